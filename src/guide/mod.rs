@@ -32,7 +32,6 @@ pub use crate::guide::options::GuideOptions;
 use crate::guide::position::{Position, TableStep};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::CLOSED;
-use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::{FrameKind, NONE};
 use crate::pushdown::json::machine::JsonMachine;
@@ -80,7 +79,7 @@ impl Guide {
                 Position::Document { arena, top }
             }
             IndexEngine::Grammar(grammar) => {
-                let mut stack = Box::<ParseStack>::default();
+                let mut stack = Box::new(grammar.program.stack());
                 let at = grammar.program.machine(&mut stack).start();
                 Position::Grammar { stack, at }
             }

@@ -269,8 +269,7 @@ impl PyIndex {
         let limits = limits::from_argument(limits)?;
         let named = (options.imports.clone(), options.grammars.clone());
         let limits_given = limits::to_python(limits);
-        let arguments =
-            (&text, vocabulary, syntax, start, lexer, named.0, named.1, limits_given).into_pyobject(py)?;
+        let arguments = (&text, vocabulary, syntax, start, lexer, named.0, named.1, limits_given).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Grammar { text, options }, limits)?;
         PyIndex::new(vocabulary, index, "from_grammar", arguments)
     }

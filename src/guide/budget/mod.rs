@@ -85,7 +85,10 @@ impl Guide {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
         if let IndexEngine::Grammar(_) = &self.index.0.engine {
-            return Err(Error::new(ErrorKind::Unsupported, "max_tokens: the outputs of a grammar can't be bounded yet"));
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "max_tokens: the outputs of a grammar can't be bounded yet",
+            ));
         }
         let most = max_tokens as u64;
         let mut is_searched = false;

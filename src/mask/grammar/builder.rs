@@ -12,8 +12,9 @@ use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack};
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
 
 /// Subtrees of fewer nodes are walked.
@@ -25,6 +26,18 @@ struct Place {
     tops: SmallVec<[NodeId; 2]>,
     found: Found,
     starts: SmallVec<[(ObligationsId, ScanStateId); 2]>,
+}
+
+/// A document that is followed below a node of the trie.
+#[derive(Clone, Copy)]
+struct DocumentVisit {
+    node: u32,
+    place: u32,
+    document: u32,
+    frame: FrameId,
+    obligations: ObligationsId,
+    /// Tokens that stay inside are allowed as well.
+    all: bool,
 }
 
 /// A node of the trie, a place, and the state of the scanner.
@@ -46,6 +59,7 @@ pub(super) struct MaskBuilder<'b, 'a> {
     completes: FxHashMap<(u32, ScanStateId), bool>,
     /// Node, state of the scanner and place, by node.
     todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
+    documents: Vec<DocumentVisit>,
     /// Readings whose scanner is in the same state are one from there on.
     merges: bool,
     decided: Vec<NodeId>,
@@ -65,6 +79,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             by_tops: FxHashMap::default(),
             completes: FxHashMap::default(),
             todo: BinaryHeap::new(),
+            documents: Vec::new(),
             merges: masker.program.scanner.lexer() != Lexer::Contextual,
             decided: Vec::new(),
         }
@@ -75,6 +90,39 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
         let place = self.place(branch.group_and(tops));
         self.todo.push(Reverse((0, branch.scan, place)));
+        self.run();
+        self.special_tokens(branch);
+        let own = self.own;
+        self.decided.retain(|&node| node < own);
+        self.decided.sort_unstable();
+        self.decided.dedup();
+        (self.row, self.decided)
+    }
+
+    /// Adds to `row` the tokens that run past the end of a document; with `all` those that stay inside as well.
+    pub(super) fn walk_document(mut self, branch: &Branch, document: u32, frame: FrameId, all: bool, row: &mut [u32]) {
+        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let place = self.place(branch.group_and(tops));
+        let obligations = if branch.is_in_document() { branch.scan } else { NO_OBLIGATIONS };
+        let visit = DocumentVisit { node: 0, place, document, frame, obligations, all };
+        if branch.is_in_document() {
+            self.end_document(&visit);
+        }
+        self.documents.push(visit);
+        self.run();
+        row.iter_mut().zip(&self.row).for_each(|(to, from)| *to |= from);
+    }
+
+    /// Sees to everything that is still to be visited.
+    fn run(&mut self) {
+        loop {
+            self.run_scanner();
+            let Some(visit) = self.documents.pop() else { return };
+            self.visit_document(&visit);
+        }
+    }
+
+    fn run_scanner(&mut self) {
         // Nodes come in their order, so all ways to one are known when its turn comes.
         while let Some(Reverse(visit)) = self.todo.pop() {
             let (node, state, mut place) = visit;
@@ -98,12 +146,119 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 others.into_iter().for_each(|place| self.visit((node, place, state)));
             }
         }
-        self.special_tokens(branch);
-        let own = self.own;
-        self.decided.retain(|&node| node < own);
-        self.decided.sort_unstable();
-        self.decided.dedup();
-        (self.row, self.decided)
+    }
+
+    /// Follows a document below a node.
+    fn visit_document(&mut self, visit: &DocumentVisit) {
+        let (trie, program) = (self.trie, self.masker.program);
+        if visit.all && visit.node != 0 {
+            self.end_document(visit);
+        }
+        let base = trie.depth[visit.node as usize];
+        let mut states = vec![(visit.frame, visit.obligations); 32];
+        let (mut node, end) = (visit.node + 1, trie.end[visit.node as usize]);
+        while node < end {
+            let depth = usize::from(trie.depth[node as usize] - base);
+            let (frame, obligations) = states[depth - 1];
+            let byte = trie.byte[node as usize];
+            let kept = program.scanner.next_obligations(obligations, byte);
+            let to = match kept {
+                Some(_) => program.machine(self.stack).step_frame(visit.document, frame, byte),
+                None => NO_FRAME,
+            };
+            let (Some(obligations), true) = (kept, to != NO_FRAME) else {
+                node = trie.end[node as usize];
+                continue;
+            };
+            if visit.all {
+                self.allow_tokens(node);
+            }
+            self.end_document(&DocumentVisit { node, frame: to, obligations, ..*visit });
+            // Without a quote the end of a string is not reached.
+            let stays = !visit.all
+                && !self.masker.tables.children.is_quoted(node)
+                && program.machine(self.stack).is_in_string(visit.document, to);
+            if stays {
+                node = trie.end[node as usize];
+                continue;
+            }
+            if depth >= states.len() {
+                states.resize(depth * 2, (to, obligations));
+            }
+            states[depth] = (to, obligations);
+            node += 1;
+        }
+    }
+
+    /// Goes on behind a document, if it may end at a node.
+    fn end_document(&mut self, visit: &DocumentVisit) {
+        let (trie, program) = (self.trie, self.masker.program);
+        if trie.end[visit.node as usize] == visit.node + 1
+            || !program.machine(self.stack).may_end_at(visit.document, visit.frame)
+        {
+            return;
+        }
+        let mut shifted = Shifted::default();
+        let symbol = program.productions.first_document + visit.document;
+        let from = &self.places[visit.place as usize];
+        from.found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
+        let tops = shifted.finish(self.stack);
+        if tops.is_empty() {
+            return;
+        }
+        let to = self.place((None, tops));
+        let below = trie.children(visit.node).map(|child| (child, trie.byte[child as usize]));
+        let bytes: SmallVec<[(u32, u8); 16]> =
+            below.filter(|&(_, byte)| !program.scanner.forbids(visit.obligations, byte)).collect();
+        self.begin(to, visit.obligations, &bytes);
+    }
+
+    /// Begins terminals and documents at a place with the bytes of nodes.
+    fn begin(&mut self, to: u32, obligations: ObligationsId, nodes: &[(u32, u8)]) {
+        let program = self.masker.program;
+        let there = &mut self.places[to as usize];
+        let start = match there.starts.iter().find(|start| start.0 == obligations) {
+            Some(&(_, start)) => start,
+            None => {
+                let start = program.scan_start(&there.found, obligations);
+                there.starts.push((obligations, start));
+                start
+            }
+        };
+        for &(node, byte) in nodes {
+            let next = program.scanner.next(start, byte);
+            if next != REFUSED {
+                self.enter(node, to, next);
+            }
+        }
+        if !self.places[to as usize].found.closure.has_documents {
+            return;
+        }
+        let next = self.places[to as usize].found.closure.next.clone();
+        for document in next.iter().filter_map(|&symbol| program.productions.document(symbol)) {
+            for &(node, byte) in nodes {
+                let Some(obligations) = program.scanner.next_obligations(obligations, byte) else { continue };
+                let mut machine = program.machine(self.stack);
+                let Some(start) = machine.frames(document).map(|mut frames| frames.start()) else { continue };
+                let frame = machine.step_frame(document, start, byte);
+                if frame != NO_FRAME {
+                    self.allow_tokens(node);
+                    let visit = DocumentVisit { node, place: to, document, frame, obligations, all: true };
+                    self.follow_later(visit);
+                }
+            }
+        }
+    }
+
+    /// Puts off what lies below a node.
+    fn follow_later(&mut self, visit: DocumentVisit) {
+        if self.trie.end[visit.node as usize] > visit.node + 1 {
+            self.documents.push(visit);
+        }
+    }
+
+    fn allow_tokens(&mut self, node: u32) {
+        self.trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
     }
 
     fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>)) -> u32 {
@@ -176,7 +331,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if !self.completes(place, state) {
             return;
         }
-        self.trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
+        self.allow_tokens(node);
         if self.trie.end[node as usize] > node + 1 {
             self.todo.push(Reverse((node, state, place)));
         }
@@ -199,7 +354,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if let Some(&known) = self.completes.get(&(place, state)) {
             return known;
         }
-        let branch = Branch { tops: self.places[place as usize].group, scan: state };
+        let branch = Branch::scanning(self.places[place as usize].group, state);
         let answer = match self.masker.program.machine(self.stack).completes_nearby(&branch) {
             Some(decided) => {
                 self.decided.extend(decided);
@@ -245,22 +400,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             if bytes.is_empty() {
                 continue;
             }
-            for &to in self.ends_of(place, state, number).iter() {
-                let there = &mut self.places[to as usize];
-                let start = match there.starts.iter().find(|start| start.0 == obligations) {
-                    Some(&(_, start)) => start,
-                    None => {
-                        let start = program.scan_start(&there.found, obligations);
-                        there.starts.push((obligations, start));
-                        start
-                    }
-                };
-                for &(child, byte) in &bytes {
-                    let next = program.scanner.next(start, byte);
-                    if next != REFUSED {
-                        self.enter(child, to, next);
-                    }
-                }
+            for to in self.ends_of(place, state, number) {
+                self.begin(to, obligations, &bytes);
             }
         }
     }
@@ -305,8 +446,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         for place in places {
             let next = self.places[place as usize].found.closure.next.clone();
-            for &symbol in next.iter().filter(|&&s| s >= program.productions.terminals) {
-                let set = &program.token_sets[(symbol - program.productions.terminals) as usize];
+            for set in next.iter().filter_map(|&s| program.productions.token_set(s)) {
+                let set = &program.token_sets[set];
                 set.iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
             }
         }

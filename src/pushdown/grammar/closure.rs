@@ -28,10 +28,12 @@ struct Reached {
 /// All tops that reductions lead to, as far as terminals lead on from them.
 pub struct Closure {
     reached: Box<[Reached]>,
-    /// The terminals that may come next, ascending, and behind them the sets of special tokens.
+    /// The terminals that may come next, ascending, and behind them the sets of special tokens and the documents.
     pub next: Arc<[Symbol]>,
     /// The output may end here.
     pub accepting: bool,
+    /// A document may come next.
+    pub has_documents: bool,
 }
 
 /// Closures by what decides them.
@@ -79,7 +81,8 @@ impl Closures {
         next.sort_unstable();
         next.dedup();
         let size = reached.len() * size_of::<Reached>() + next.len() * 4 + 64;
-        let closure = Arc::new(Closure { reached: reached.into(), next: next.into(), accepting });
+        let has_documents = next.iter().any(|&s| productions.document(s).is_some());
+        let closure = Arc::new(Closure { reached: reached.into(), next: next.into(), accepting, has_documents });
         self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
         // A view that another answer had led deeper gives the same numbers, and more of them.
         if view.order().len() < wide.order().len() {

@@ -53,6 +53,8 @@ pub struct Follow {
     first: Box<[ByteSet]>,
     /// For each terminal the terminals that may come behind it, ignored ones left out.
     terminals: Box<[Box<[u32]>]>,
+    /// For each terminal the bytes that begin each document that may come behind it.
+    documents: Box<[Box<[ByteSet]>]>,
 }
 
 fn first_bytes(lexeme: Option<&Arc<Lexeme>>) -> ByteSet {
@@ -72,7 +74,12 @@ fn join(to: &mut ByteSet, from: &ByteSet) {
 
 impl Follow {
     /// FIRST and FOLLOW of all symbols, down to bytes.
-    pub fn of(productions: &Productions, lexemes: &[Option<Arc<Lexeme>>], ignored: &[u32]) -> Follow {
+    pub fn of(
+        productions: &Productions,
+        lexemes: &[Option<Arc<Lexeme>>],
+        ignored: &[u32],
+        documents: &[ByteSet],
+    ) -> Follow {
         let symbols = productions.symbols();
         let below = productions.first_rule as usize;
         let mut firsts = SymbolSets::new(symbols, below);
@@ -125,19 +132,34 @@ impl Follow {
         let first: Box<[ByteSet]> = lexemes.iter().map(|l| first_bytes(l.as_ref())).collect();
         let terminals = productions.terminals;
         let mut any = [false; 256];
-        first.iter().for_each(|set| join(&mut any, set));
+        first.iter().chain(documents).for_each(|set| join(&mut any, set));
         let bytes = (0..terminals).map(|t| {
             if ignored.contains(&t) {
                 return any;
             }
             let mut out = [false; 256];
-            follows.of(t as usize).filter(|&s| s < terminals).for_each(|s| join(&mut out, &first[s as usize]));
+            for symbol in follows.of(t as usize) {
+                match productions.document(symbol) {
+                    Some(document) => join(&mut out, &documents[document as usize]),
+                    None if symbol < terminals => join(&mut out, &first[symbol as usize]),
+                    None => {}
+                }
+            }
             ignored.iter().for_each(|&t| join(&mut out, &first[t as usize]));
             out
         });
         let bytes = bytes.collect();
         let behind = |t: u32| follows.of(t as usize).filter(|&s| s < terminals).collect();
-        Follow { bytes, first, terminals: (0..terminals).map(behind).collect() }
+        let documents_behind = |t: u32| {
+            let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
+            symbols.map(|document| documents[document as usize]).collect()
+        };
+        Follow {
+            bytes,
+            first,
+            terminals: (0..terminals).map(behind).collect(),
+            documents: (0..terminals).map(documents_behind).collect(),
+        }
     }
 
     /// The bytes that may come behind the end of a terminal.
@@ -159,6 +181,11 @@ impl Follow {
     /// The terminals that may come behind a terminal, ignored ones left out.
     pub fn terminals(&self, terminal: u32) -> &[u32] {
         &self.terminals[terminal as usize]
+    }
+
+    /// The bytes that begin each document that may come behind a terminal.
+    pub fn documents(&self, terminal: u32) -> &[ByteSet] {
+        &self.documents[terminal as usize]
     }
 
     /// Approximate bytes held.

@@ -13,6 +13,7 @@
 
 pub mod closure;
 mod completion_search;
+pub mod document;
 pub mod follow;
 pub mod lr_automaton;
 pub mod machine;

@@ -10,6 +10,9 @@
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::lr_automaton::LrStateId;
+use crate::pushdown::json::arena::{Arena, ArenaMark};
+use crate::pushdown::json::frame::FrameId;
+pub use crate::pushdown::json::frame::NONE as NO_FRAME;
 
 /// Names a node.
 pub type NodeId = u32;
@@ -36,8 +39,25 @@ struct StackNode {
 pub struct Branch {
     /// The tops of the stack, before the terminal that is being read.
     pub tops: Group,
-    /// What the scanner has read since.
+    /// What the scanner has read since; inside a document what must not follow.
     pub scan: u32,
+    /// The document that is being read, and where in it the text is; [`NO_FRAME`] outside of documents.
+    pub document: u32,
+    /// See `document`.
+    pub frame: FrameId,
+}
+
+impl Branch {
+    /// A branch outside of documents.
+    pub fn scanning(tops: Group, scan: u32) -> Self {
+        Branch { tops, scan, document: 0, frame: NO_FRAME }
+    }
+
+    /// Whether the branch is inside a document.
+    #[inline]
+    pub fn is_in_document(&self) -> bool {
+        self.frame != NO_FRAME
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -51,12 +71,20 @@ struct PositionEntry {
 }
 
 /// The lengths of a stack's lists, to go back to.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct StackMark {
     nodes: u32,
     links: u32,
     groups: u32,
     branches: u32,
+    arena: ArenaMark,
+}
+
+impl StackMark {
+    /// The lengths of the documents' arena.
+    pub fn arena(&self) -> &ArenaMark {
+        &self.arena
+    }
 }
 
 /// The stacks of one request, and all that it had before.
@@ -67,6 +95,9 @@ pub struct ParseStack {
     groups: Vec<NodeId>,
     branches: Vec<Branch>,
     positions: Vec<PositionEntry>,
+    /// The frames of documents, where the grammar has any, and its lengths at each position.
+    pub arena: Option<Box<Arena>>,
+    arena_marks: Vec<ArenaMark>,
     /// Nodes by their content, so that equal ones are one node; see [`push`](Self::push).
     known: NodeTable,
 }
@@ -95,6 +126,7 @@ impl ParseStack {
             links: self.links.len() as u32,
             groups: self.groups.len() as u32,
             branches: self.branches.len() as u32,
+            arena: self.arena.as_ref().map(|arena| arena.mark()).unwrap_or_default(),
         }
     }
 
@@ -104,6 +136,9 @@ impl ParseStack {
         self.links.truncate(mark.links as usize);
         self.groups.truncate(mark.groups as usize);
         self.branches.truncate(mark.branches as usize);
+        if let Some(arena) = &mut self.arena {
+            arena.truncate(&mark.arena);
+        }
     }
 
     /// How many nodes there are.
@@ -195,6 +230,9 @@ impl ParseStack {
             links: self.links.len() as u32,
             groups: self.groups.len() as u32,
         });
+        if let Some(arena) = &self.arena {
+            self.arena_marks.push(arena.mark());
+        }
         self.positions.len() as u32 - 1
     }
 
@@ -217,7 +255,10 @@ impl ParseStack {
     pub fn go_back_to(&mut self, position: PositionId) {
         let entry = self.positions[position as usize];
         self.positions.truncate(position as usize + 1);
+        self.arena_marks.truncate(position as usize + 1);
+        let arena = self.arena_marks.last().copied().unwrap_or_default();
         self.truncate(&StackMark {
+            arena,
             nodes: entry.nodes,
             links: entry.links,
             groups: entry.groups,
@@ -229,6 +270,7 @@ impl ParseStack {
     pub fn describe(&self, position: PositionId, mut write: impl FnMut(u32)) {
         for branch in self.branches(position) {
             write(branch.scan);
+            write(u32::from(branch.is_in_document()));
             let mut view = crate::pushdown::grammar::stack_view::StackView::new(&[], self.tops(branch.tops));
             while view.deepen(self) {}
             view.key().iter().for_each(|&word| write(word));
@@ -237,7 +279,9 @@ impl ParseStack {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<StackNode>()
+        self.arena.as_ref().map_or(0, |arena| arena.memory_bytes())
+            + self.arena_marks.capacity() * size_of::<ArenaMark>()
+            + self.nodes.capacity() * size_of::<StackNode>()
             + self.known.slots.capacity() * 4
             + (self.links.capacity() + self.groups.capacity()) * 4
             + self.branches.capacity() * size_of::<Branch>()

@@ -84,9 +84,9 @@ struct Builder {
 }
 
 impl Scanner {
-    /// The scanner of these terminals.
-    pub fn new(lexer: Lexer, lexemes: Vec<Option<Arc<Lexeme>>>, precedence: Vec<Precedence>) -> Self {
-        let mut borders = [false; 256];
+    /// The scanner of these terminals. `apart` keeps all bytes apart, for what is read beside it.
+    pub fn new(lexer: Lexer, lexemes: Vec<Option<Arc<Lexeme>>>, precedence: Vec<Precedence>, apart: bool) -> Self {
+        let mut borders = [apart; 256];
         borders[0] = true;
         for lexeme in lexemes.iter().flatten() {
             let classes = lexeme.byte_classes();
@@ -186,6 +186,22 @@ impl Scanner {
             out
         });
         forbidden[usize::from(byte)]
+    }
+
+    /// The obligations behind a byte; `None` if it breaks one.
+    pub fn next_obligations(&self, id: ObligationsId, byte: u8) -> Option<ObligationsId> {
+        if id == NO_OBLIGATIONS {
+            return Some(id);
+        }
+        if self.forbids(id, byte) {
+            return None;
+        }
+        let step = |&(terminal, from): &TerminalState| {
+            let to = self.lexemes[terminal as usize].as_ref()?.next(from, byte);
+            (to > CLOSED).then_some((terminal, to))
+        };
+        let list = self.obligations(id).iter().filter_map(step).collect();
+        Some(self.oblige(&mut self.lock(), list))
     }
 
     #[cold]
