@@ -114,6 +114,6 @@ pub use crate::index::Index;
 pub use crate::limits::Limits;
 pub use crate::regex::{Dialect, RegexOptions};
 pub use crate::schema::{
-    ConstantSpelling, Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
+    Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Spelling, Whitespace,
 };
 pub use crate::vocab::{Vocabulary, VocabularyOptions};

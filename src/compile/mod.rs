@@ -213,7 +213,7 @@ impl Index {
         let rules = match &tables.spelling {
             None => lower(&model, options, limits, &mut report)?,
             Some(spelling) => {
-                let alphabet = spelling.alphabet(&mut gaps);
+                let alphabet = spelling.alphabet(&mut gaps, options.string_escapes());
                 let before = report.clone();
                 let (rules, narrowed) = match lower_within(&model, options, limits, &mut report, Some(&alphabet)) {
                     Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
@@ -275,7 +275,8 @@ impl Index {
         let layout = ProgramLayout {
             gaps,
             any_order: options.property_order == PropertyOrder::Any,
-            plain_names: options.is_plain(),
+            name_escapes: options.name_escapes(),
+            escapes: options.string_escapes(),
         };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = IndexEngine::Document { program: Box::new(program), lexemes };

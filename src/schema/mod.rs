@@ -31,7 +31,7 @@ mod text_tests;
 mod uri;
 
 pub use crate::schema::lower::{lower, lower_within, standard};
-pub use crate::schema::options::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
+pub use crate::schema::options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 pub use crate::schema::parse::parse_schema;
 pub(crate) use crate::schema::report::option_rows;
 pub use crate::schema::report::{Enforcement, ReportRow};

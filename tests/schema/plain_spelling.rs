@@ -5,7 +5,7 @@ use crate::support::schemas::SCHEMAS;
 use crate::support::twin::Spellings;
 use crate::support::vocabulary;
 use crate::support::walk::Walker;
-use interlock::schema::{ConstantSpelling, Enforcement, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{Enforcement, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ fn small() -> &'static Arc<Vocabulary> {
     SMALL.get_or_init(vocabulary::small)
 }
 
-fn options(spelling: ConstantSpelling) -> SchemaOptions {
+fn options(spelling: Spelling) -> SchemaOptions {
     SchemaOptions {
         whitespace: Whitespace::Compact,
         property_order: PropertyOrder::Any,
@@ -27,7 +27,7 @@ fn options(spelling: ConstantSpelling) -> SchemaOptions {
     }
 }
 
-fn compile(schema: &str, spelling: ConstantSpelling) -> Index {
+fn compile(schema: &str, spelling: Spelling) -> Index {
     Index::from_json_schema(schema, small(), &options(spelling), &Limits::default())
         .unwrap_or_else(|e| panic!("{schema}: {e}"))
 }
@@ -49,8 +49,8 @@ fn takes(start: &Guide, text: &str) -> bool {
 
 #[track_caller]
 fn check(schema: &str, plain: &[&str], any: &[&str], neither: &[&str]) {
-    let plainly = compile(schema, ConstantSpelling::Plain).guide(&GuideOptions::default()).unwrap();
-    let anyhow = compile(schema, ConstantSpelling::Any).guide(&GuideOptions::default()).unwrap();
+    let plainly = compile(schema, Spelling::Constants).guide(&GuideOptions::default()).unwrap();
+    let anyhow = compile(schema, Spelling::Any).guide(&GuideOptions::default()).unwrap();
     for text in plain {
         assert!(takes(&plainly, text), "{schema} plainly refuses {text}");
         assert!(takes(&anyhow, text), "{schema} refuses {text}");
@@ -153,7 +153,7 @@ fn masks_are_exact() {
     let (mut states, mut wrong) = (0, Vec::new());
     for (schema, seed) in own.iter().cycle().take(16).chain(SCHEMAS).zip(0..) {
         for order in [PropertyOrder::Any, PropertyOrder::Schema] {
-            let spelling = Some(ConstantSpelling::Plain);
+            let spelling = Some(Spelling::Constants);
             let options = SchemaOptions { property_order: order, spelling, ..SchemaOptions::default() };
             let index = Index::from_json_schema(schema, v, &options, &Limits::default()).unwrap();
             let guide = index.guide(&GuideOptions::default()).unwrap();
@@ -180,8 +180,8 @@ fn compact_and_spaced_are_plain_unless_told() {
     assert!(says(of(Whitespace::Compact, None)));
     assert!(says(of(Whitespace::Spaced, None)));
     assert!(!says(of(Whitespace::Flexible, None)));
-    assert!(!says(of(Whitespace::Compact, Some(ConstantSpelling::Any))));
-    assert!(says(of(Whitespace::Flexible, Some(ConstantSpelling::Plain))));
+    assert!(!says(of(Whitespace::Compact, Some(Spelling::Any))));
+    assert!(says(of(Whitespace::Flexible, Some(Spelling::Constants))));
     let print = |spelling| compile(schema, spelling).fingerprint();
-    assert_ne!(print(ConstantSpelling::Any), print(ConstantSpelling::Plain));
+    assert_ne!(print(Spelling::Any), print(Spelling::Constants));
 }
