@@ -104,10 +104,11 @@ pub mod schema;
 pub mod util;
 pub mod vocab;
 
+pub use crate::compile::check::{check_choices, check_json_schema, check_regex};
 pub use crate::compile::index_cache::{CacheStats, CompileCache};
 pub use crate::compile::source::Source;
 pub use crate::compile::{prepare, rehearse};
-pub use crate::error::{Error, ErrorKind, Result, SourcePlace};
+pub use crate::error::{Error, ErrorKind, Result, SourceExcerpt, SourcePlace};
 pub use crate::guide::Guide;
 pub use crate::guide::GuideOptions;
 pub use crate::index::Index;

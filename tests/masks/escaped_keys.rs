@@ -41,7 +41,7 @@ fn masks_in_names_are_what_each_token_says() {
     let mut row = vec![0; v.words()];
     let mut places = 0;
     for schema in schemas {
-        for spelling in [Spelling::Any, Spelling::Constants] {
+        for spelling in [Spelling::Any, Spelling::Constants, Spelling::Plain] {
             let options = SchemaOptions {
                 whitespace: Whitespace::Flexible,
                 property_order: PropertyOrder::Any,

@@ -198,6 +198,8 @@ fn follow_all(v: &Arc<Vocabulary>, least: usize) {
             (PropertyOrder::Any, Spelling::Any),
             (PropertyOrder::Any, Spelling::Constants),
             (PropertyOrder::Schema, Spelling::Constants),
+            (PropertyOrder::Any, Spelling::Plain),
+            (PropertyOrder::Schema, Spelling::Plain),
         ] {
             let options = SchemaOptions { property_order: order, spelling: Some(spelling), ..SchemaOptions::default() };
             compared += follow(v, source, &options, 7 + i as u64);

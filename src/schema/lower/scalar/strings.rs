@@ -2,7 +2,7 @@
 //!
 //! A set is a text with bounds on its length, which stay bounds. Whether a set has a member is asked once.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SourcePlace};
 use crate::expr::{Expr, ExprId, Exprs, INF};
 use crate::json::rules::StringSet;
 use crate::regex;
@@ -52,10 +52,12 @@ impl LoweringContext<'_, '_> {
                 None
             }
             Err(e) => {
-                let message = format!("{} in the pattern {pattern:?}", e.message());
                 let e = match e.limit_values() {
                     Some(_) => e,
-                    None => Error::new(e.kind(), message),
+                    None => {
+                        let message = format!("{} in the pattern {pattern:?}", e.message());
+                        e.in_source(pattern).saying(message).moved_to(SourcePlace::Unknown)
+                    }
                 };
                 return Err(self.place(e, node, keyword));
             }
