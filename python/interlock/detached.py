@@ -37,7 +37,7 @@ class DetachedIndex:
     """The fingerprint of the vocabulary that ``attach`` takes."""
 
     def __init__(self, index: Index) -> None:
-        method, arguments = index.__reduce__()[:2]  # type: ignore[misc]
+        method, arguments = index.__reduce__()[:2]
         self._method: str = method.__name__
         self._arguments: tuple[Any, ...] = (arguments[0], None, *arguments[2:])
         self.fingerprint = index.fingerprint

@@ -41,6 +41,13 @@ impl LexemeKind {
         LexemeKind::Text { min: 0, max: INF, escapes }
     }
 
+    /// Whether there is a string of this kind without constraints, whose masks others are made of: not one with the
+    /// escapes of writers, which only constants have.
+    #[inline]
+    pub fn has_any_text(self) -> bool {
+        self.escapes() != EscapeUse::Writers
+    }
+
     /// The escapes of a string; any for what is none.
     #[inline]
     pub fn escapes(self) -> EscapeUse {

@@ -116,7 +116,8 @@ impl VocabTables {
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
     /// tens of milliseconds for 128,000 tokens; without it the first indexes pay.
     pub fn warm(&self, vocabulary: &Vocabulary) {
-        for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
+        let needed = self.any_text_with(EscapeUse::Needed);
+        for (any, inside) in [(&self.any_text, true), (needed, true), (&self.any_raw, false)] {
             let l = &any.lexeme;
             let state = if inside { l.next(l.start(), b'"') } else { l.start() };
             self.submask(vocabulary, any, state, 0, TrieKind::Tokens, 0);

@@ -81,8 +81,16 @@ def qwen(name: str) -> tuple[Any, Callable[[str], list[int]]]:
 
 
 # How the tokenizers of well-known models cut text, built with the same steps; what they merge is trained here.
-_LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_LLAMA3 = "|".join(
+    [
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
+        r"[^\r\n\p{L}\p{N}]?\p{L}+",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
 )
 _QWEN = _LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 TRAINED = ["gpt2", "starcoder", "digit runs", "llama3", "qwen", "command r", "gemma"]

@@ -26,7 +26,6 @@ use crate::expr::analysis::char_groups::{ALL, CONTROLS, CharGroups, group_of, pl
 use crate::expr::analysis::char_lengths::{CharLengthTable, lengths};
 use crate::expr::analysis::slice_class::{SliceClass, class, groups_to};
 use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
-use crate::json::string_escape::EscapeUse;
 
 /// Strings that may pass: over characters of `groups`, up to `len` characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,12 +74,12 @@ impl Slice {
     }
 
     /// The slice of a JSON string whose decoded text has this one: characters that are not written as they are leave
-    /// it, and control characters, which are written in no text, do too. Where any text passes, the tokens that pass
-    /// are those of a string without constraints; there is none with the escapes of writers.
-    pub fn encoded(self, escapes: EscapeUse) -> Slice {
+    /// it, and control characters, which are written in no text, do too. Where any text passes, all that a string
+    /// without constraints lets pass does, if there is such a string to compare with (`keeps_open`).
+    pub fn encoded(self, keeps_open: bool) -> Slice {
         let escaped = group_of(b'"') | group_of(b'\\');
         match self {
-            open if open.is_open() && escapes != EscapeUse::Writers => open,
+            open if open.is_open() && keeps_open => open,
             Slice { groups, len } => {
                 let written = groups & ALL & !escaped & !CONTROLS;
                 Slice { groups: if written == 0 { 0 } else { written | CONTROLS }, len }
