@@ -39,6 +39,10 @@ from interlock._core import (
     VocabularyError,
     __version__,
     advance_each,
+    check_choices,
+    check_grammar,
+    check_json_schema,
+    check_regex,
     clear_caches,
     fill_bitmasks,
     get_index_cache_bytes,
@@ -47,6 +51,7 @@ from interlock._core import (
     set_num_threads,
     stats,
 )
+from interlock.detached import DetachedIndex, without_vocabulary
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
@@ -69,6 +74,7 @@ __all__ = [
     "BudgetError",
     "CancelToken",
     "CancelledError",
+    "DetachedIndex",
     "GrammarError",
     "Guide",
     "GuideBusyError",
@@ -92,6 +98,10 @@ __all__ = [
     "advance_each",
     "allocate_bitmask",
     "apply_bitmask",
+    "check_choices",
+    "check_grammar",
+    "check_json_schema",
+    "check_regex",
     "clear_caches",
     "fill_bitmasks",
     "from_llama_cpp",
@@ -106,6 +116,7 @@ __all__ = [
     "set_index_cache_bytes",
     "set_num_threads",
     "stats",
+    "without_vocabulary",
 ]
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.

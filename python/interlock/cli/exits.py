@@ -94,6 +94,8 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = _os_message(error)
     else:
         message = str(error) or type(error).__name__
+        # The command line shows the place in its own way.
+        message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
         value = getattr(error, name, None)

@@ -306,6 +306,7 @@ impl Guide {
         // One place stands for many: what is true of them all is a plan.
         let mut twin = self.clone();
         twin.budget = None;
+        (twin.min_tokens, twin.canonical_forced) = (0, false);
         let completes = |plan: &Vec<u32>| twin.advance_many(plan) == plan.len() && twin.is_accepting();
         if !found.plan.as_ref().is_none_or(completes) {
             found = FewestSearch { plan: None, exact: false };

@@ -145,7 +145,7 @@ class Backend:
 
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
-                context = {"context_ids": self._context(request.all_token_ids)} if follows else {}
+                context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if follows else {}
                 return index.guide(max_tokens=left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
