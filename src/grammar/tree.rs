@@ -184,11 +184,27 @@ pub(crate) struct Tree {
     pub definitions: Vec<Definition>,
     pub spaces: Vec<Space>,
     pub modules: Vec<Module>,
+    /// Bodies that widen definitions, until all are read.
+    pub extensions: SeededMap<DefinitionId, Vec<PartId>>,
     /// Whether some names are terminals, and others rules.
     pub has_terminals: bool,
 }
 
 impl Tree {
+    /// Puts the bodies that widen definitions beside theirs.
+    pub fn extend_definitions(&mut self) {
+        let mut all: Vec<(DefinitionId, Vec<PartId>)> = self.extensions.drain().collect();
+        all.sort_unstable();
+        for (id, mut bodies) in all {
+            let (body, place) = (self.definitions[id as usize].body, self.definitions[id as usize].place);
+            if !self.definitions[id as usize].declared {
+                bodies.insert(0, body);
+            }
+            self.definitions[id as usize].declared = false;
+            self.definitions[id as usize].body = self.choice(bodies, place);
+        }
+    }
+
     /// Adds a part whose children are in the list already.
     pub fn push(&mut self, part: Part, place: TextPlace) -> PartId {
         self.parts.push(part);

@@ -1,4 +1,5 @@
 //! Grammars.
 
 mod recognizer;
+mod searches;
 mod syntax;

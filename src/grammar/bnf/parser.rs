@@ -378,7 +378,7 @@ impl Reader<'_, '_> {
 
 /// Repetitions of repetitions nest.
 fn check_repeats(r: &Reader<'_, '_>, count: usize, at: usize) -> Result<()> {
-    const MOST: usize = 100;
+    const MOST: usize = 4;
     if count > MOST {
         return Err(r.error(at, format!("at most {MOST} repetitions stand behind one part")));
     }

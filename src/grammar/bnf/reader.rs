@@ -33,11 +33,6 @@ impl<'a> Reader<'a, '_> {
         self.tree.texts.error(self.place(at), message)
     }
 
-    /// An error for what has no exact meaning.
-    pub fn unsupported(&self, at: usize, message: impl AsRef<str>) -> Error {
-        self.tree.texts.unsupported(self.place(at), message)
-    }
-
     /// What is left of the text.
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]

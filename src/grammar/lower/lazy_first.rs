@@ -5,12 +5,15 @@
 //! What may begin at a place is read off the rules: after each symbol the symbols that can come next. A terminal is
 //! narrowed where it stands, not everywhere. Where a rule is used in several places, only what all of them share counts.
 
-use rustc_hash::FxHashMap;
-
 use crate::error::Result;
 use crate::grammar::lower::{Lowering, TerminalKey};
 use crate::grammar::model::{Node, RuleId, TerminalId};
 use crate::regex::SymbolTexts;
+use crate::util::cancel::charge;
+use crate::util::hash::SeededMap;
+
+/// Symbols that are looked at in the time of one step.
+const SYMBOLS_PER_STEP: usize = 64;
 
 /// A symbol in the body of a rule, by its number in all bodies.
 type Occurrence = u32;
@@ -40,7 +43,7 @@ struct Neighbours {
     bodies: Vec<Edges>,
     nullable: Vec<bool>,
     /// Where each rule is used.
-    uses: FxHashMap<RuleId, Vec<Occurrence>>,
+    uses: SeededMap<RuleId, Vec<Occurrence>>,
 }
 
 impl Neighbours {
@@ -181,10 +184,11 @@ impl Lowering<'_> {
             _ => TerminalId::MAX,
         };
         // By symbol: the lazy terminals that may begin wherever it may.
-        let mut beside: FxHashMap<Occurrence, Vec<TerminalId>> = FxHashMap::default();
+        let mut beside: SeededMap<Occurrence, Vec<TerminalId>> = SeededMap::default();
         let read = (0..n.symbols.len() as Occurrence).filter(|&o| !matches!(n.symbols[o as usize], Symbol::Rule(_)));
         let places = std::iter::once(None).chain(read.map(Some));
         for place in places {
+            charge(n.symbols.len() / SYMBOLS_PER_STEP);
             let of = |all: bool| match place {
                 None => n.begin(&n.bodies[start as usize].first, all),
                 Some(o) => n.begin(&n.after(o, all), all),
@@ -198,7 +202,7 @@ impl Lowering<'_> {
             }
             self.x.check()?;
         }
-        let mut narrowed: FxHashMap<Occurrence, TerminalId> = FxHashMap::default();
+        let mut narrowed: SeededMap<Occurrence, TerminalId> = SeededMap::default();
         for o in 0..n.symbols.len() as Occurrence {
             let Some(lazy) = beside.get(&o) else { continue };
             let id = terminal(o);
@@ -239,7 +243,7 @@ impl Lowering<'_> {
 }
 
 /// Puts other terminals in their places, which are counted from left to right.
-fn replace(node: &mut Node, narrowed: &FxHashMap<Occurrence, TerminalId>, next: &mut Occurrence) {
+fn replace(node: &mut Node, narrowed: &SeededMap<Occurrence, TerminalId>, next: &mut Occurrence) {
     match node {
         Node::Empty => {}
         Node::Terminal(t) => {
