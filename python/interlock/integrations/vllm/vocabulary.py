@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-from interlock import Vocabulary, VocabularyError
+from interlock import Index, Vocabulary, VocabularyError
 from interlock.integrations.vllm.counts import Counts
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vocabulary_packs import found_or_made
 
-__all__ = ["markup_ids", "unwrapped", "vocabulary_of"]
+__all__ = ["markup_ids", "speller_of", "unwrapped", "vocabulary_of"]
 
 
 def unwrapped(tokenizer: Any) -> Any:
@@ -44,6 +45,23 @@ def _eos(tokenizer: Any, inner: Any) -> list[int]:
             return [found]
     # The stop tokens of every request come with the request; this is what an output without any would end with.
     raise VocabularyError("the tokenizer names no stop token (eos_token_id)")
+
+
+def speller_of(tokenizer: Any, vocabulary: Vocabulary) -> Callable[[str], list[int]] | None:
+    """The tokenizer's own way from a text to ids, for forced bytes; None if interlock knows how it encodes.
+
+    A tokenizer that cannot encode without its special tokens spells nothing.
+    """
+    if Index.from_choices(["words that are forced"], vocabulary).guide().forced_tokens():
+        return None
+
+    def spell(text: str) -> list[int]:
+        try:
+            return [int(i) for i in tokenizer.encode(text, add_special_tokens=False)]
+        except (TypeError, ValueError):
+            return []
+
+    return spell
 
 
 _PAIRS = {"<": ">", "[": "]", "〈": "〉", "｜": "｜", "|": "|"}
