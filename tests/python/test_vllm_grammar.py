@@ -8,7 +8,7 @@ import pytest
 import interlock
 from interlock.integrations.vllm.backend import Backend, guide_within
 from interlock.integrations.vllm.batch import Rows
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options
 

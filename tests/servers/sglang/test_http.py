@@ -329,8 +329,10 @@ def test_counters_are_among_the_servers_metrics(server):
     status, text = server.get("/metrics")
     assert status == 200
     found = {line.split("{")[0] for line in text.splitlines() if line.startswith("interlock_")}
-    assert {"interlock_compiles_total", "interlock_refusals_total", "interlock_cache_hits_total"} <= found, found
-    assert 'interlock_refusals_total{error="LimitError",kind="json"}' in text
+    counted = {"requests", "refusals", "cache_hits", "rows"}
+    assert {f"interlock_{name}_total" for name in counted} <= found, found
+    assert "interlock_fill_seconds_count" in found and "interlock_compile_seconds_count" in found
+    assert 'interlock_refusals_total{reason="limit",where="engine"}' in text
     assert "interlock_rejected_tokens_total" not in text or "interlock_rejected_tokens_total 0" in text
 
 

@@ -11,7 +11,7 @@ import interlock
 from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.vllm.batch import Rows
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.deadlines import Deadline, Deadlines
 from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from interlock.integrations.vllm import options as options_module
 from interlock.integrations.vllm.after_import import after_import
 from interlock.integrations.vllm.backend import Backend
-from interlock.integrations.vllm.counts import counts
+from interlock.integrations.server_counts import counts
 from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
