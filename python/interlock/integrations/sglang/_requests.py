@@ -96,7 +96,6 @@ def bind(req: Any, options: Options) -> None:
         needed = _needed(inner, terms)
         counts().budgets.add(1, "refused")
         counts().refusals.add(1, "budget", "engine")
-        _LOG.warning("request %s: refused (budget): %s", getattr(req, "rid", "?"), needed)
         req.set_finish_with_abort(
             f"BudgetError: max_new_tokens is {terms.max_tokens + 1}, but a complete output needs {needed} tokens"
         )
