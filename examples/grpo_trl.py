@@ -72,6 +72,8 @@ class MaskedTrainer(GRPOTrainer):
 def main(argv: Sequence[str] | None = None) -> None:
     writer = load(arguments(__doc__, argv).model)
     tokenizer = writer.tokenizer or tiny_tokenizer()
+    # The weights of a GGUF file are plain numbers once they are read, yet transformers goes on calling them quantized.
+    writer.model.is_quantized = False
     index = interlock.Index.from_regex(PATTERN, writer.vocabulary)
     sampled: dict[tuple[int, ...], list[float]] = {}
 

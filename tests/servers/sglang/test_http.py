@@ -37,7 +37,9 @@ HOSTILE = {
 @pytest.fixture(scope="module")
 def server(model, tmp_path_factory):
     """Overlap scheduling and prefix caching are SGLang's defaults; prompts beyond 128 tokens are read in chunks."""
-    made = serving.Server(model, tmp_path_factory.mktemp("http") / "log", enable_metrics=True)
+    # Limits of work are what is tested, and on a busy machine the deadline would come before.
+    env = {"INTERLOCK_SGLANG_COMPILE_SECONDS": "200"}
+    made = serving.Server(model, tmp_path_factory.mktemp("http") / "log", env=env, enable_metrics=True)
     try:
         yield made.wait()
     finally:

@@ -138,9 +138,10 @@ class Compiler:
             index = self._index(kind, text, None if work is None else work.cancel)
         except CancelledError as error:
             if work is not None and work.is_late:
-                reason, message = "deadline", f"compiling took longer than {work.seconds:g} s, the server's limit"
+                reason = "deadline"
+                message = f"LimitError: compiling took longer than {work.seconds:g} s, the server's limit"
             else:
-                reason, message = "cancelled", "compiling was stopped, since nobody waited for it"
+                reason, message = "cancelled", "CancelledError: compiling was stopped, since nobody waited for it"
             _refused(reason, begin)
             raise Refusal(message, is_transient=True) from error
         except InterlockError as error:
