@@ -330,7 +330,7 @@ def test_chunked_prefill_and_the_prefix_cache(server):
 def test_counters_are_among_the_servers_metrics(server):
     status, text = server.get("/metrics")
     assert status == 200
-    found = {line.split("{")[0] for line in text.splitlines() if line.startswith("interlock_")}
+    found = {re.split("[{ ]", line)[0] for line in text.splitlines() if line.startswith("interlock_")}
     counted = {"requests", "refusals", "cache_hits", "rows"}
     assert {f"interlock_{name}_total" for name in counted} <= found, found
     assert "interlock_fill_seconds_count" in found and "interlock_compile_seconds_count" in found
