@@ -45,7 +45,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Turn links to files outside docs into their text, or into links to the repository where the site knows its URL."""
+    """Turn links to files outside docs into their text, or into links to the repository where its URL is known."""
 
     def rewritten(match: re.Match[str]) -> str:
         text, target = match[1], match[2]

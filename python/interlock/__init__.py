@@ -47,6 +47,7 @@ from interlock._core import (
     set_num_threads,
     stats,
 )
+from interlock.index_methods import attach as _attach_index_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
@@ -107,6 +108,8 @@ __all__ = [
     "set_num_threads",
     "stats",
 ]
+
+_attach_index_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {
