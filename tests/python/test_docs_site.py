@@ -10,6 +10,7 @@ import inspect
 import io
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ pytest.importorskip("pydantic", reason="pydantic is not installed")
 from scripted_generator import ScriptedGenerator
 
 import interlock
+import interlock.generators
+from interlock.cli.completion import commands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -68,6 +71,95 @@ def test_examples(page, monkeypatch):
     assert done or page_id(page) in WITHOUT_CODE
     for code, expected, printed in done:
         assert printed == expected, code
+
+
+def test_every_option_is_on_the_page():
+    page = (DOCS / "options.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(-*\w[\w-]*)`", page))
+    callables = [
+        *(interlock.Vocabulary, interlock.Vocabulary.from_tokenizer, interlock.Vocabulary.from_file),
+        *(getattr(interlock.Index, name) for name in dir(interlock.Index) if name.startswith("from_")),
+        *(getattr(interlock.Index, name) for name in "guide build warm_up save load automaton random_member draw".split()),
+        *(interlock.Guide.fill_bitmask, interlock.Guide.fill_draft_bitmasks, interlock.fill_bitmasks),
+        *(interlock.apply_bitmask, interlock.allocate_bitmask, interlock.advance_each),
+        *(interlock.generate, interlock.from_transformers, interlock.from_llama_cpp, interlock.from_mlx_lm),
+        *(interlock.from_vllm, interlock.from_openai, interlock.generators.Generator.__call__),
+        *(interlock.Program, interlock.Program.gen, interlock.Program.select, interlock.Program.call),
+        *(interlock.Store, interlock.Store.get_or_compile),
+    ]
+    for function in callables:
+        for parameter in inspect.signature(function).parameters:
+            assert parameter in named or parameter in ("self", "cls"), (function, parameter)
+    for command, (_, options) in commands().items():
+        for option in options:
+            if option.names:
+                assert option.names[-1] in named, (command, option.names)
+
+
+def test_every_limit_is_on_the_page():
+    page = (DOCS / "limits.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(max_\w+)` \| ([\d,]+) \|", page, re.MULTILINE))
+    limits = interlock.Limits()
+    fields = {name for name in dir(limits) if name.startswith("max_")}
+    assert {name: int(value.replace(",", "")) for name, value in rows.items()} == {
+        name: getattr(limits, name) for name in fields
+    }
+
+
+def test_every_error_is_on_the_page():
+    rows = set(re.findall(r"^\| `(\w+)` \|", (DOCS / "errors.md").read_text(encoding="utf-8"), re.MULTILINE))
+    errors = {name for name in interlock.__all__ if name.endswith(("Error", "Rejected"))}
+    assert rows == errors - {"InterlockError", "GrammarError"} | (rows & {"GrammarError"})
+    reference = (DOCS / "api" / "errors.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"::: interlock\.(\w+)", reference)) == errors
+
+
+def test_everything_public_has_a_place_in_the_reference():
+    text = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    documented = set(re.findall(r"^::: interlock\.(\w+)$", text, re.MULTILINE))
+    assert set(interlock.__all__) - {"__version__"} <= documented
+
+
+#: What the words before a dot stand for in tables.
+OWNERS = {
+    "interlock": interlock,
+    "index": interlock.Index,
+    "guide": interlock.Guide,
+    "vocabulary": interlock.Vocabulary,
+    "program": interlock.Program,
+    "limits": interlock.Limits,
+    "store": interlock.Store,
+}
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "coming-from").glob("*.md")), ids=page_id)
+def test_names_of_ours_exist(page):
+    text = page.read_text(encoding="utf-8")
+    checked = 0
+    for cell in re.findall(r"\| ([^|\n]*) \|[^|\n]*\|$|\| ([^|\n]*) \|$", text, re.MULTILINE):
+        for owner, name in re.findall(r"\b([A-Za-z]\w*)\.([a-z]\w*)", "".join(cell)):
+            if owner.lower() in OWNERS:
+                assert hasattr(OWNERS[owner.lower()], name) or find_spec(f"{owner}.{name}"), (owner, name)
+                checked += 1
+    assert checked >= 5 or page.stem == "front-pages"
+
+
+def lines_of(code: str) -> int:
+    """Lines that are neither blank nor a comment."""
+    return sum(1 for line in code.splitlines() if line.strip() and not line.strip().startswith("#"))
+
+
+def test_lines_of_the_front_pages():
+    """The table's numbers of our lines are those of the examples."""
+    text = (DOCS / "coming-from" / "front-pages.md").read_text(encoding="utf-8")
+    table = {name: int(ours) for name, ours in re.findall(r"^\| \[([^\]]+)\]\(#[^)]*\) \| \d+ \| (\d+) \|", text, re.M)}
+    counted = {}
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title = section.partition("\n")[0]
+        blocks = BLOCK.findall(section)
+        if blocks and title in table:
+            counted[title] = sum(lines_of(code) for code, _ in blocks)
+    assert counted == table and len(table) >= 7
 
 
 def main(names: list[str]) -> None:
