@@ -33,7 +33,7 @@ PAGES = [
 ]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```output\n(.*?)```)?", re.DOTALL)
 #: Pages of text and tables alone.
-WITHOUT_CODE = {"options"}
+WITHOUT_CODE = {"options", "faq"}
 
 #: What the model of the pages writes after which text.
 ANSWERS = {
@@ -41,6 +41,21 @@ ANSWERS = {
     "Name three primes.": "[2, 3, 5]",
     "Is water wet?": "yes",
     "Sort: I was charged twice.": "billing",
+    "changed my life!'": "Positive",
+    "water in Celsius?": "100",
+    "but it runs hot.": (
+        '{"rating": 3, "pros": ["great battery life"], "cons": ["runs hot"], "summary": "Good, with thermal issues."}'
+    ),
+    "John is 25 years old": '{"name": "John", "age": 25}',
+    "What is your name?": "I am a model with five answers.",
+    "How old are you?": "13",
+    "D) Oslo\n": "C",
+    "taken from the arm": '{"systolic": 301, "diastolic": 15, "location": "arm"}',
+    "Greet LMQL:": " Hi there, LMQL! Welcome.",
+    "victorian-era English: ": "Good morrow to thee.",
+    "victorian:\n-": " It says morrow.",
+    ".\n-": " It says thee.",
+    "To summarize:": " a greeting of long ago",
 }
 
 
@@ -79,7 +94,10 @@ def test_every_option_is_on_the_page():
     callables = [
         *(interlock.Vocabulary, interlock.Vocabulary.from_tokenizer, interlock.Vocabulary.from_file),
         *(getattr(interlock.Index, name) for name in dir(interlock.Index) if name.startswith("from_")),
-        *(getattr(interlock.Index, name) for name in "guide build warm_up save load automaton random_member draw".split()),
+        *(
+            getattr(interlock.Index, name)
+            for name in "guide build warm_up save load automaton random_member draw".split()
+        ),
         *(interlock.Guide.fill_bitmask, interlock.Guide.fill_draft_bitmasks, interlock.fill_bitmasks),
         *(interlock.apply_bitmask, interlock.allocate_bitmask, interlock.advance_each),
         *(interlock.generate, interlock.from_transformers, interlock.from_llama_cpp, interlock.from_mlx_lm),
@@ -136,8 +154,8 @@ OWNERS = {
 def test_names_of_ours_exist(page):
     text = page.read_text(encoding="utf-8")
     checked = 0
-    for cell in re.findall(r"\| ([^|\n]*) \|[^|\n]*\|$|\| ([^|\n]*) \|$", text, re.MULTILINE):
-        for owner, name in re.findall(r"\b([A-Za-z]\w*)\.([a-z]\w*)", "".join(cell)):
+    for line in re.findall(r"^\| `.*", text, re.MULTILINE):
+        for owner, name in re.findall(r"\b([A-Za-z]\w*)\.([a-z]\w*)", line.split(" | ")[-1]):
             if owner.lower() in OWNERS:
                 assert hasattr(OWNERS[owner.lower()], name) or find_spec(f"{owner}.{name}"), (owner, name)
                 checked += 1
