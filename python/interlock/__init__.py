@@ -127,9 +127,14 @@ _LATE = {
 
 def __getattr__(name: str) -> Any:
     """Import what is imported late."""
-    if name not in _LATE:
-        raise AttributeError(f"module 'interlock' has no attribute {name!r}")
     import importlib
+
+    if name not in _LATE:
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, 1)
+        way = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
 
     found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
     return found

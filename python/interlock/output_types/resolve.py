@@ -210,6 +210,8 @@ def _choice_values(hint: Any) -> dict[str, Any] | None:
         return {value: value for value in get_args(hint)}
     if isinstance(hint, type) and issubclass(hint, Enum):
         members = {member.value: member for member in hint}
+        if not members:
+            raise ArgumentError(f"{hint.__name__} has no members: there is nothing to choose from")
         if members and all(isinstance(value, str) for value in members):
             return members
     return None
