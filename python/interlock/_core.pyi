@@ -8,6 +8,8 @@ from typing import Any, Literal, Never, SupportsIndex, final
 import numpy as np
 import numpy.typing as npt
 
+from interlock.drawing import Drawing
+
 __version__: str
 
 class InterlockError(Exception):
@@ -413,6 +415,23 @@ class Index:
     ) -> Index:
         """Compile a list of strings, one of which must be the output. Errors are those of ``from_regex``."""
 
+    @classmethod
+    def from_type(cls, output_type: Any, vocabulary: Vocabulary, **options: Any) -> Index:
+        """Compile a Python type: a class, ``list[int]``, ``Literal["a", "b"]``, an ``Enum``, a pattern, a list of
+        choices, a JSON Schema. The same as ``interlock.index_from_type``.
+
+        ``options`` are those of the method that suits the type (``whitespace``, ``property_order``, ``limits``,
+        ``cancel`` and others). Objects of classes are closed, and JSON is written as ``json.dumps`` writes it.
+
+        ``UnsupportedError`` for a type that JSON cannot hold, ``ArgumentError`` for what is no type, and the errors of
+        the other methods. Milliseconds for a large class.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> interlock.Index.from_type(list[bool], vocabulary).guide().forced_text()
+        '['
+        """
+
     def guide(
         self,
         max_tokens: int | None = None,
@@ -455,6 +474,25 @@ class Index:
 
     def automaton(self, max_states: int = 500) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
+
+    def draw(self, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
+        """A drawing of what this index was compiled from. A notebook shows it; ``save("order.html")`` writes it.
+
+        ``form`` is ``"structure"`` (of JSON Schemas alone, and their default), ``"jumps"`` (the automaton over
+        characters with forced runs as single edges) or ``"states"`` (all of its states). ``title`` stands above it.
+
+        ``ArgumentError`` for a form that does not exist or does not fit. When it is drawn, an automaton of more than
+        ``max_states`` states over bytes is a ``LimitError``. Milliseconds for a structure.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_json_schema({"properties": {"item": {"type": "string"}}}, vocabulary)
+        >>> index.draw().mermaid().splitlines()[0]
+        'flowchart LR'
+        """
+
+    def _repr_html_(self) -> str:
+        """The drawing for a notebook, or a line of text where it is too large to be drawn."""
 
     def witness_not_in(self, other: Index) -> bytes | None:
         """A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them."""

@@ -22,7 +22,7 @@ from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import files, places
+from interlock.cli import files
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output
 from interlock.cli.style import NOTE, TRY, Line
@@ -62,6 +62,8 @@ class Source:
         try:
             return self.make(vocabulary, **changed)
         except interlock.InterlockError as error:
+            from interlock.cli import places
+
             places.attach(error, self)
             raise
 
