@@ -109,12 +109,12 @@ class _Walk:
         elif self.fresh and allowed - letters:
             separators = allowed & set(SEPARATORS) if self.rng.random() < 0.4 else set[int]()
             choice = _first(separators, allowed & set(BLANKS[:1]), plain - letters - set(OPENERS), plain - letters, allowed - letters)
-        elif late:
-            choice = _first(letters, plain - set(OPENERS), plain, allowed)
         else:
-            # A number or a word goes on for a while; then something else is tried.
-            goes_on = letters if self.rng.random() < 0.7 else plain
-            choice = _first(goes_on, plain, allowed & set(BLANKS[:1]), allowed)
+            # A number or a word goes on for a while; then something else is tried, and a list ends.
+            others = plain - letters | allowed & set(BLANKS[:1])
+            others -= {*OPENERS, *SEPARATORS} if late else set()
+            goes_on = letters if self.rng.random() < (0.4 if late else 0.7) else others
+            choice = _first(goes_on, letters, plain - set(OPENERS), plain, allowed & set(BLANKS[:1]), allowed)
         self.fresh = False
         return self.rng.choice(sorted(choice))
 

@@ -21,9 +21,10 @@ __all__ = ["Syntax", "syntax_of"]
 
 Syntax = Literal["lark", "gbnf", "ebnf"]
 
-# Texts, classes and comments, in which nothing is looked for. A class has no line break, and a text neither.
-_SKIPPED = re.compile(r'"(?:\\.|[^"\\\n])*"|\[(?:\\.|[^\]\\\n])*\]|#[^\n]*')
-_OWN_TO_GBNF = re.compile(r"!?<[^<>\s][^<>\n]*>|(?<![\w.-])\.(?![\w.-])")
+# Texts, tokens, classes and comments come whole, so nothing is looked for in them. A ``.`` in a name is a part of it.
+_PIECES = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|(?P<token>!?<[^<>\s][^<>\n]*>)|\[(?:\\.|[^\]\\\n])*\]|#[^\n]*|[\w.-]*\w[\w.-]*|(?P<any>\.)'
+)
 
 
 def syntax_of(text: str) -> Syntax:
@@ -33,4 +34,4 @@ def syntax_of(text: str) -> Syntax:
     # What stands in texts of Lark's notation may hold anything, so the definition is looked for at a line's beginning.
     if not re.search(r"^\s*[A-Za-z_][\w.-]*\s*::=", text, re.MULTILINE):
         return "lark"
-    return "gbnf" if _OWN_TO_GBNF.search(_SKIPPED.sub(" ", text)) else "ebnf"
+    return "gbnf" if any(piece.lastgroup for piece in _PIECES.finditer(text)) else "ebnf"

@@ -139,4 +139,9 @@ def _alternatives(body: list[_Token]) -> list[list[_Token]]:
 
 def _written(tokens: list[_Token]) -> str:
     """What stands there, on one line."""
-    return " ".join("".join(" " if t.kind in ("blank", "line") else t.text for t in tokens).split(" ")).strip()
+    parts: list[str] = []
+    for token in tokens:
+        is_blank = token.kind in ("blank", "line")
+        if not is_blank or parts and parts[-1] != " ":
+            parts.append(" " if is_blank else token.text)
+    return "".join(parts).rstrip(" ")
