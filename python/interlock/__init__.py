@@ -1,7 +1,7 @@
-"""Exact constrained decoding: patterns and JSON Schemas to token masks.
+"""Exact constrained decoding: patterns, JSON Schemas and grammars to token masks.
 
-A *vocabulary* holds the bytes of every token. An *index* is a source (a pattern, a JSON Schema or a list of choices)
-compiled for one vocabulary. A *guide* is one request's cursor over an index: it fills the mask of tokens that may come
+A *vocabulary* holds the bytes of every token. An *index* is a source (a pattern, a JSON Schema, a grammar or a list of
+choices) compiled for one vocabulary. A *guide* is one request's cursor over an index: it fills the mask of tokens that may come
 next, takes the token that was chosen, and owns the end of the output.
 
 >>> import interlock
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
-    from interlock.output_types import InvalidOutputError, index_from_type
+    from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.programs import Program
 
 __all__ = [
@@ -76,6 +76,7 @@ __all__ = [
     "CancelToken",
     "CancelledError",
     "DetachedIndex",
+    "Grammar",
     "GrammarError",
     "Guide",
     "GuideBusyError",
@@ -124,6 +125,7 @@ _attach_index_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {
+    "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
     "from_llama_cpp": "interlock.generators",

@@ -18,7 +18,7 @@ class InterlockError(Exception):
     place: str
     """Where in the source, in words; ``""`` where there is no place."""
     offset: int | None
-    """Characters into a pattern, or bytes into a schema's text."""
+    """Characters into a pattern, or bytes into the text of a schema or a grammar."""
     line: int | None
     """The line of a syntax error, counted from one; of a pattern in a schema, in the pattern."""
     column: int | None
@@ -49,7 +49,7 @@ class UnsatisfiableError(InterlockError, ValueError):
     """The source accepts nothing that this vocabulary can spell."""
 
 class GrammarError(InterlockError, ValueError):
-    """A grammar is not well formed. Reserved: nothing raises it yet."""
+    """A grammar is not well formed; `offset` says where, in bytes of its text."""
 
 class LimitError(InterlockError, ValueError):
     """A compile, or a question about a language, needs more work than a limit allows: `value` exceeds `limit`. `field`
@@ -337,8 +337,9 @@ class Index:
     or if it came twice: the new index shares everything with that one, masks that guides have asked for included (see
     ``set_index_cache_bytes``).
 
-    Made by ``from_regex``, ``from_json_schema`` and ``from_choices``. All of them answer Ctrl-C, and end with
-    ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is left then.
+    Made by ``from_regex``, ``from_json_schema``, ``from_choices`` and ``from_grammar``. All of them answer Ctrl-C, and
+    end with ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is
+    left then.
     """
 
     def __new__(cls, *_args: Never, **_options: Never) -> Index: ...
@@ -430,6 +431,39 @@ class Index:
         >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
         >>> interlock.Index.from_type(list[bool], vocabulary).guide().forced_text()
         '['
+        """
+
+    @classmethod
+    def from_grammar(
+        cls,
+        grammar: str,
+        vocabulary: Vocabulary,
+        syntax: Literal["lark", "gbnf", "ebnf"] = "lark",
+        start: str | None = None,
+        lexer: Literal["any", "dynamic", "contextual"] | None = None,
+        imports: Mapping[str, str] | None = None,
+        grammars: Mapping[str, str] | None = None,
+        limits: Limits | Mapping[str, int] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Index:
+        """Compile a grammar: rules over terminals, as for SQL, a programming language or a language of your own.
+
+        ``grammar`` is its text. ``syntax`` is ``"lark"`` (Lark's notation with llguidance's additions), ``"gbnf"``
+        (llama.cpp's) or ``"ebnf"`` (XGrammar's). ``start`` is the rule that the output is, by default ``start`` in
+        Lark's notation and ``root`` in the others.
+
+        ``lexer`` says how a text is cut into terminals. ``"any"``: a terminal takes any text that it matches.
+        ``"dynamic"``: each terminal takes its own longest match. ``"contextual"``: the longest match of all terminals
+        that the parser can take is taken, the one of highest priority among equals, literals before patterns, so
+        keywords are reserved. By default ``"dynamic"`` in Lark's notation and ``"any"`` in the others.
+
+        ``imports`` maps the names of files that ``%import`` may name to their texts; nothing is ever opened.
+        ``grammars`` maps names to grammars in Lark's notation that ``@name`` may name.
+
+        ``GrammarError`` if the grammar is not well formed, with line, column and an excerpt, ``UnsupportedError`` for
+        what has no exact meaning, ``UnsatisfiableError`` if nothing is accepted, ``VocabularyError`` if a byte that the
+        grammar reads is no token or a special token is unknown, ``LimitError`` if it is too much work,
+        ``ArgumentError`` for an unknown option.
         """
 
     def guide(
@@ -587,8 +621,8 @@ class Index:
 
     @property
     def report(self) -> list[ReportRow]:
-        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for
-        patterns.
+        """A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns
+        and grammars.
         """
 
     @property
@@ -608,13 +642,13 @@ class Index:
         """
 
     @property
-    def kind(self) -> Literal["regex", "json_schema", "choices"]:
-        """What was compiled: ``"regex"``, ``"json_schema"`` or ``"choices"``."""
+    def kind(self) -> Literal["regex", "json_schema", "choices", "grammar"]:
+        """What was compiled: ``"regex"``, ``"json_schema"``, ``"choices"`` or ``"grammar"``."""
 
     @property
     def source(self) -> str:
-        """The text that was compiled: the pattern or the JSON Schema, and of choices their list as JSON. Options are
-        not part of it.
+        """The text that was compiled: the pattern, the JSON Schema or the grammar, and of choices their list as JSON.
+        Options are not part of it.
         """
 
     def _recipe(self) -> str:

@@ -2,7 +2,7 @@
 
 The masks decide about every byte, as for a model; the schema only suggests what to try. Words, dates or numbers are
 offered, and taken where the guide takes them; where none fits (a pattern, a rare format), characters are chosen one by
-one, the everyday ones first.
+one, the everyday ones first. Grammars have a module of their own (``grammar_samples``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import interlock
 from interlock._recipe import Recipe
 from interlock.explain.references import References
 from interlock.explain.shapes import Shape, Shapes
+from interlock.grammar_samples import example_of_grammar
 
 WORDS = (
     "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
@@ -62,6 +63,8 @@ def example(recipe: Recipe, rng: random.Random) -> bytes | None:
     """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing."""
     if recipe.method == "from_choices":
         return str(rng.choice(recipe.source)).encode()
+    if recipe.method == "from_grammar":
+        return example_of_grammar(recipe.compile(), rng, WORDS)
     own, plain = recipe.compile(), everyday(recipe)
     for attempt in range(TRIES):
         writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)

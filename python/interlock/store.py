@@ -84,8 +84,13 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
         after = [given.pop("spelling", None)]
     elif kind == "choices":
         arguments = [list(source), None]
+    elif kind == "grammar":
+        if not isinstance(source, str):
+            raise ArgumentError(f"grammar must be a str, not {type(source).__name__}")
+        arguments = [source, None, given.pop("syntax", "lark"), given.pop("start", None), given.pop("lexer", None)]
+        arguments += [dict(sorted((given.pop(name, None) or {}).items())) for name in ("imports", "grammars")]
     else:
-        raise ArgumentError(f'kind must be one of "regex", "json_schema", "choices", not {kind!r}')
+        raise ArgumentError(f'kind must be one of "regex", "json_schema", "choices", "grammar", not {kind!r}')
     if given:
         from interlock._recipe import OPTIONS
 
@@ -249,8 +254,8 @@ class Store:
         return locks.locked(folder / name, cancel)
 
     def key_of(self, kind: str, source: Any, vocabulary: Vocabulary, **options: Any) -> str:
-        """The key of an index, which need not exist. ``kind`` is ``"regex"``, ``"json_schema"`` or ``"choices"``;
-        source and options are those of ``Index.from_...``. Nothing is compiled."""
+        """The key of an index, which need not exist. ``kind`` is ``"regex"``, ``"json_schema"``, ``"choices"`` or
+        ``"grammar"``; source and options are those of ``Index.from_...``. Nothing is compiled."""
         return _core._store_key(_recipe(kind, source, options), vocabulary.fingerprint)
 
     def __contains__(self, key: str) -> bool:

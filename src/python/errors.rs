@@ -37,7 +37,7 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
     ("SchemaError", ErrorKind::Schema, "A schema is not well formed; `pointer` and `keyword` say where."),
     ("UnsupportedError", ErrorKind::Unsupported, "The source means something that cannot be enforced exactly."),
     ("UnsatisfiableError", ErrorKind::Unsatisfiable, "The source accepts nothing that this vocabulary can spell."),
-    ("GrammarError", ErrorKind::Grammar, "A grammar is not well formed. Reserved: nothing raises it yet."),
+    ("GrammarError", ErrorKind::Grammar, "A grammar is not well formed; `offset` says where, in bytes of its text."),
     (
         "LimitError",
         ErrorKind::Limit,

@@ -472,7 +472,8 @@ impl PyIndex {
         self.vocabulary.clone_ref(py)
     }
 
-    /// A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns.
+    /// A row for each keyword that is enforced otherwise than exactly, or that only annotates; empty for patterns and
+    /// grammars.
     #[getter]
     fn report(&self) -> Vec<PyReportRow> {
         self.core().report().iter().map(report_row).collect()
@@ -491,14 +492,14 @@ impl PyIndex {
         self.core().memory_bytes()
     }
 
-    /// What was compiled: ``"regex"``, ``"json_schema"`` or ``"choices"``.
+    /// What was compiled: ``"regex"``, ``"json_schema"``, ``"choices"`` or ``"grammar"``.
     #[getter]
     fn kind(&self) -> &'static str {
         self.method.trim_start_matches("from_")
     }
 
-    /// The text that was compiled: the pattern or the JSON Schema, and of choices their list as JSON. Options are not
-    /// part of it.
+    /// The text that was compiled: the pattern, the JSON Schema or the grammar, and of choices their list as JSON.
+    /// Options are not part of it.
     #[getter]
     fn source(&self, py: Python<'_>) -> PyResult<String> {
         let given = self.arguments(py)?.get_item(0)?;

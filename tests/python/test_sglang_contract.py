@@ -106,6 +106,7 @@ def test_sources_become_grammars(backend):
         ("regex", "[0-9]{2}", "12"),
         ("json", '{"type": "array", "maxItems": 0}', "[]"),
         ("json", "$$ANY$$", "[[]]"),
+        ("ebnf", 'start: "(" start ")" | "x"', "((x))"),
     ):
         grammar = backend._init_value_dispatch((kind, source), False)
         for token in byte(text):
@@ -122,8 +123,8 @@ def test_sources_become_grammars(backend):
         (("json", "{"), "SchemaError"),
         (("json", "false"), "UnsatisfiableError"),
         (("json", '{"not":' * 5000), "LimitError"),
-        (("ebnf", 'root ::= "a"'), "EBNF grammars are not supported by the interlock backend yet"),
-        (("full_assistant_ebnf", 'root ::= "a"'), "EBNF grammars are not supported"),
+        (("ebnf", 'start: "a" b'), "GrammarError: line 1, column 12"),
+        (("full_assistant_ebnf", 'start: "a" start'), "UnsatisfiableError"),
         (("structural_tag", "{}"), "structural tags are not supported by the interlock backend yet"),
         (("lark", "start: a"), "sources of the kind 'lark' are not supported"),
     ],

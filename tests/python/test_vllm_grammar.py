@@ -302,7 +302,8 @@ def test_stop_ids_come_from_the_request(backend):
         ({"regex": "a("}, interlock.PatternError, "pattern"),
         ({"json": "{"}, interlock.SchemaError, "schema"),
         ({"json": {"enum": []}}, interlock.UnsatisfiableError, "unsatisfiable"),
-        ({"grammar": "x"}, interlock.UnsupportedError, "unsupported"),
+        ({"grammar": "start: x"}, interlock.GrammarError, "grammar"),
+        ({"structural_tag": "{}"}, interlock.UnsupportedError, "unsupported"),
         ({"regex": "a{60}", "max_tokens": 5}, interlock.BudgetError, "budget"),
     ],
 )

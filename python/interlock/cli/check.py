@@ -66,8 +66,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
         more = "" if guide.must_stop else "; it could also go on"
         _say(output, machine, [Line(("accepted:", GOOD), f" {len(ids)} tokens, {len(data)} bytes{more}")], trace)
         return exits.OK
-    found = explain(source.compile(vocabularies.byte_vocabulary()), data)
     reason = guide.explain(refused) if refused is not None else "it ends too early"
+    try:
+        over_bytes = source.compile(vocabularies.byte_vocabulary())
+    except interlock.VocabularyError:  # Special tokens of a grammar, which bytes cannot spell.
+        machine = {"accepted": False, "at": taken, "token": refused, "reason": reason} | machine
+        _say(output, machine, [Line(("refused:", BAD), f" at byte {taken}: {reason}")], trace)
+        return exits.NO
+    found = explain(over_bytes, data)
     _say(output, _machine(found, data, refused, reason) | machine, _people(args, found, refused, reason), trace)
     return exits.NO
 
@@ -141,7 +147,7 @@ def _people(args: argparse.Namespace, found: Explanation, token: int | None, rea
             lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
     if len(problems) > MOST:
         lines.append(Line((f"  and {len(problems) - MOST} more; --json has all of them", QUIET)))
-    if found.ends_early or problems[0].keyword == "pattern" and not problems[0].schema:
+    if found.ends_early or problems[0].keyword in ("pattern", "grammar") and not problems[0].schema:
         end = " (or the end)" if found.may_end else ""
         lines.append(Line(f"  {'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"))
         lines += [Line(f"  must follow: {text_of(found.forced)}")] if found.forced else []

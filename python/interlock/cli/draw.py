@@ -1,4 +1,4 @@
-"""Draw a source: the structure of a schema, the automaton of a pattern.
+"""Draw a source: the structure of a schema or a grammar, the automaton of a pattern.
 
   interlock draw order.json -o order.html
   interlock draw order.json -o order.svg
@@ -7,7 +7,8 @@
   interlock draw order.json -o order.mmd
 
 The end of the name says the format: .html (zoom at the pointer, drag, tooltips, an output with what is forced in it),
-.svg, .mmd (Mermaid) or .dot (Graphviz). Of a schema, boxes show objects, their keys and types, and alternatives. --form
+.svg, .mmd (Mermaid) or .dot (Graphviz). Of a schema, boxes show objects, their keys and types, and alternatives; of a
+grammar, rules with their alternatives, and the terminals. --form
 jumps draws the automaton with forced runs as single edges, --form states all of its states; characters beyond ASCII are
 drawn as characters, not as bytes, and states that differ by how many more characters may follow are one in jumps.
 """
@@ -17,16 +18,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.output import Output, facts, size
 from interlock.drawing import FORMS, SUFFIXES, draw
+from interlock.output_types import Grammar
 
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file .html, .svg, .mmd or .dot")
-    parser.add_argument("--form", choices=FORMS, help="default: structure of a schema, jumps of anything else")
+    parser.add_argument("--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else")
     parser.add_argument(
         "--max-states",
         type=int,
@@ -42,14 +45,31 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if suffix not in SUFFIXES:
         raise exits.UsageError(f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}")
     source = sources.read(args.source, args)
-    if args.form == "structure" and source.kind != "json_schema":
-        raise exits.UsageError("--form structure: only a schema has a structure; leave it out, or take jumps or states")
-    index = source.compile(vocabularies.byte_vocabulary())
-    sources.remarks(source, index, output)
-    drawing = draw(index, args.form, args.source, args.max_states)
+    if args.form == "structure" and source.kind not in ("json_schema", "grammar"):
+        raise exits.UsageError(
+            "--form structure: only a schema or a grammar has a structure; leave it out, or take jumps or states"
+        )
+    if source.kind == "grammar" and args.form not in (None, "structure"):
+        raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
+    drawn = _grammar(source) if source.kind == "grammar" else None
+    if drawn is None:
+        index = source.compile(vocabularies.byte_vocabulary())
+        sources.remarks(source, index, output)
+        drawn = index
+    drawing = draw(drawn, args.form, args.source, args.max_states)
     files.write_text(args.out, drawing.text(suffix))
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
     shown = {**machine, "bytes": size(written)}
     output.result(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
     return exits.OK
+
+
+def _grammar(source: sources.Source) -> Grammar | None:
+    """A grammar whose special tokens bytes cannot spell, which is drawn from its text alone."""
+    try:
+        source.compile(vocabularies.byte_vocabulary())
+    except interlock.VocabularyError:
+        options = {name: value for name, value in source.options.items() if name != "limits"}
+        return Grammar(source.text, **options)
+    return None

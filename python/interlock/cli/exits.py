@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,13 +95,16 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = str(error) or type(error).__name__
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
+    place = located(error)
+    if place is not None and place.found and "\n" in message:
+        # The errors of grammars show their line themselves; here it is shown as that of other sources.
+        message = re.sub(r"^line \d+, column \d+: ", "", message.partition("\n")[0])
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
         value = getattr(error, name, None)
         # The empty pointer is the root of a schema.
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
-    place = located(error)
     if place is not None and place.found:
         from interlock.explain import line_column
 
@@ -116,7 +120,9 @@ def describe(error: BaseException) -> dict[str, Any]:
 def sentence(error: BaseException) -> list[Line]:
     """A failure for people: the message, where it is with the line and a caret, and what to do where that is known."""
     described = describe(error)
-    lines = [Line(("interlock: ", NAME), (f"{described['type']}: ", BAD), str(described["message"]))]
+    headline, *excerpted = str(described["message"]).split("\n")
+    lines = [Line(("interlock: ", NAME), (f"{described['type']}: ", BAD), headline)]
+    lines += [Line("  " + line) for line in excerpted]
     shown = str(described["message"])
     extra = [
         f"{name} {described[name]}" for name in ("pointer", "keyword") if str(described.get(name, "")) not in shown

@@ -16,6 +16,7 @@ from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
+from interlock.drawing.grammar_outline import outline
 
 SHOWN = 60
 COUNTED = 5000
@@ -41,8 +42,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     unknown = sources.remarks(source, index, output)
     slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
     count = _language_size(source, vocabulary)
-    shortest = index.shortest_member()
-    more = f" and {len(shortest) - SHOWN} bytes more" if len(shortest) > SHOWN else ""
+    shortest = None if source.kind == "grammar" else index.shortest_member()
+    more = f" and {len(shortest) - SHOWN} bytes more" if shortest is not None and len(shortest) > SHOWN else ""
     machine = {
         "kind": source.kind,
         "fingerprint": index.fingerprint,
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "states": index.num_states,
         "memory_bytes": index.memory_bytes,
         "language_size": count,
-        "shortest_member": shortest.decode("utf-8", "backslashreplace"),
+        "shortest_member": None if shortest is None else shortest.decode("utf-8", "backslashreplace"),
         "start": {
             "allowed_tokens": len(allowed),
             "allowed_bytes": first,
@@ -61,14 +62,24 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ],
         "unknown_keywords": unknown,
     }
+    why = "recursion, or too many states"
+    written: list[tuple[str, str]] = []
+    if source.kind == "grammar":
+        why = "a grammar has no finite automaton"
+        made = outline(source.text, source.options["syntax"])
+        counts = f"{len(made.rules)} rules" + (f", {len(made.terminals)} terminals" if made.terminals else "")
+        lexer = source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any")
+        written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
+        machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
     everyday = args.tokenizer == vocabularies.BYTES
     unit = "bytes" if everyday else "tokens"
     people = facts(
         [
             ("kind", source.kind),
             ("fingerprint", index.fingerprint),
-            ("texts", "not counted: recursion, or too many states" if count is None else str(count)),
-            ("shortest text", text_of(shortest[:SHOWN]) + more),
+            *written,
+            ("texts", f"not counted: {why}" if count is None else str(count)),
+            *([] if shortest is None else [("shortest text", text_of(shortest[:SHOWN]) + more)]),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
             (f"first {unit[:-1]}", f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'none'}"),
@@ -94,7 +105,7 @@ def _language_size(source: sources.Source, vocabulary: interlock.Vocabulary) -> 
     limits = {"max_flat_states": COUNTED} | source.options.get("limits", {})
     try:
         count = source.compile(vocabulary, limits=limits).language_size()
-    except interlock.LimitError:
+    except (interlock.LimitError, interlock.UnsupportedError):
         return None
     if isinstance(count, float):
         return "infinite"

@@ -34,6 +34,8 @@ def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
         return Located("", 0, 0, "give at least one choice", found=False) if not source.text else None
     if source.kind == "regex":
         return _in_pattern(error, source.text, source.options)
+    if source.kind == "grammar":
+        return _in_grammar(error, source.text)
     text = source.text.decode("utf-8", "replace") if isinstance(source.text, bytes) else source.text
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
@@ -65,6 +67,22 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
     if error.offset is None:
         return Located(pattern, 0, 1, remedy, found=False) if remedy else None
     return Located(pattern, error.offset, error.offset + 1, remedy)
+
+
+def _in_grammar(error: interlock.InterlockError, text: str) -> Located | None:
+    """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
+    remedy = _GRAMMAR_REMEDIES.get(type(error), "")
+    if error.offset is None:
+        return Located(text, 0, 1, remedy, found=False)
+    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
+    return Located(text, start, start + 1, remedy)
+
+
+_GRAMMAR_REMEDIES = {
+    interlock.GrammarError: "docs/grammars.md has a line of example for each construct; --syntax says which notation it is",
+    interlock.UnsatisfiableError: "under another --lexer the same rules may accept something; see docs/grammars.md",
+    interlock.VocabularyError: "the grammar reads bytes, or names special tokens, that the vocabulary lacks",
+}
 
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Located:

@@ -44,6 +44,11 @@ OPTIONS = (
     "document",
     "dialect",
     "flags",
+    "syntax",
+    "start",
+    "lexer",
+    "imports",
+    "grammars",
 )
 
 

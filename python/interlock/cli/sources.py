@@ -6,9 +6,11 @@ A source is one word: a file, or text with a prefix that says what it is.
 ``order.json``          a JSON Schema in a file (``.json``, ``.schema``)
 ``date.regex``          a pattern in a file (``.regex``, ``.pattern``); one final newline is not part of it
 ``answers.choices``     choices in a file, one a line
+``query.lark``          a grammar in a file, in Lark's notation (``.lark``), GBNF (``.gbnf``) or EBNF (``.ebnf``)
 ``schema:TEXT``         a JSON Schema; ``schema:@FILE`` for a file of any name, ``schema:@-`` for the standard input
 ``pattern:TEXT``        a pattern; ``pattern:@FILE``
 ``choices:yes,no``      choices; a JSON array where they contain commas; ``choices:@FILE``
+``grammar:TEXT``        a grammar, its notation told by the text or by ``--syntax``; ``grammar:@FILE``
 ======================  ==============================================================
 """
 
@@ -27,10 +29,11 @@ from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output
 from interlock.cli.style import NOTE, TRY, Line
 from interlock.cli.suggest import near, near_file
+from interlock.grammar_syntax import syntax_of
 
 HELP = (
-    "a file (.json a schema, .regex a pattern, .choices one choice a line), or text: "
-    "schema:'{...}', pattern:'[a-z]+', choices:yes,no; schema:@FILE for a file of another name"
+    "a file (.json a schema, .regex a pattern, .choices one choice a line, .lark, .gbnf, .ebnf a grammar), or text: "
+    "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...'; schema:@FILE for a file of another name"
 )
 SUFFIXES = {
     ".json": "schema",
@@ -38,8 +41,11 @@ SUFFIXES = {
     ".regex": "pattern",
     ".pattern": "pattern",
     ".choices": "choices",
+    ".lark": "grammar",
+    ".gbnf": "grammar",
+    ".ebnf": "grammar",
 }
-KINDS = {"schema": "json_schema", "pattern": "regex", "choices": "choices"}
+KINDS = {"schema": "json_schema", "pattern": "regex", "choices": "choices", "grammar": "grammar"}
 """What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
 
 WHITESPACE = ("flexible", "compact", "spaced")
@@ -48,7 +54,9 @@ WHITESPACE = ("flexible", "compact", "spaced")
 
 @dataclass(frozen=True)
 class Source:
-    """A source that was read: its kind (``regex``, ``json_schema`` or ``choices``), its text or list, its options."""
+    """A source that was read: its kind (``regex``, ``json_schema``, ``choices`` or ``grammar``), its text or list, its
+    options.
+    """
 
     kind: str
     text: Any
@@ -74,6 +82,8 @@ class Source:
             return interlock.Index.from_regex(self.text, vocabulary, **options)
         if self.kind == "choices":
             return interlock.Index.from_choices(self.text, vocabulary, **options)
+        if self.kind == "grammar":
+            return interlock.Index.from_grammar(self.text, vocabulary, **options)
         return interlock.Index.from_json_schema(self.text, vocabulary, **options)
 
     def with_text(self, text: Any) -> Source:
@@ -131,6 +141,33 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         "--flags", default="", help="of a pattern, letters: of imsxau in Python's dialect, of dgimsuy in ECMA's"
     )
     group.add_argument(
+        "--syntax",
+        choices=["lark", "gbnf", "ebnf"],
+        help="of a grammar (default: by the end of the file's name, else by its text)",
+    )
+    group.add_argument("--start", metavar="RULE", help="of a grammar: the rule that the output is")
+    group.add_argument(
+        "--lexer",
+        choices=["any", "dynamic", "contextual"],
+        help="of a grammar, how a text is cut into terminals (default: dynamic in Lark's notation, else any)",
+    )
+    group.add_argument(
+        "--import",
+        dest="imports",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a file that %%import of a grammar may name (repeatable)",
+    )
+    group.add_argument(
+        "--grammar",
+        dest="grammars",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a grammar that @NAME in a grammar may name (repeatable)",
+    )
+    group.add_argument(
         "--limit", action="append", default=[], metavar="NAME=N", help="raise or lower a limit (repeatable)"
     )
 
@@ -155,6 +192,11 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
             raise UsageError(f"--whitespace {args.whitespace}: did you mean {m}?")
         if args.document:
             out["documents"] = dict(_document(pair) for pair in args.document)
+    elif kind == "grammar":
+        wanted = {"syntax": ("", args.syntax or ""), "start": ("", args.start or ""), "lexer": ("", args.lexer or "")}
+        for name in ("imports", "grammars"):
+            if getattr(args, name):
+                out[name] = dict(_named_text(name, pair) for pair in getattr(args, name))
     else:
         wanted = {}
     out.update({name: value for name, (default, value) in wanted.items() if value != default})
@@ -182,7 +224,16 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     text = _text(kind, data, from_file, args)
     if kind == "schema" and not args.schema_key and getattr(args, "unwrap", True):
         text, notes = _unwrapped(text)
-    return Source(KINDS[kind], text, options_of(args, KINDS[kind]), name, notes)
+    options = options_of(args, KINDS[kind])
+    if kind == "grammar":
+        options["syntax"] = options.get("syntax") or _syntax(name, text)
+    return Source(KINDS[kind], text, options, name, notes)
+
+
+def _syntax(name: str, text: str) -> str:
+    """The notation of a grammar: that of its file's name, or else what its text looks like."""
+    ending = name.rpartition(".")[2].lower()
+    return ending if ending in ("lark", "gbnf", "ebnf") else syntax_of(text)
 
 
 def _what_is(word: str, prefix: str) -> str:
@@ -194,9 +245,11 @@ def _what_is(word: str, prefix: str) -> str:
         hint = f"did you mean {meant}? "
     elif word.lstrip().startswith("{"):
         return "this looks like a JSON Schema: write schema: in front of it, or the name of a file"
+    elif "\n" in word or "::=" in word:
+        return "this looks like a grammar: write grammar: in front of it, or the name of a file"
     return (
-        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word} or choices:@{word} for a file, "
-        "or schema:, pattern: or choices: and the text itself"
+        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word} or "
+        f"grammar:@{word} for a file, or schema:, pattern:, choices: or grammar: and the text itself"
     )
 
 
@@ -215,6 +268,8 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     if kind == "schema":
         return extract(data, args.schema_key) if args.schema_key else data
     text = data.decode("utf-8")
+    if kind == "grammar":
+        return text
     if kind == "pattern":
         return text.removesuffix("\n") if from_file else text
     if text.lstrip().startswith("["):
@@ -281,3 +336,10 @@ def _document(pair: str) -> tuple[str, bytes]:
     if not equals or not uri:
         raise UsageError(f"--document {pair}: write URI=FILE")
     return uri, files.read(path)
+
+
+def _named_text(option: str, pair: str) -> tuple[str, str]:
+    name, equals, path = pair.partition("=")
+    if not equals or not name or not path:
+        raise UsageError(f"--{option.removesuffix('s')} {pair}: write NAME=FILE")
+    return name, files.read(path).decode("utf-8")

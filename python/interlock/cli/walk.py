@@ -54,6 +54,20 @@ CLOSERS = (b'"', b"}", b"]")
 """What ends a JSON value soonest; a walk that is long enough prefers these, then what opens nothing."""
 
 
+def _towards_the_end(guide: interlock.Guide, rng: random.Random, choice: list[int]) -> list[int]:
+    """Of some tokens of a grammar those after which the output may end; else those that close and open nothing."""
+    few = rng.sample(choice, min(len(choice), 24))
+    ending = []
+    for token in few:
+        guide.advance(token)
+        if guide.is_accepting:
+            ending.append(token)
+        guide.rollback(1)
+    token_bytes = guide.index.vocabulary.token_bytes
+    closing = [i for i in choice if set(token_bytes(i)) <= set(b")]};")]
+    return ending or closing or [i for i in few if not set(token_bytes(i)) & set(b"([{ \t\r\n")] or few
+
+
 def random_walk(guide: interlock.Guide, rng: random.Random, length: int, most: int) -> bool:
     """Advance a fresh guide at random until it has ended; false if that took more than ``most`` tokens.
 
@@ -72,7 +86,9 @@ def random_walk(guide: interlock.Guide, rng: random.Random, length: int, most: i
             guide.advance(ends[0])
             continue
         choice = [i for i in allowed if i not in stops]
-        if late:
+        if late and guide.index.kind == "grammar":
+            choice = _towards_the_end(guide, rng, choice)
+        elif late:
             tokens = [(i, vocabulary.token_bytes(i)) for i in choice]
             closing = [i for i, token in tokens if token in CLOSERS]
             choice = closing or [i for i, token in tokens if not set(token) & set(b"[{ \t\r\n")] or choice

@@ -1,4 +1,4 @@
-"""Drawings of sources: the structure of a schema, the automaton of a pattern.
+"""Drawings of sources: the structure of a schema or a grammar, the automaton of a pattern.
 
 >>> import interlock.drawing
 >>> drawing = interlock.drawing.draw({"properties": {"item": {"type": "string"}}})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 
 from interlock.drawing.automaton import Graph, label
-from interlock.drawing.structure import Structure
+from interlock.drawing.structure import Cards
 
 
-def structure_dot(structure: Structure, title: str) -> str:
+def structure_dot(structure: Cards, title: str) -> str:
     """The cards of a structure as tables; an edge from a row to the card that it leads to."""
     lines = ["digraph structure {", "    rankdir=LR; node [shape=plain, fontname=monospace]; edge [color=gray40];"]
     lines.append(f"    label={_quoted(title)};")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,14 +17,16 @@ from interlock.drawing.automaton import Graph, bytewise, characters, counted, ju
 from interlock.drawing.automaton_svg import automaton_svg
 from interlock.drawing.dot import automaton_dot, structure_dot
 from interlock.drawing.mermaid import automaton_mermaid, structure_mermaid
-from interlock.drawing.page import AUTOMATON_LEGEND, STRUCTURE_LEGEND, Page, View
+from interlock.drawing.grammar_structure import GrammarStructure
+from interlock.drawing.page import AUTOMATON_LEGEND, GRAMMAR_LEGEND, STRUCTURE_LEGEND, Page, View
 from interlock.drawing.runs import Run, example_runs
-from interlock.drawing.structure import Structure, loads
+from interlock.drawing.structure import Cards, Structure, loads
 from interlock.drawing.structure_svg import structure_svg
 from interlock.explain.wording import shortened
+from interlock.output_types import Grammar
 
 FORMS = ("structure", "jumps", "states")
-"""What can be drawn: a schema's structure, the automaton with forced runs as single edges, the automaton."""
+"""What can be drawn: the structure of a schema or a grammar, the automaton with forced runs as single edges, the automaton."""
 SUFFIXES = (".svg", ".html", ".mmd", ".dot")
 MOST_STATES = 2000
 SMALL = 150
@@ -40,8 +43,10 @@ class Drawing:
     max_states: int = MOST_STATES
 
     @cached_property
-    def structure(self) -> Structure:
-        """The cards of a schema."""
+    def structure(self) -> Cards:
+        """The cards of a schema or a grammar."""
+        if self.recipe.method == "from_grammar":
+            return GrammarStructure(self.recipe.source, self.recipe.options["syntax"], self.recipe.options["start"])
         documents = {uri: loads(text) for uri, text in self.recipe.options["documents"].items()}
         return Structure(loads(self.recipe.source), documents, _short(self.title))
 
@@ -69,7 +74,8 @@ class Drawing:
     def html(self) -> str:
         """A page with the drawing, an output, and a legend; the wheel zooms, dragging moves. It loads nothing."""
         if self.form == "structure":
-            views = [View("Structure", self.svg(), STRUCTURE_LEGEND)]
+            legend = GRAMMAR_LEGEND if self.recipe.method == "from_grammar" else STRUCTURE_LEGEND
+            views = [View("Structure", self.svg(), legend)]
         elif self.form == "states":
             views = [View("All states", self.svg(), AUTOMATON_LEGEND)]
         else:
@@ -108,6 +114,8 @@ class Drawing:
         if self.form == "structure":
             cards = len(self.structure.cards)
             rows = sum(len(card.rows) for card in self.structure.cards)
+            if self.recipe.method == "from_grammar":
+                return f"grammar, {cards} box{'es' if cards > 1 else ''} with {rows} alternative{'s' if rows != 1 else ''}"
             return f"JSON Schema, {cards} box{'es' if cards > 1 else ''} with {rows} row{'s' if rows != 1 else ''}"
         what = {"from_json_schema": "JSON Schema", "from_regex": "pattern", "from_choices": "choices"}[
             self.recipe.method
@@ -153,15 +161,27 @@ def draw(source: Any, form: str | None = None, title: str | None = None, max_sta
     Errors of a source are those of the ``Index`` method that compiles it; ``ArgumentError`` for a form that does not
     exist or does not fit. Costs milliseconds for a structure.
     """
-    index = source if isinstance(source, interlock.Index) else _compiled(source)
-    recipe = Recipe.of(index)
-    fitting = "structure" if recipe.method == "from_json_schema" else "jumps"
+    recipe = _recipe(source)
+    structured = recipe.method in ("from_json_schema", "from_grammar")
+    fitting = "structure" if structured else "jumps"
     form = form or fitting
     if form not in FORMS:
         raise interlock.ArgumentError(f"form is one of {', '.join(FORMS)}, not {form!r}")
     if form == "structure" and fitting != form:
-        raise interlock.ArgumentError("only a JSON Schema has a structure; form is jumps or states here")
+        raise interlock.ArgumentError("only a schema or a grammar has a structure; form is jumps or states here")
+    if recipe.method == "from_grammar" and form != fitting:
+        raise interlock.ArgumentError("a grammar has no finite automaton; form is structure here")
     return Drawing(recipe, form, title or _title(recipe), max_states)
+
+
+def _recipe(source: Any) -> Recipe:
+    if isinstance(source, Grammar):
+        options = dict.fromkeys(("start", "lexer", "imports", "grammars")) | source.options
+        # Bytes cannot spell the special tokens that a grammar may name.
+        with contextlib.suppress(interlock.VocabularyError):
+            source.index(byte_vocabulary())
+        return Recipe("from_grammar", source.text, options)
+    return Recipe.of(source if isinstance(source, interlock.Index) else _compiled(source))
 
 
 def _compiled(source: Any) -> interlock.Index:
@@ -181,6 +201,8 @@ def _compiled(source: Any) -> interlock.Index:
 def _title(recipe: Recipe) -> str:
     if recipe.method == "from_choices":
         return shortened(", ".join(recipe.source), 60)
+    if recipe.method == "from_grammar":
+        return "grammar"
     if recipe.method == "from_regex":
         return shortened(str(recipe.source), 80)
     schema = json.loads(recipe.source)

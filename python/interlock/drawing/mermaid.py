@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from interlock.drawing.automaton import Graph, label
-from interlock.drawing.structure import Structure
+from interlock.drawing.structure import Cards
 
 
-def structure_mermaid(structure: Structure) -> str:
+def structure_mermaid(structure: Cards) -> str:
     """The cards of a structure, each as one node."""
     lines = ["flowchart LR"]
     for number, card in enumerate(structure.cards):

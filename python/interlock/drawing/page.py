@@ -13,6 +13,10 @@ STRUCTURE_LEGEND = (
     "<span><b>bold</b> <span class='forced'>*</span> required key</span><span>plain: may be left out</span>"
     "<span><span class='forced'>orange</span> the only text possible</span><span>&#8599; drawn elsewhere: click</span>"
 )
+GRAMMAR_LEGEND = (
+    "<span>a box: a rule</span><span>a line: one of its alternatives</span>"
+    "<span><span class='forced'>orange</span> the only text possible</span><span>&#8599; drawn elsewhere: click</span>"
+)
 AUTOMATON_LEGEND = (
     "<span><span class='forced'>thick orange</span> forced: must follow, no model is asked</span>"
     "<span>thin: a choice</span><span>double ring: the output may end</span><span>&#9251; a blank</span>"

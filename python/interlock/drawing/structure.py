@@ -62,14 +62,21 @@ class Brief:
     again: bool = False
 
 
-class Structure:
+class Cards:
+    """The cards of a source; the first is where a reader begins. ``left_out`` is how many more there would be."""
+
+    def __init__(self) -> None:
+        self.cards: list[Card] = []
+        self.left_out = 0
+
+
+class Structure(Cards):
     """All cards of a schema; the first is the document."""
 
     def __init__(self, schema: Any, documents: dict[str, Any], title: str = "document") -> None:
+        super().__init__()
         self.references = References(schema, documents)
-        self.cards: list[Card] = []
         self.made: dict[str, int] = {}
-        self.left_out = 0
         self.open: list[str] = []
         brief = self._brief(schema, Place("", "", ""), title)
         if brief.target != 0 or brief.type != self.cards[0].title:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from interlock.drawing.structure import Card, Row, Structure
+from interlock.drawing.structure import Card, Cards, Row
 from interlock.drawing.theme import clean, svg_root, wide
 
 ROW = 22.0
@@ -31,7 +31,7 @@ class Placed:
     names: float
 
 
-def structure_svg(structure: Structure, title: str) -> str:
+def structure_svg(structure: Cards, title: str) -> str:
     """The drawing. Bold keys are required, orange text is the only one possible; tooltips say more."""
     levels = _levels(structure)
     placed = _places(structure, levels)
@@ -46,7 +46,7 @@ def structure_svg(structure: Structure, title: str) -> str:
     bottom = max(box.y + box.height for box in placed.values())
     if structure.left_out:
         bottom += 24
-        text = f"{structure.left_out} more objects are not drawn"
+        text = f"{structure.left_out} more are not drawn"
         body.append(f'<text class="u" x="0" y="{bottom - 6:.0f}">{text}</text>')
     marker = (
         '<defs><marker id="ilk-go" viewBox="0 0 10 10" refX="9" refY="5" markerUnits="userSpaceOnUse" markerWidth="8" '
@@ -55,7 +55,7 @@ def structure_svg(structure: Structure, title: str) -> str:
     return svg_root(-20, -20, right + 40, bottom + 40, title, marker, body)
 
 
-def _levels(structure: Structure) -> dict[int, int]:
+def _levels(structure: Cards) -> dict[int, int]:
     """The column of each card that a row leads to first."""
     levels = {0: 0}
     stack = [0]
@@ -68,7 +68,7 @@ def _levels(structure: Structure) -> dict[int, int]:
     return levels
 
 
-def _places(structure: Structure, levels: dict[int, int]) -> dict[int, Placed]:
+def _places(structure: Cards, levels: dict[int, int]) -> dict[int, Placed]:
     sizes = {number: _size(structure.cards[number]) for number in levels}
     columns: dict[int, float] = {}
     for number, level in levels.items():

@@ -90,6 +90,8 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
         return [_choices(recipe.source, text)]
     if recipe.method == "from_regex":
         return [_pattern(text, at, early)]
+    if recipe.method == "from_grammar":
+        return [_grammar(text, at, early)]
     broken: NotJson | None = None
     try:
         document: Node | None = parse(text)
@@ -179,6 +181,12 @@ def _pattern(text: str, at: int, early: bool) -> Problem:
     if early:
         return Problem("", "pattern", "", "the text ends too early for the pattern", at, at + 1, at + 1)
     return Problem("", "pattern", "", f"{literal(text[at : at + 1])} does not fit the pattern here", at, at + 1, at + 1)
+
+
+def _grammar(text: str, at: int, early: bool) -> Problem:
+    if early:
+        return Problem("", "grammar", "", "the text ends too early for the grammar", at, at + 1, at + 1)
+    return Problem("", "grammar", "", f"{literal(text[at : at + 1])} does not fit the grammar here", at, at + 1, at + 1)
 
 
 def _nothing_found(recipe: Recipe, text: str, at: int, early: bool) -> Problem:

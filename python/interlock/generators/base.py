@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.generators.arguments import Message, Prompt, check_max_tokens, check_options, is_batch
 from interlock.generators.stream import Stream
-from interlock.output_types import OutputType, output_type_of
+from interlock.output_types import Grammar, OutputType, output_type_of
 
 if TYPE_CHECKING:
     from interlock.programs import Program
@@ -29,7 +29,7 @@ DEFAULT_MAX_TOKENS = 512
 
 _KEPT = 256
 
-TextType = re.Pattern[str] | Index | list[str] | tuple[str, ...]
+TextType = re.Pattern[str] | Grammar | Index | list[str] | tuple[str, ...]
 """Output types whose values are texts."""
 
 _Batch = list[str] | tuple[str, ...] | list[list[Message]] | list[list[dict[str, Any]]]

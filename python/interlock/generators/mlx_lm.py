@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages
+from interlock.generators.budgets import budget_of
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.output_types import OutputType
@@ -77,7 +78,8 @@ class MlxLmGenerator(LocalGenerator):
         ids = self.encode(prompt, chat)
         if not ids:
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
-        mask = GuideLogitsProcessor(self.index(output), max_tokens=max_tokens, canonical=True)
+        index = self.index(output)
+        mask = GuideLogitsProcessor(index, max_tokens=budget_of(index, max_tokens), canonical=True)
         return self._written(ids, mask, max_tokens, seed, options)
 
     def _written(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock._core import ArgumentError
-from interlock.output_types import InvalidOutputError, OutputType
+from interlock.output_types import Grammar, InvalidOutputError, OutputType
 
 __all__ = ["Request", "openai_request", "pattern_text", "structured_fields"]
 
@@ -49,8 +49,21 @@ def structured_fields(output: OutputType[Any]) -> dict[str, Any]:
         return {"regex": pattern_text(output.source)}
     if output.kind == "choices":
         return {"choice": list(output.source)}
+    if output.kind == "grammar":
+        return {"grammar": _grammar_text(output.source)}
     schema = output.source
     return {"json": {} if schema is True else {"not": {}} if schema is False else schema}
+
+
+def _grammar_text(grammar: Grammar) -> str:
+    """The text of a grammar, which is all that servers have a field for."""
+    others = [name for name in grammar.options if name != "syntax"]
+    if others:
+        raise ArgumentError(
+            f"a server takes the text of a grammar alone, without {' and '.join(others)}: write a grammar that needs "
+            "none of them"
+        )
+    return grammar.text
 
 
 def _same(text: str) -> str:
@@ -62,8 +75,15 @@ def openai_request(output: OutputType[Any], server: str) -> Request:
     fields = structured_fields(output)
     if not fields:
         return Request({}, _same)
+    if "grammar" in fields and server == "openai":
+        raise ArgumentError(
+            "OpenAI's chat completions take no grammar: use a server with vLLM's or SGLang's fields (server=...), or a "
+            "JSON Schema"
+        )
     if server == "vllm" and "json" not in fields:
         return Request({"extra_body": {"structured_outputs": fields}}, _same)
+    if server == "sglang" and "grammar" in fields:
+        return Request({"extra_body": {"ebnf": fields["grammar"]}}, _same)
     if server == "sglang" and "json" not in fields:
         pattern = fields.get("regex") or "|".join(map(re.escape, output.source))
         return Request({"extra_body": {"regex": f"(?:{pattern})" if "choice" in fields else pattern}}, _same)

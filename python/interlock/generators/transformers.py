@@ -15,6 +15,7 @@ import transformers
 
 from interlock._core import ArgumentError, BudgetError, Index, Vocabulary
 from interlock.generators.arguments import Prompt, as_messages
+from interlock.generators.budgets import budget_of
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.output_types import OutputType
@@ -145,10 +146,10 @@ class TransformersGenerator(LocalGenerator):
         if on_tokens is not None and not jumps:
             raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
         if jumps:
-            options |= {"custom_generate": jump_forward, "constraints": index, "max_tokens": max_tokens}
+            options |= {"custom_generate": jump_forward, "constraints": index, "max_tokens": budget_of(index, max_tokens)}
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
-            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
+            own = GuideLogitsProcessor(index, max_tokens=budget_of(index, max_tokens), canonical=True)
             options["logits_processor"] = [own, *options.get("logits_processor", [])]
         with _seeded(seed, self.model.device):
             out = self.model.generate(**inputs, **options)

@@ -13,7 +13,7 @@ __all__ = ["Kind", "OutputType"]
 
 T = TypeVar("T")
 
-Kind = Literal["json_schema", "regex", "choices", "text", "index"]
+Kind = Literal["json_schema", "regex", "choices", "grammar", "text", "index"]
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,10 @@ class OutputType(Generic[T]):
     """
 
     kind: Kind
-    """``"json_schema"``, ``"regex"``, ``"choices"``, ``"text"`` (anything) or ``"index"`` (compiled already)."""
+    """``"json_schema"``, ``"regex"``, ``"choices"``, ``"grammar"``, ``"text"`` (anything) or ``"index"`` (compiled
+    already)."""
     source: Any
-    """The schema, the pattern, the tuple of choices, ``None`` for text, or the index."""
+    """The schema, the pattern, the tuple of choices, the ``Grammar``, ``None`` for text, or the index."""
     parse: Callable[[str], T] = field(repr=False)
     """Turns the finished text into the value. Raises ``InvalidOutputError`` where that cannot be."""
     name: str
@@ -52,6 +53,9 @@ class OutputType(Generic[T]):
             return Index.from_regex(self.source, vocabulary, **_shared(options, "dialect", "flags"))
         if self.kind == "choices":
             return Index.from_choices(list(self.source), vocabulary, **_shared(options))
+        if self.kind == "grammar":
+            made: Index = self.source.index(vocabulary, **_shared(options))
+            return made
         options.setdefault("whitespace", self.whitespace)
         options.setdefault("spelling", "plain")
         return Index.from_json_schema(self.source, vocabulary, **options)
@@ -74,9 +78,11 @@ class OutputType(Generic[T]):
             return self.kind, json.dumps(self.source), self.whitespace
         if self.kind == "index":
             return self.kind, self.source.fingerprint
+        if self.kind == "grammar":
+            return self.kind, self.source.key
         return self.kind, self.source
 
 
 def _shared(options: dict[str, Any], *more: str) -> dict[str, Any]:
-    """The options that patterns and choices have: options of schemas mean nothing there and are left out."""
+    """The options that all sources but schemas have: options of schemas mean nothing there and are left out."""
     return {name: value for name, value in options.items() if name in ("limits", "cancel", *more)}

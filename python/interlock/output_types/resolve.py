@@ -18,6 +18,7 @@ from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.grammar import Grammar
 from interlock.output_types.names import name_of
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.scalars import Mismatch
@@ -43,7 +44,7 @@ def pydantic_schema() -> types.ModuleType | None:
 @overload
 def output_type_of(output_type: type[T]) -> OutputType[T]: ...
 @overload
-def output_type_of(output_type: re.Pattern[str] | Index | Sequence[str]) -> OutputType[str]: ...
+def output_type_of(output_type: re.Pattern[str] | Grammar | Index | Sequence[str]) -> OutputType[str]: ...
 @overload
 def output_type_of(output_type: Any) -> OutputType[Any]: ...
 def output_type_of(output_type: Any) -> OutputType[Any]:
@@ -55,6 +56,7 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     | ``Literal["a", "b"]``, ``["a", "b"]`` | one of the texts           | ``str``             |
     | an ``Enum`` of strings                | one of the texts           | the member          |
     | ``re.compile(...)``                   | a text that matches it     | ``str``             |
+    | a ``Grammar``                         | a text of the grammar      | ``str``             |
     | an ``Index``                          | what the index accepts     | ``str``             |
     | a JSON Schema (``dict``, JSON text)   | JSON that follows it       | what ``json`` reads |
     | a function                            | JSON with its arguments    | a ``dict`` of them  |
@@ -75,6 +77,8 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
         return output_type
     if isinstance(output_type, Index):
         return OutputType("index", output_type, str, "index")
+    if isinstance(output_type, Grammar):
+        return OutputType("grammar", output_type, output_type.parse, "a text of the grammar", is_checked=True)
     if isinstance(output_type, re.Pattern):
         return _pattern(output_type)
     if isinstance(output_type, bool | Mapping):
@@ -96,7 +100,7 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
 
 def index_from_type(output_type: Any, vocabulary: Vocabulary, **options: Any) -> Index:
     """Compile any output type for ``vocabulary``: a class, ``list[int]``, ``Literal["a", "b"]``, a pattern, choices, a
-    JSON Schema. ``options`` are those of ``Index.from_json_schema`` and its siblings.
+    JSON Schema, a ``Grammar``. ``options`` are those of ``Index.from_json_schema`` and its siblings.
 
     Objects of classes are closed, JSON has one space after commas and colons (``whitespace="spaced"``), and names and
     constants are spelled as ``json.dumps`` spells them. Errors are those of ``output_type_of`` and of ``Index``.
@@ -172,6 +176,8 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
             way = "it begins like a schema, but it is not JSON"
         else:
             way = "for a pattern pass re.compile(...), for choices a list of strings, for free text the type str"
+            if re.match(r"\s*[?!]?[A-Za-z_]\w*\s*(:|::=)\s", shown):
+                way = "it looks like a grammar: pass interlock.Grammar(text)"
         short = shown if len(shown) <= 40 else shown[:37] + "..."
         raise ArgumentError(f"{short!r} is no JSON Schema ({error}): {way}") from error
     if not isinstance(found, Mapping | bool):

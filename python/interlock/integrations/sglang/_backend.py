@@ -94,8 +94,8 @@ class InterlockGrammarBackend(KeepsGrammars, BaseGrammarBackend):  # type: ignor
         return self._compiled("regex", key_string)
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """Refused: grammars are not supported yet."""
-        return self._not_yet("ebnf", "EBNF grammars are")
+        """A grammar: EBNF, GBNF or Lark's notation, whichever the text is written in."""
+        return self._compiled("ebnf", key_string)
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """Refused: structural tags are not supported yet."""
@@ -114,7 +114,8 @@ class InterlockGrammarBackend(KeepsGrammars, BaseGrammarBackend):  # type: ignor
     def _not_yet(self, kind: str, what: str) -> BaseGrammarObject:
         counts().refusals.add(1, "unsupported", "engine")
         return InvalidGrammarObject(
-            f"{what} not supported by the interlock backend yet: use json_schema or regex, or another --grammar-backend"
+            f"{what} not supported by the interlock backend yet: use json_schema, regex or ebnf, or another "
+            "--grammar-backend"
         )
 
     # --- masks, for batches in which only reasoning is constrained ---

@@ -20,6 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from interlock import CancelledError, CancelToken, Index, InterlockError, Vocabulary
+from interlock.grammar_syntax import syntax_of
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
@@ -118,6 +119,11 @@ class Compiler:
         if kind == "regex":
             flags = options.regex_flags
             return Index.from_regex(text, self.vocabulary, flags=flags, limits=dict(options.limits), cancel=cancel)
+        if kind == "ebnf":
+            # Clients send what other engines read: EBNF, GBNF or Lark's notation.
+            return Index.from_grammar(
+                text, self.vocabulary, syntax=syntax_of(text), limits=dict(options.limits), cancel=cancel
+            )
         return Index.from_json_schema(
             True if text == ANY_JSON else text,
             self.vocabulary,
@@ -131,7 +137,7 @@ class Compiler:
         )
 
     def compile(self, kind: str, text: str) -> Index:
-        """The index of a ``"json"`` or ``"regex"`` source. ``Refusal`` if it is refused or took too long."""
+        """The index of a ``"json"``, ``"regex"`` or ``"ebnf"`` source. ``Refusal`` if it is refused or took too long."""
         work: _Work | None = getattr(_here, "work", None)
         begin = time.perf_counter()
         try:

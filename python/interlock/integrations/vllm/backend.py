@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import interlock
-from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError
+from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError, UnsupportedError
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.server_counts import Counts
@@ -30,9 +30,19 @@ def guide_within(index: Index, max_tokens: int, **given: Any) -> Guide:
     complete, but the reason that vLLM gives is ``length``. ``BudgetError`` if even that is too little.
     """
     try:
-        return index.guide(max_tokens=max(max_tokens - 1, 0), **given)
+        return _bounded(index, max(max_tokens - 1, 0), **given)
     except BudgetError:
+        return _bounded(index, max_tokens, **given)
+
+
+def _bounded(index: Index, max_tokens: int | None, **given: Any) -> Guide:
+    """A guide with this budget; without one for a grammar of which no short output is known."""
+    try:
         return index.guide(max_tokens=max_tokens, **given)
+    except UnsupportedError:
+        if index.kind != "grammar":
+            raise
+        return index.guide(**given)
 
 
 def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
@@ -150,7 +160,7 @@ class Backend:
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
                 context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if follows else {}
-                return index.guide(max_tokens=left, **given, **context)
+                return _bounded(index, left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
         within = total if budgeted and not reasons else None

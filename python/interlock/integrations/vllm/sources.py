@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock import ArgumentError, CancelToken, Index, SchemaError, UnsupportedError, Vocabulary
+from interlock.grammar_syntax import syntax_of
 from interlock.integrations.vllm.options import Options
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]
 
 KINDS = ("json", "json_object", "regex", "choice", "grammar", "structural_tag")
 
-_INSTEAD = "are not supported by this version of interlock: give a json schema, a regex or a choice"
-_NOT_YET = {"grammar": f"grammars {_INSTEAD}", "structural_tag": f"structural tags {_INSTEAD}"}
+_NOT_YET = {
+    "structural_tag": "structural tags are not supported by this version of interlock: give a json schema, a regex, a "
+    "choice or a grammar"
+}
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,11 @@ def compile_source(
         raise UnsupportedError(_NOT_YET[source.kind])
     if source.kind == "regex":
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
+    if source.kind == "grammar":
+        # Clients send what other engines read: Lark's notation, EBNF or GBNF.
+        return Index.from_grammar(
+            source.text, vocabulary, syntax=syntax_of(source.text), limits=limits, cancel=cancel
+        )
     if source.kind == "choice":
         return Index.from_choices(_choices(source.text), vocabulary, limits=limits, cancel=cancel)
     given: dict[str, Any] = {

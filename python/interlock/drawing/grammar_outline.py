@@ -1,0 +1,147 @@
+"""What a grammar's text defines: rules and terminals with their alternatives, as they are written.
+
+This is for readers, of grammars that were compiled: it cuts the text at its definitions and bars, and knows no more of
+the three notations than that.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+__all__ = ["Definition", "Outline", "outline"]
+
+_LARK = re.compile(
+    r"""(?P<comment>//[^\n]*|\#[^\n]*)
+    |(?P<text>"(?:\\.|[^"\\\n])*"i?|/(?![/*])(?:\\.|[^/\\\n])+/[a-z]*)
+    |(?P<special><[^<>\s][^<>\n]*>)
+    |(?P<name>@?[A-Za-z_]\w*)
+    |(?P<directive>%[a-z]+)
+    |(?P<line>\n)|(?P<blank>[^\S\n]+)|(?P<mark>->|\.\.|.)""",
+    re.VERBOSE,
+)
+_BACKUS = re.compile(
+    r"""(?P<comment>\#[^\n]*)
+    |(?P<text>"(?:\\.|[^"\\\n])*"|\[(?:\\.|[^\]\\])*\])
+    |(?P<special>!?<[^<>\s][^<>\n]*>)
+    |(?P<name>[A-Za-z_][\w-]*)
+    |(?P<line>\n)|(?P<blank>[^\S\n]+)|(?P<mark>::=|.)""",
+    re.VERBOSE,
+)
+
+
+@dataclass
+class Definition:
+    """A rule or terminal: its name, its alternatives as they are written, and the names in each of them."""
+
+    name: str
+    is_terminal: bool
+    alternatives: list[str] = field(default_factory=list)
+    names: list[list[str]] = field(default_factory=list)
+
+
+@dataclass
+class Outline:
+    """The definitions of a grammar in the order of its text, and what is ignored between terminals."""
+
+    definitions: dict[str, Definition]
+    ignored: list[str] = field(default_factory=list)
+
+    @property
+    def rules(self) -> list[Definition]:
+        """Definitions that are no terminals."""
+        return [definition for definition in self.definitions.values() if not definition.is_terminal]
+
+    @property
+    def terminals(self) -> list[Definition]:
+        """Definitions of terminals; there are none but in Lark's notation."""
+        return [definition for definition in self.definitions.values() if definition.is_terminal]
+
+
+@dataclass
+class _Token:
+    kind: str
+    text: str
+
+
+def outline(text: str, syntax: str) -> Outline:
+    """The outline of a grammar. Never fails: what is not understood is left out. Costs a pass over the text."""
+    found = Outline({})
+    pattern = _LARK if syntax == "lark" else _BACKUS
+    tokens = [_Token(str(m.lastgroup), m[0]) for m in pattern.finditer(text) if m.lastgroup != "comment"]
+    for statement in _lark_statements(tokens) if syntax == "lark" else _backus_statements(tokens):
+        _add(found, statement, syntax)
+    return found
+
+
+def _lark_statements(tokens: list[_Token]) -> list[list[_Token]]:
+    """Statements end with a line, outside of brackets, unless the next line goes on with a bar."""
+    statements: list[list[_Token]] = [[]]
+    depth = 0
+    for i, token in enumerate(tokens):
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}")) if token.kind == "mark" else 0
+        if token.kind == "line" and depth <= 0:
+            following = next((t for t in tokens[i + 1 :] if t.kind not in ("blank", "line")), None)
+            if following is None or following.text != "|":
+                statements.append([])
+                continue
+        statements[-1].append(token)
+    return [statement for statement in statements if any(t.kind not in ("blank", "line") for t in statement)]
+
+
+def _backus_statements(tokens: list[_Token]) -> list[list[_Token]]:
+    """A statement begins with a name before ``::=``."""
+    starts = []
+    for i, token in enumerate(tokens):
+        if token.text == "::=":
+            before = i - 1
+            while before >= 0 and tokens[before].kind in ("blank", "line"):
+                before -= 1
+            if before >= 0 and tokens[before].kind == "name":
+                starts.append(before)
+    return [tokens[start:end] for start, end in zip(starts, [*starts[1:], len(tokens)])]
+
+
+def _add(found: Outline, statement: list[_Token], syntax: str) -> None:
+    tokens = [t for t in statement if t.kind not in ("blank", "line")]
+    if tokens[0].kind == "directive":
+        if tokens[0].text == "%ignore":
+            found.ignored.append(_written(statement[1:]))
+            return
+        if tokens[0].text not in ("%override", "%extend"):
+            return
+        statement = statement[statement.index(tokens[0]) + 1 :]
+        tokens = tokens[1:]
+    define = ":" if syntax == "lark" else "::="
+    at = next((i for i, t in enumerate(statement) if t.kind == "mark" and t.text == define), None)
+    name = next((t.text for t in tokens if t.kind == "name"), None)
+    if at is None or name is None:
+        return
+    is_terminal = syntax == "lark" and name.lstrip("_")[:1].isupper()
+    definition = found.definitions.setdefault(name, Definition(name, is_terminal))
+    for alternative in _alternatives(statement[at + 1 :]):
+        definition.alternatives.append(_written(alternative))
+        definition.names.append([t.text for t in alternative if t.kind == "name"])
+
+
+def _alternatives(body: list[_Token]) -> list[list[_Token]]:
+    parts: list[list[_Token]] = [[]]
+    depth = 0
+    for token in body:
+        if token.kind == "mark":
+            depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+            if token.text == "|" and depth <= 0:
+                parts.append([])
+                continue
+        parts[-1].append(token)
+    return parts
+
+
+def _written(tokens: list[_Token]) -> str:
+    """What stands there, on one line."""
+    parts: list[str] = []
+    for token in tokens:
+        is_blank = token.kind in ("blank", "line")
+        if not is_blank or parts and parts[-1] != " ":
+            parts.append(" " if is_blank else token.text)
+    return "".join(parts).rstrip(" ")

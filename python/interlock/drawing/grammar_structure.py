@@ -1,0 +1,80 @@
+"""The structure of a grammar as cards: one for each rule, a row for each of its alternatives, one card of terminals."""
+
+from __future__ import annotations
+
+import re
+
+from interlock.drawing.grammar_outline import Definition, Outline, outline
+from interlock.drawing.structure import LONGEST, MOST_CARDS, MOST_ROWS, Card, Cards, Row
+from interlock.explain.wording import shortened
+
+__all__ = ["GrammarStructure"]
+
+_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
+
+
+class GrammarStructure(Cards):
+    """All cards of a grammar; the first is the rule that the output is. A row leads to the rules that it names."""
+
+    def __init__(self, text: str, syntax: str, start: str | None = None) -> None:
+        super().__init__()
+        self.outline: Outline = outline(text, syntax)
+        rules = {rule.name: rule for rule in self.outline.rules}
+        first = start or ("start" if syntax == "lark" else "root")
+        self._numbers: dict[str, int] = {}
+        waiting = [first] if first in rules else []
+        while waiting and len(self._numbers) < MOST_CARDS:
+            name = waiting.pop(0)
+            if name not in self._numbers:
+                self._numbers[name] = len(self._numbers)
+                waiting += [n for names in rules[name].names for n in names if n in rules and n not in self._numbers]
+        self._drawn = {first}
+        for name in self._numbers:
+            self.cards.append(self._card(rules[name], first))
+        self.left_out = len(self._reachable(rules, first)) - len(self._numbers)
+        self._terminals()
+        if not self.cards:
+            self.cards.append(Card(first, "rule", ""))
+
+    def _reachable(self, rules: dict[str, Definition], first: str) -> set[str]:
+        seen, todo = set[str](), [first] if first in rules else []
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += [n for names in rules[name].names for n in names if n in rules]
+        return seen
+
+    def _card(self, rule: Definition, first: str) -> Card:
+        card = Card(rule.name, "the output" if rule.name == first else "rule", rule.name)
+        for written, names in zip(rule.alternatives[:MOST_ROWS], rule.names):
+            row = Row("", shortened(written, LONGEST) or "(nothing)", forced=_LITERAL.fullmatch(written) is not None)
+            row.tip = written
+            card.rows.append(row)
+            targets = [n for n in dict.fromkeys(names) if n in self._numbers]
+            fresh = [n for n in targets if n not in self._drawn]
+            self._drawn.update(fresh)
+            if targets:
+                row.target = self._numbers[(fresh or targets)[0]]
+                row.again = not fresh
+            for name in fresh[1:]:
+                card.rows.append(Row("", f"  {name}", tip=f"the rule {name}", target=self._numbers[name]))
+        if len(rule.alternatives) > MOST_ROWS:
+            card.notes.append(f"and {len(rule.alternatives) - MOST_ROWS} alternatives more")
+        return card
+
+    def _terminals(self) -> None:
+        terminals = self.outline.terminals
+        if not terminals and not self.outline.ignored:
+            return
+        card = Card("terminals", "", "terminals")
+        for terminal in terminals[:MOST_ROWS]:
+            written = " | ".join(terminal.alternatives)
+            card.rows.append(Row(terminal.name, shortened(written, LONGEST), "string", tip=f"{terminal.name}: {written}"))
+        if len(terminals) > MOST_ROWS:
+            card.notes.append(f"and {len(terminals) - MOST_ROWS} terminals more")
+        card.notes += [f"ignored between terminals: {shortened(one, LONGEST)}" for one in self.outline.ignored]
+        # The rule that the output is leads to it, so that it has a place.
+        self.cards.append(card)
+        if len(self.cards) > 1:
+            self.cards[0].rows.append(Row("", "  terminals", tip="all terminals", target=len(self.cards) - 1))

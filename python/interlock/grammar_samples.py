@@ -1,0 +1,123 @@
+"""Examples of a grammar that look like what people write: everyday words, short numbers, little nesting.
+
+A guide over bytes decides what is allowed. What is forced is taken as a whole, words and digits are preferred, and a
+text that has grown long closes what it opened and ends as soon as it may.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import interlock
+
+__all__ = ["example_of_grammar"]
+
+TRIES = 12
+LONG = 40
+"""Bytes after which a text looks for its end."""
+LONGEST = 600
+CLOSERS = b")]};\"'`>"
+OPENERS = b"([{<\"'`"
+BLANKS = b" \t\r\n"
+SEPARATORS = b",;:"
+
+
+def example_of_grammar(index: interlock.Index, rng: random.Random, words: Sequence[str]) -> bytes | None:
+    """A text that ``index``, an index over bytes, accepts; ``None`` if ``TRIES`` ways came to no end.
+
+    ``words`` are put where most letters are allowed. Costs at most a few thousand masks, milliseconds for most.
+    """
+    for attempt in range(TRIES):
+        # Later tries give up wishes: the first may need a long text, the last may write anything.
+        found = _Walk(index.guide(), rng, words, LONG if attempt < TRIES // 2 else LONG // 4).whole()
+        if found is not None:
+            return found
+    return None
+
+
+class _Walk:
+    def __init__(self, guide: interlock.Guide, rng: random.Random, words: Sequence[str], long: int) -> None:
+        self.guide, self.rng, self.words, self.long = guide, rng, words, long
+        self.fresh = False
+        """Whether a word was written just now, which nothing should make longer."""
+
+    def whole(self) -> bytes | None:
+        guide = self.guide
+        while guide.num_tokens <= LONGEST:
+            forced = guide.forced_bytes()
+            if forced:
+                guide.advance_many(list(forced))
+                self.fresh = False
+                if chr(forced[-1]).isalnum():
+                    self._blank()
+                continue
+            allowed = {token for token in guide.allowed_token_ids().tolist() if token < 256}
+            if not allowed and not guide.is_accepting:
+                return None  # Only special tokens go on, which no byte spells.
+            if guide.is_accepting and self._stops(allowed):
+                return self._ended()
+            if not self._word(allowed):
+                byte = self._byte(allowed)
+                was_blank = guide.tokens[-1:] == [0x20]
+                guide.advance(byte)
+                if byte in SEPARATORS or was_blank and not chr(byte).isalnum() and byte not in OPENERS:
+                    self._blank()
+        return None
+
+    def _blank(self) -> None:
+        """Write a blank where one may stand before a letter."""
+        allowed = set(self.guide.allowed_token_ids().tolist())
+        if 0x20 in allowed and any(chr(byte).isalnum() for byte in allowed if byte < 0x80):
+            self.guide.advance(0x20)
+
+    def _ended(self) -> bytes:
+        """The text, without blanks at its end that may be left out."""
+        guide = self.guide
+        data = guide.index.vocabulary.decode(guide.tokens)
+        best = len(data)
+        while guide.num_tokens and guide.tokens[-1] in BLANKS:
+            guide.rollback(1)
+            if guide.is_accepting:
+                best = guide.num_tokens
+        return data[:best]
+
+    def _stops(self, allowed: set[int]) -> bool:
+        inside = bool(allowed) and all(0x80 <= byte < 0xC0 for byte in allowed)
+        if inside:
+            return False
+        return not allowed or self.guide.num_tokens >= self.long or self.rng.random() < 0.35
+
+    def _word(self, allowed: set[int]) -> bool:
+        letters = sum(byte in allowed for byte in range(0x61, 0x7B))
+        if letters <= 20 or self.fresh:
+            return False
+        data = self.rng.choice(self.words).encode()
+        taken = self.guide.advance_many(list(data))
+        if taken < len(data):
+            self.guide.rollback(taken)
+            return False
+        self.fresh = True
+        return True
+
+    def _byte(self, allowed: set[int]) -> int:
+        late = self.guide.num_tokens >= self.long
+        letters = {byte for byte in allowed if chr(byte).isascii() and chr(byte).isalnum()}
+        plain = {byte for byte in allowed if 0x20 < byte < 0x7F}
+        if late and (closing := allowed & set(CLOSERS)):
+            choice = closing
+        elif self.fresh and allowed - letters:
+            separators = allowed & set(SEPARATORS) if self.rng.random() < 0.4 else set[int]()
+            choice = _first(separators, allowed & set(BLANKS[:1]), plain - letters - set(OPENERS), plain - letters, allowed - letters)
+        else:
+            # A number or a word goes on for a while; then something else is tried, and a list ends.
+            others = plain - letters | allowed & set(BLANKS[:1])
+            others -= {*OPENERS, *SEPARATORS} if late else set()
+            goes_on = letters if self.rng.random() < (0.4 if late else 0.7) else others
+            choice = _first(goes_on, letters, plain - set(OPENERS), plain, allowed & set(BLANKS[:1]), allowed)
+        self.fresh = False
+        return self.rng.choice(sorted(choice))
+
+
+def _first(*sets: set[int]) -> set[int]:
+    return next(choice for choice in sets if choice)

@@ -1,0 +1,37 @@
+"""In which notation a grammar is written, told by its text.
+
+Servers have one field for grammars, and clients send what another engine read: Lark's notation, llama.cpp's GBNF or
+XGrammar's EBNF. The three can be told apart by their definitions:
+
+* ``name: ...`` defines in Lark's notation, ``name ::= ...`` in the other two.
+* A special token in angles (``<|end|>``, ``<[17]>``) or a single ``.`` for any character is GBNF's.
+* Everything else with ``::=`` is read as EBNF. What GBNF and EBNF share means the same in both, and EBNF also lets a
+  body go on over several lines.
+
+>>> syntax_of('start: "a" B'), syntax_of('root ::= "a"'), syntax_of('root ::= "a" . <|end|>')
+('lark', 'ebnf', 'gbnf')
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+__all__ = ["Syntax", "syntax_of"]
+
+Syntax = Literal["lark", "gbnf", "ebnf"]
+
+# Texts, tokens, classes and comments come whole, so nothing is looked for in them. A ``.`` in a name is a part of it.
+_PIECES = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|(?P<token>!?<[^<>\s][^<>\n]*>)|\[(?:\\.|[^\]\\\n])*\]|#[^\n]*|[\w.-]*\w[\w.-]*|(?P<any>\.)'
+)
+
+
+def syntax_of(text: str) -> Syntax:
+    """``"lark"``, ``"gbnf"`` or ``"ebnf"``, whichever ``text`` is written in. Any text has an answer; whether it is well
+    formed is said when it is compiled. Costs a pass over the text.
+    """
+    # What stands in texts of Lark's notation may hold anything, so the definition is looked for at a line's beginning.
+    if not re.search(r"^\s*[A-Za-z_][\w.-]*\s*::=", text, re.MULTILINE):
+        return "lark"
+    return "gbnf" if any(piece.lastgroup for piece in _PIECES.finditer(text)) else "ebnf"

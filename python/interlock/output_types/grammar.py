@@ -1,0 +1,94 @@
+"""A grammar as an output type: the model writes a text of the grammar, and the value is that text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from interlock._core import ArgumentError, Index, Vocabulary, VocabularyError
+from interlock._recipe import byte_vocabulary
+from interlock.output_types.errors import InvalidOutputError
+
+__all__ = ["Grammar"]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A grammar, for calls that take an output type: ``generator(prompt, interlock.Grammar(text))``.
+
+    The arguments are those of ``Index.from_grammar``: ``syntax`` is ``"lark"``, ``"gbnf"`` or ``"ebnf"``, ``start`` the
+    rule that the output is, ``lexer`` how a text is cut into terminals, ``imports`` and ``grammars`` are texts that
+    ``%import`` and ``@name`` may name. The value is the text that was generated.
+
+    ``ArgumentError`` if ``text`` is no text. Whether it is a grammar is said when it is compiled, by the errors of
+    ``Index.from_grammar``. Nothing is compiled here.
+
+    >>> greeting = Grammar('start: "Hello, " NAME "!"\\nNAME: /[A-Z][a-z]+/')
+    >>> greeting.accepts("Hello, Ada!"), greeting.accepts("Hello, ada!")
+    (True, False)
+    """
+
+    text: str
+    syntax: Literal["lark", "gbnf", "ebnf"] = "lark"
+    start: str | None = None
+    lexer: Literal["any", "dynamic", "contextual"] | None = None
+    imports: Mapping[str, str] | None = field(default=None, hash=False)
+    grammars: Mapping[str, str] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            way = ": pass what the file holds, path.read_text()" if hasattr(self.text, "__fspath__") else ""
+            raise ArgumentError(f"the text of a grammar is a str, not {type(self.text).__name__}{way}")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``Index.from_grammar`` that differ from their defaults."""
+        given = {name: getattr(self, name) for name in ("start", "lexer", "imports", "grammars")}
+        return {"syntax": self.syntax} | {name: value for name, value in given.items() if value}
+
+    def index(self, vocabulary: Vocabulary, **options: Any) -> Index:
+        """Compile the grammar. ``options`` are ``limits`` and ``cancel``; errors are those of ``from_grammar``."""
+        return Index.from_grammar(self.text, vocabulary, **self.options, **options)
+
+    def accepts(self, text: str) -> bool:
+        """Whether ``text`` as a whole is one of this grammar. Compiles over bytes, once for each object."""
+        return self._walk(text) == (True, len(text.encode()))
+
+    def parse(self, text: str) -> str:
+        """``text``, if it is whole; ``InvalidOutputError`` for one that was cut, or that the grammar refuses.
+
+        A grammar with special tokens is not checked: a text does not hold them.
+        """
+        try:
+            accepted, taken = self._walk(text)
+        except VocabularyError:
+            return text
+        if accepted:
+            return text
+        data = text.encode()
+        if taken == len(data):
+            raise InvalidOutputError(
+                f"the output was cut before the grammar lets it end, behind {text[-40:]!r}: allow more tokens", text
+            )
+        after = data[:taken].decode(errors="replace")[-40:]
+        raise InvalidOutputError(f"the grammar refuses the text that was generated, behind {after!r}", text)
+
+    @property
+    def key(self) -> str:
+        """Equal for grammars that compile to the same index."""
+        given = {name: dict(value) if isinstance(value, Mapping) else value for name, value in self.options.items()}
+        return json.dumps([self.text, given], sort_keys=True)
+
+    @cached_property
+    def _index(self) -> Index:
+        return self.index(byte_vocabulary())
+
+    def _walk(self, text: str) -> tuple[bool, int]:
+        """Whether a text is accepted, and how many of its bytes are."""
+        data = list(text.encode("utf-8", "surrogatepass"))
+        guide = self._index.guide()
+        taken = guide.advance_many(data)
+        return taken == len(data) and guide.is_accepting, taken
