@@ -20,6 +20,7 @@ from interlock import grammars
 
 ODD = "\xe9\u03bb\u0436\u4e2d"
 """Letters of other scripts, which the names of all these languages may hold."""
+REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT)
 WITHOUT_BLANKS = ("csv", "xml")
 
 
@@ -97,10 +98,15 @@ class Sampler:
 
     def text(self, terminal: str) -> str:
         """A random text of a terminal."""
+        if self.name == "go" and terminal == "_END":
+            return self.random.choice([";", "\n"])
         pattern = self.patterns[terminal]
         parsed = sre_parser.parse(pattern)
+        part = list(parsed)
+        if self.name == "go" and terminal not in ("NAME", "NUMBER", "STRING", "CHARACTER", "LEADING") and part[-1][0] in REPEATS:
+            part.pop()  # The line ends behind an operator, which may be none.
         for _ in range(200):
-            text = self.expand(parsed, bool(parsed.state.flags & re.IGNORECASE))
+            text = self.expand(part, bool(parsed.state.flags & re.IGNORECASE))
             if re.fullmatch(pattern, text):
                 return text
         raise ValueError(f"no text of {terminal} found")
@@ -122,7 +128,7 @@ class Sampler:
             return self.expand(self.random.choice(value[1]), any_case)
         if kind is sre.SUBPATTERN:
             return self.expand(value[3], any_case or bool(value[1] & re.IGNORECASE))
-        if kind in (sre.MAX_REPEAT, sre.MIN_REPEAT):
+        if kind in REPEATS:
             low, high, inner = value
             count = low if self.random.random() < 0.4 else self.random.randint(low, min(high, low + 4))
             return "".join(self.expand(inner, any_case) for _ in range(count))
