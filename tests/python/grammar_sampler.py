@@ -18,6 +18,8 @@ from lark.indenter import Indenter
 
 from interlock import grammars
 
+TYPE_NAME = "T"
+"""In samples of C: the name that is a type. It has to be declared as one."""
 ODD = "\xe9\u03bb\u0436\u4e2d"
 """Letters of other scripts, which the names of all these languages may hold."""
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT)
@@ -45,6 +47,23 @@ def parser(name: str, text: str | None = None) -> lark.Lark:
     return lark.Lark(
         grammars.load(name, lookahead=True) if text is None else text, maybe_placeholders=False, **options
     )
+
+
+def typed(origin: str, expansion: list[Any]) -> list[Any]:
+    """An expansion of C's grammar with names where it means types replaced by `TYPE_NAME`."""
+    names = [at for at, symbol in enumerate(expansion) if symbol.name == "NAME"]
+    if origin in ("_named_specifiers", "_named_members", "type", "type_beyond_value", "parameter"):
+        at = names
+    elif origin in ("declaration", "member", "block_declaration", "function"):
+        at = names[:1]
+    elif origin == "cast_value" and expansion[0].name == "name_in_parentheses":
+        parentheses = [lark.grammar.Terminal("LPAR"), TYPE_NAME, lark.grammar.Terminal("RPAR")]
+        rest = [TYPE_NAME if symbol.name == "NAME" and i + 1 < len(expansion) and expansion[i + 1].name == "RPAR" else symbol
+                for i, symbol in enumerate(expansion)][1:]
+        return parentheses + rest
+    else:
+        at = []
+    return [TYPE_NAME if i in at else symbol for i, symbol in enumerate(expansion)]
 
 
 class Sampler:
@@ -81,8 +100,8 @@ class Sampler:
         pending: list[Any] = [lark.grammar.NonTerminal("start")]
         while pending:
             symbol = pending.pop()
-            if symbol.is_term:
-                out.append(symbol.name)
+            if isinstance(symbol, str) or symbol.is_term:
+                out.append(symbol if isinstance(symbol, str) else symbol.name)
                 continue
             expansions = self.rules[symbol.name]
             choices = range(len(expansions))
@@ -93,11 +112,16 @@ class Sampler:
                 weights = [1 / (1 + self.used[symbol.name, at]) for at in choices]
                 at = self.random.choices(choices, weights)[0]
             self.used[symbol.name, at] += 1
-            pending.extend(reversed(expansions[at]))
+            expansion = expansions[at]
+            if self.name == "c":
+                expansion = typed(symbol.name, expansion)
+            pending.extend(reversed(expansion))
         return out
 
     def text(self, terminal: str) -> str:
         """A random text of a terminal."""
+        if terminal == TYPE_NAME:
+            return TYPE_NAME
         if self.name == "go" and terminal == "_END":
             return self.random.choice([";", "\n"])
         pattern = self.patterns[terminal]

@@ -4,6 +4,6 @@
 """
 from __future__ import annotations
 from importlib import resources
-AMBIGUOUS = ("c", "java")
+AMBIGUOUS = ("java",)
 def load(name, lookahead=False):
     return resources.files(__name__).joinpath(f"{name}.lark").read_text(encoding="utf-8")
