@@ -22,7 +22,10 @@ TYPE_NAME = "T"
 """In samples of C: the name that is a type. It has to be declared as one."""
 ODD = "\xe9\u03bb\u0436\u4e2d"
 """Letters of other scripts, which the names of all these languages may hold."""
+FIXED = {TYPE_NAME: TYPE_NAME, "GREATER_BEFORE_GREATER": ">"}
+"""Terminals whose text a regular expression does not say by itself."""
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT)
+NOT_LALR = ("java",)
 WITHOUT_BLANKS = ("csv", "xml")
 
 
@@ -40,13 +43,11 @@ class Blocks(Indenter):
 def parser(name: str, text: str | None = None) -> lark.Lark:
     """Lark's parser of a grammar, as its header says."""
     options: dict[str, Any] = {"parser": "lalr", "lexer": "contextual"}
-    if name in grammars.AMBIGUOUS:
+    if name in NOT_LALR:
         options = {"parser": "earley", "lexer": "basic"}
     if name == "python":
         options["postlex"] = Blocks()
-    return lark.Lark(
-        grammars.load(name, lookahead=True) if text is None else text, maybe_placeholders=False, **options
-    )
+    return lark.Lark(grammars.load(name) if text is None else text, maybe_placeholders=False, **options)
 
 
 def typed(origin: str, expansion: list[Any]) -> list[Any]:
@@ -120,8 +121,8 @@ class Sampler:
 
     def text(self, terminal: str) -> str:
         """A random text of a terminal."""
-        if terminal == TYPE_NAME:
-            return TYPE_NAME
+        if terminal in FIXED:
+            return FIXED[terminal]
         if self.name == "go" and terminal == "_END":
             return self.random.choice([";", "\n"])
         pattern = self.patterns[terminal]
@@ -182,7 +183,11 @@ class Sampler:
         if self.name == "python":
             return self.lines(self.terminals(size))
         between = "" if self.name in WITHOUT_BLANKS else " "
-        return between.join(self.text(terminal) for terminal in self.terminals(size))
+        texts = []
+        for terminal in self.terminals(size):
+            texts.append(self.text(terminal))
+            texts.append("" if terminal == "GREATER_BEFORE_GREATER" else between)
+        return "".join(texts)
 
     def lines(self, terminals: list[str]) -> str:
         """Terminals of Python as text, with each block four columns deeper."""
