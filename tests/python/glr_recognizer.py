@@ -36,9 +36,7 @@ class Recognizer:
         self.follow: dict[str, set[str]] = defaultdict(set)
         self.follow[""].add(END)
         size = -1
-        while size != (
-            size := len(nullable) + sum(map(len, first.values())) + sum(map(len, self.follow.values()))
-        ):
+        while size != (size := len(nullable) + sum(map(len, first.values())) + sum(map(len, self.follow.values()))):
             for origin, expansion in self.rules:
                 for symbol in expansion:
                     first[origin] |= first[symbol] if symbol in self.of else {symbol}

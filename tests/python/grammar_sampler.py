@@ -59,8 +59,12 @@ def typed(origin: str, expansion: list[Any]) -> list[Any]:
         at = names[:1]
     elif origin == "cast_value" and expansion[0].name == "name_in_parentheses":
         parentheses = [lark.grammar.Terminal("LPAR"), TYPE_NAME, lark.grammar.Terminal("RPAR")]
-        rest = [TYPE_NAME if symbol.name == "NAME" and i + 1 < len(expansion) and expansion[i + 1].name == "RPAR" else symbol
-                for i, symbol in enumerate(expansion)][1:]
+        rest = [
+            TYPE_NAME
+            if symbol.name == "NAME" and i + 1 < len(expansion) and expansion[i + 1].name == "RPAR"
+            else symbol
+            for i, symbol in enumerate(expansion)
+        ][1:]
         return parentheses + rest
     else:
         at = []
@@ -128,7 +132,11 @@ class Sampler:
         pattern = self.patterns[terminal]
         parsed = sre_parser.parse(pattern)
         part = list(parsed)
-        if self.name == "go" and terminal not in ("NAME", "NUMBER", "STRING", "CHARACTER", "LEADING") and part[-1][0] in REPEATS:
+        if (
+            self.name == "go"
+            and terminal not in ("NAME", "NUMBER", "STRING", "CHARACTER", "LEADING")
+            and part[-1][0] in REPEATS
+        ):
             part.pop()  # The line ends behind an operator, which may be none.
         for _ in range(200):
             text = self.expand(part, bool(parsed.state.flags & re.IGNORECASE))

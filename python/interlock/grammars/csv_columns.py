@@ -21,9 +21,7 @@ def with_columns(text: str, columns: int | Sequence[str]) -> str:
     if not isinstance(columns, int):
         if not all(isinstance(name, str) and "\0" not in name for name in columns):
             raise ArgumentError("the names of columns are strings without the character zero")
-        fields = [
-            '"' + name.replace('"', '""') + '"' if any(c in name for c in '",\r\n') else name for name in columns
-        ]
+        fields = ['"' + name.replace('"', '""') + '"' if any(c in name for c in '",\r\n') else name for name in columns]
         rules["start"] = "HEADER (LINE_END record)*" + (" [LINE_END]" if count > 1 else "")
         text += f"\nHEADER.1: /{literal(','.join(fields))}/\n"
     return replace_rules(text, rules)
