@@ -1,0 +1,21 @@
+"""Tool calls: the notations of model families as data, structural tags that enforce them, and what clients send.
+
+>>> from interlock.tools import Call, render
+>>> render("hermes", [Call("get_weather", {"city": "Rome"})])
+'<tool_call>\\n{"name": "get_weather", "arguments": {"city": "Rome"}}\\n</tool_call>'
+"""
+
+from interlock.tools.errors import StructuralTagError, ToolFormatError
+from interlock.tools.format_files import format_names, tool_format
+from interlock.tools.render import Call, render
+from interlock.tools.tool_format import ToolFormat
+
+__all__ = [
+    "Call",
+    "StructuralTagError",
+    "ToolFormat",
+    "ToolFormatError",
+    "format_names",
+    "render",
+    "tool_format",
+]
