@@ -16,7 +16,7 @@ from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
 
-__all__ = ["format_names", "read_format", "tool_format"]
+__all__ = ["format_names", "read_arguments_table", "read_format", "tool_format"]
 
 _ESCAPES = ("none", "json", "attribute", "xml")
 _TYPES = ("string", "number", "integer", "boolean", "null", "object", "array", "other")
@@ -116,6 +116,11 @@ def read_format(fields: Mapping[str, Any], where: str) -> ToolFormat:
     )
     top.done()
     return found
+
+
+def read_arguments_table(fields: Mapping[str, Any], where: str) -> Arguments:
+    """The table ``[arguments]`` alone. ``where`` names it in errors."""
+    return _arguments(_Table(fields, where, ""))
 
 
 def _notation(table: _Table) -> Notation:
