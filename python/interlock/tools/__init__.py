@@ -5,17 +5,26 @@
 '<tool_call>\\n{"name": "get_weather", "arguments": {"city": "Rome"}}\\n</tool_call>'
 """
 
+from interlock.tools import spec
+from interlock.tools.detection import detect_format
 from interlock.tools.errors import StructuralTagError, ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
 from interlock.tools.render import Call, render
+from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tool_format import ToolFormat
+from interlock.tools.tool_list import Tool, tools_of
 
 __all__ = [
     "Call",
     "StructuralTagError",
+    "Tool",
     "ToolFormat",
     "ToolFormatError",
+    "detect_format",
     "format_names",
     "render",
+    "spec",
+    "structural_tag",
     "tool_format",
+    "tools_of",
 ]

@@ -68,6 +68,8 @@ def _check_tag(tag: nodes.Tag, pointer: str) -> None:
 
 
 def _check_triggers(node: nodes.TriggeredTags, pointer: str) -> None:
+    triggers, lengths = set(node.triggers), sorted({len(trigger) for trigger in node.triggers})
+    reaching: dict[str, bool] = {}
     for index, tag in enumerate(node.tags):
         place = f"{pointer}/tags/{index}/begin"
         if isinstance(tag.begin, nodes.Regex):
@@ -78,10 +80,16 @@ def _check_triggers(node: nodes.TriggeredTags, pointer: str) -> None:
             raise StructuralTagError(
                 "triggered_tags have texts as begins; token_triggered_tags have tokens", place
             )
-        fitting = [trigger for trigger in node.triggers if tag.begin.startswith(trigger)]
+        begin = tag.begin
+        fitting = [begin[:length] for length in lengths if length <= len(begin) and begin[:length] in triggers]
+        if not fitting and begin:
+            if begin not in reaching:
+                reaching[begin] = any(trigger.startswith(begin) for trigger in node.triggers)
+            if reaching[begin]:
+                continue  # an addition: triggers that reach into the content
         if len(fitting) != 1:
             found = "no trigger is" if not fitting else f"the triggers {', '.join(map(repr, fitting))} are each"
-            raise StructuralTagError(f"{found} a prefix of the begin {tag.begin!r}: exactly one must be", place)
+            raise StructuralTagError(f"{found} a prefix of the begin {begin!r}: exactly one must be", place)
 
 
 def _check_token_triggers(node: nodes.TokenTriggeredTags, pointer: str) -> None:

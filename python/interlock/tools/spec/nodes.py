@@ -195,7 +195,9 @@ class Tag:
 
 @dataclass(frozen=True)
 class TriggeredTags:
-    """Any text, until a trigger appears in it: there one of the tags whose begin starts with the trigger follows."""
+    """Any text, until a trigger appears in it: there one of the tags whose begin starts with the trigger follows.
+
+    *Addition:* triggers may be longer than the begin and reach into the content (``[add(`` for a begin ``[``)."""
 
     triggers: tuple[str, ...]
     tags: tuple[Tag, ...]

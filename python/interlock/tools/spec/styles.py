@@ -67,4 +67,6 @@ def style_name(style: Arguments) -> str | None:
     >>> style_name(STYLES["glm_xml"])
     'glm_xml'
     """
-    return next((name for name, found in STYLES.items() if found == style), None)
+    if style.encoding == "json":
+        return "json"
+    return next((name for name, found in STYLES.items() if found.begin == style.begin and found == style), None)
