@@ -285,5 +285,5 @@ def _pattern_of(delimiter: str) -> re.Pattern[str]:
             parts.append(f"(?P={text})")
         else:
             seen.add(text)
-            parts.append(f"(?P<{text}>[^<>/][^<>]*?)" if text == "key" else f"(?P<{text}>[^\"<>]*?)")
+            parts.append(f"(?P<{text}>[^<>/][^<>]*?)" if text == "key" else f'(?P<{text}>[^"<>]*?)')
     return re.compile("".join(parts))

@@ -41,7 +41,8 @@ def _text(node: Any) -> str:
 
 def _split(form: ToolFormat, delimiter: str, name: str) -> tuple[str, list[nodes.Format]]:
     """The literal that begins a delimiter, and what follows it from its first identifier on."""
-    literal, rest = "", []
+    literal = ""
+    rest: list[nodes.Format] = []
     for kind, text in template.pieces(delimiter):
         if kind == "placeholder" and text == "id":
             rest.append(nodes.Regex(form.id.pattern))
@@ -49,8 +50,8 @@ def _split(form: ToolFormat, delimiter: str, name: str) -> tuple[str, list[nodes
             text = name if kind == "placeholder" else text
             if not rest:
                 literal += text
-            elif isinstance(rest[-1], nodes.ConstString):
-                rest[-1] = nodes.ConstString(rest[-1].value + text)
+            elif isinstance(last := rest[-1], nodes.ConstString):
+                rest[-1] = nodes.ConstString(last.value + text)
             else:
                 rest.append(nodes.ConstString(text))
     return literal, rest

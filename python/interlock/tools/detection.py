@@ -17,8 +17,8 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     """The format whose signatures the chat template or the response template of ``tokenizer`` contains.
 
     ``tokenizer`` is a tokenizer or processor of transformers (``chat_template``, ``response_template``), a mapping with
-    these keys as in ``tokenizer_config.json``, or the text of a chat template. ``ToolFormatError`` where no format fits,
-    or where several fit equally well: name the format then.
+    these keys as in ``tokenizer_config.json``, or the text of a chat template. ``ToolFormatError`` where no format
+    fits, or where several fit equally well: name the format then.
 
     >>> detect_format("{{ '<tool_call>\\\\n<function=' ~ name ~ '>' }} <parameter=").name
     'qwen3_coder'
@@ -46,9 +46,7 @@ def _score(form: ToolFormat, text: str) -> int:
     """The length of the longest group of signatures that ``text`` has; 0 for none."""
     if any(excluded in text for excluded in form.signatures_exclude):
         return 0
-    return max(
-        (sum(map(len, group)) for group in form.signatures if all(part in text for part in group)), default=0
-    )
+    return max((sum(map(len, group)) for group in form.signatures if all(part in text for part in group)), default=0)
 
 
 def _texts(tokenizer: Any) -> Iterator[str]:

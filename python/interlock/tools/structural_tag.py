@@ -82,7 +82,9 @@ def _counts(parallel: bool, least: int, most: int | None, unique: bool) -> dict[
     if not parallel:
         most = 1 if most is None else min(most, 1)
     if most is not None and most < max(least, 1):
-        raise StructuralTagError(f"at most {most} calls, and at least {max(least, 1)}: nothing is possible", "/max_calls")
+        raise StructuralTagError(
+            f"at most {most} calls, and at least {max(least, 1)}: nothing is possible", "/max_calls"
+        )
     counts: dict[str, Any] = {"min_calls": least, "max_calls": most, "unique": unique}
     return counts
 

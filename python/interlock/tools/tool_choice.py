@@ -31,7 +31,11 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
     if choice in ("required", "any"):
         return _some(list(tools)), "required", False
     if isinstance(choice, list | tuple):
-        return _some([_of_reference(tools, one, f"/tool_choice/{at}") for at, one in enumerate(choice)]), "required", False
+        return (
+            _some([_of_reference(tools, one, f"/tool_choice/{at}") for at, one in enumerate(choice)]),
+            "required",
+            False,
+        )
     if not isinstance(choice, Mapping):
         raise StructuralTagError(
             f'tool_choice is "auto", "required", "none", a name in an object or a list of names, not {choice!r}',

@@ -63,9 +63,7 @@ def _tool(tool: Any, pointer: str) -> Tool:
         raise StructuralTagError(
             f"a tool is an object with a name, a class or an annotated function, not {type(tool).__name__}", pointer
         )
-    if inspect.isroutine(tool) and not any(
-        name not in ("self", "cls") for name in inspect.signature(tool).parameters
-    ):
+    if inspect.isroutine(tool) and not any(name not in ("self", "cls") for name in inspect.signature(tool).parameters):
         return Tool(tool.__name__, {"type": "object", "properties": {}, "additionalProperties": False})
     try:
         found = output_type_of(tool)
@@ -114,7 +112,9 @@ def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "r
     inner = format.get("grammar", format)
     syntax, definition = inner.get("syntax"), inner.get("definition")
     if syntax not in ("lark", "regex"):
-        raise StructuralTagError(f'the syntax of a custom tool is "lark" or "regex", not {syntax!r}', f"{pointer}/syntax")
+        raise StructuralTagError(
+            f'the syntax of a custom tool is "lark" or "regex", not {syntax!r}', f"{pointer}/syntax"
+        )
     if not isinstance(definition, str):
         raise StructuralTagError("the definition of a custom tool is a text", f"{pointer}/definition")
     return syntax, definition

@@ -77,9 +77,7 @@ def _check_triggers(node: nodes.TriggeredTags, pointer: str) -> None:
                 raise StructuralTagError("with a pattern as begin there can be only one trigger", place)
             continue
         if not isinstance(tag.begin, str):
-            raise StructuralTagError(
-                "triggered_tags have texts as begins; token_triggered_tags have tokens", place
-            )
+            raise StructuralTagError("triggered_tags have texts as begins; token_triggered_tags have tokens", place)
         begin = tag.begin
         fitting = [begin[:length] for length in lengths if length <= len(begin) and begin[:length] in triggers]
         if not fitting and begin:
@@ -109,7 +107,8 @@ def _check_excludes(node: nodes.JsonSchema, pointer: str) -> None:
     for index, text in enumerate(node.excludes):
         if text != text.strip():
             raise StructuralTagError(
-                f"{text!r} begins or ends with white space, which this style does not keep", f"{pointer}/excludes/{index}"
+                f"{text!r} begins or ends with white space, which this style does not keep",
+                f"{pointer}/excludes/{index}",
             )
 
 

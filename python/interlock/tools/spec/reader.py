@@ -123,9 +123,7 @@ def _grammar(fields: Fields, depth: int) -> nodes.GrammarText:
 
 
 def _any_text(fields: Fields, depth: int) -> nodes.AnyText:
-    return nodes.AnyText(
-        fields.texts("excludes"), fields.count("max_tokens", None), fields.count("max_chars", None)
-    )
+    return nodes.AnyText(fields.texts("excludes"), fields.count("max_tokens", None), fields.count("max_chars", None))
 
 
 def _any_tokens(fields: Fields, depth: int) -> nodes.AnyTokens:

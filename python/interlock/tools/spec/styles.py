@@ -36,9 +36,7 @@ STYLES: dict[str, Arguments] = {
         item_begin=_NAMESPACE + "<item>",
         item_end=_NAMESPACE + "</item>",
     ),
-    "deepseek_xml": _tagged(
-        '<｜DSML｜parameter name="${key}" string="${type}">', "</｜DSML｜parameter>", types=_DSML
-    ),
+    "deepseek_xml": _tagged('<｜DSML｜parameter name="${key}" string="${type}">', "</｜DSML｜parameter>", types=_DSML),
     "deepseek_v4_1_xml": _tagged(
         '<｜DSML｜ parameter name="${key}" string="${type}">', "</｜DSML｜ parameter>", types=_DSML
     ),
