@@ -268,7 +268,8 @@ class Matcher:
             return []
         # Readers skip white space that a format does not have.
         end = at + len(self.text[at:end].rstrip())
-        return [end] if self.text[at : at + 1].strip() or not value else []
+        is_tight = self.text[at : at + 1].strip() or not value
+        return [end] if is_tight and self.fits(node, value, "") else []
 
     def coded_style(self, style):
         import dataclasses

@@ -129,7 +129,7 @@ def _tagged(arguments: Arguments, value: Any, end: str) -> str:
         )
     # JSON text may escape what a raw string cannot: a closer inside it never stands there literally.
     text = _json(value)
-    return text.replace("<", "\\u003c") if end in text else text
+    return _without(text.replace("<", "\\u003c") if end in text else text, end)
 
 
 def _without(text: str, closer: str) -> str:

@@ -86,7 +86,7 @@ def _custom(form: ToolFormat, inner: nodes.Format) -> nodes.Format:
         return nodes.Sequence((nodes.ConstString(f"{{{CUSTOM_INPUT}:"), quoted, nodes.ConstString("}")))
     values = {"key": escape(CUSTOM_INPUT, style.key_escape), "type": type_text(style, "")}
     begin, end = template.fill(style.begin, values), template.fill(style.end, values)
-    return nodes.Tag(begin + style.string_begin, quoted, (style.string_end + end,))
+    return nodes.Tag(begin, quoted, (end,))
 
 
 def section(notation: Notation, tags: Sequence[nodes.Tag], counts: dict[str, Any]) -> nodes.Format:

@@ -168,13 +168,20 @@ class _Builder:
         return counts
 
     def embedded(self) -> list[Notation]:
-        """The notations that are worth telling apart where calls stand in text."""
+        """The notations that are worth telling apart where calls stand in text.
+
+        Calls are counted in a section or, without one, in the whole text. With bounds on them, only notations of one
+        of the two kinds can be counted together: those of the first notation's.
+        """
+        has_section = bool(self.form.notations[0].section_begin)
         found: dict[tuple[str, str, str, str, str], Notation] = {}
         begins = {notation.section_begin + notation.begin for notation in self.form.notations}
         for notation in self.form.notations:
             whole = notation.section_begin + notation.begin
             if whole != whole.lstrip() and whole.lstrip() in begins:
                 continue  # the white space belongs to the text before
+            if self.is_bounded and bool(notation.section_begin) != has_section and self.mode != "none":
+                continue
             separator = notation.separator if notation.section_begin else ""  # without a section it is text
             key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
             found.setdefault(key, notation)
