@@ -42,6 +42,8 @@ def read_arguments(arguments: Arguments, text: str, schema: Any = True) -> dict[
 
 def read_arguments_at(arguments: Arguments, text: str, at: int, schema: Any = True) -> tuple[dict[str, Any], int]:
     """The arguments that begin at ``at``, and where they end."""
+    if arguments.encoding == "tagged":
+        return _Tagged(arguments, text, schema).members(at, schema)
     at = _blank(text, at)
     if arguments.encoding == "json":
         try:
@@ -53,12 +55,10 @@ def read_arguments_at(arguments: Arguments, text: str, at: int, schema: Any = Tr
         return values, at
     if arguments.encoding == "python":
         return _Python(text).keywords(at)
-    if arguments.encoding == "gemma":
-        values, at = _Gemma(text, arguments.quote).value(at)
-        if not isinstance(values, dict):
-            raise ToolFormatError("the arguments are no object")
-        return values, at
-    return _Tagged(arguments, text, schema).members(at, schema)
+    values, at = _Gemma(text, arguments.quote).value(at)
+    if not isinstance(values, dict):
+        raise ToolFormatError("the arguments are no object")
+    return values, at
 
 
 def _blank(text: str, at: int) -> int:
@@ -280,7 +280,7 @@ def _pattern_of(delimiter: str) -> re.Pattern[str]:
     for kind, text in template.pieces(delimiter):
         if kind == "text":
             # A line end after a delimiter may be missing, and blanks may stand in its place.
-            parts.append(re.escape(text).replace("\\\n", r"\s*"))
+            parts.append(re.escape(text).replace("\\\n", r"(?:\n|\s*)"))
         elif text in seen:
             parts.append(f"(?P={text})")
         else:
