@@ -266,9 +266,9 @@ class Matcher:
             value, end = read_arguments_at(style, self.text, at)
         except ToolFormatError:
             return []
-        # Readers skip white space that a format does not have.
+        # Readers skip white space and a last comma, which a format does not have.
         end = at + len(self.text[at:end].rstrip())
-        is_tight = self.text[at : at + 1].strip() or not value
+        is_tight = not value or (self.text[at].strip() and self.text[end - 1] != ",")
         return [end] if is_tight and self.fits(node, value, "") else []
 
     def coded_style(self, style):

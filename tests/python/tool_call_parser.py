@@ -60,7 +60,7 @@ class _Parser:
                 # Blanks may stand around punctuation, and no number of them means anything.
                 words = re.findall(r"\w+|\s+|.", text)
                 parts.append(r"\s*".join(re.escape(word) for word in words if word.strip()) if words else "")
-                if text[0].isspace():
+                if text[0].isspace() or parts[:-1]:
                     parts[-1] = r"\s*" + parts[-1]
                 if text[-1].isspace():
                     parts[-1] += r"\s*"
