@@ -66,9 +66,7 @@ def rendered(template, calls):
         raise jinja2.exceptions.TemplateError(message)
 
     def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
-        return json.dumps(
-            value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-        )
+        return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
     environment = SandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, Generation]
@@ -82,7 +80,10 @@ def rendered(template, calls):
             {
                 "id": f"call0000{index}",
                 "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments)) if as_text else call.arguments},
+                "function": {
+                    "name": call.name,
+                    "arguments": json.dumps(dict(call.arguments)) if as_text else call.arguments,
+                },
             }
             for index, call in enumerate(calls)
         ]

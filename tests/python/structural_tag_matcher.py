@@ -31,7 +31,9 @@ class Matcher:
 
     def __init__(self, tag, specials=(), closed=False):
         self.tag = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
-        self.specials = {text: chr(_PRIVATE + index) for index, text in enumerate(sorted(specials, key=len, reverse=True))}
+        self.specials = {
+            text: chr(_PRIVATE + index) for index, text in enumerate(sorted(specials, key=len, reverse=True))
+        }
         self.closed = closed
         self.validators = {}
         self.text = ""
@@ -251,7 +253,11 @@ class Matcher:
             inner = written[len(self.coded(node.style.quote)) : -len(self.coded(node.style.quote))]
         else:
             inner = read_arguments_at(node.style, f"a={written}", 0)[0]["a"]
-        return [match.end()] if Matcher(spec.StructuralTag(node.content), self.specials, self.closed).accepts(inner) else []
+        return (
+            [match.end()]
+            if Matcher(spec.StructuralTag(node.content), self.specials, self.closed).accepts(inner)
+            else []
+        )
 
     # --- values under a schema ----------------------------------------------------------------------------------
 

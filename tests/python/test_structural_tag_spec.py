@@ -83,7 +83,7 @@ FORMATS = [
     ({"type": "quoted", "content": {"type": "regex", "pattern": 'a"b'}}, ['"a\\"b"'], ['"ab"', 'a"b']),
     (
         {"type": "quoted", "content": {"type": "regex", "pattern": "a'b"}, "style": {"encoding": "python"}},
-        ["\"a'b\"", "'a\\'b'"],
+        ['"a\'b"', "'a\\'b'"],
         ["'a'b'"],
     ),
     ({"type": "token", "token": "<T>"}, ["<T>"], ["<t>", "T", ""]),
@@ -126,7 +126,11 @@ FORMATS = [
         ["", "x", "<b>a</b>" * 3],
     ),
     (
-        {"type": "triggered_tags", "triggers": ["[a("], "tags": [{**TAG, "begin": "[", "content": {"type": "regex", "pattern": r"a\(\)"}, "end": "]"}]},
+        {
+            "type": "triggered_tags",
+            "triggers": ["[a("],
+            "tags": [{**TAG, "begin": "[", "content": {"type": "regex", "pattern": r"a\(\)"}, "end": "]"}],
+        },
         ["see [1]", "[a()] and [b()]"],
         ["[a(", "[a(1)]"],
     ),

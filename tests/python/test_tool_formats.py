@@ -127,7 +127,9 @@ def test_values_without_a_schema():
     style = tool_format("glm_4_7").arguments
     assert read_arguments(style, write_arguments(style, {"a": "12", "b": 12})) == {"a": 12, "b": 12}
     with pytest.raises(ToolFormatError):
-        read_arguments(style, "<arg_key>a</arg_key><arg_value>x</arg_value>", {"properties": {"a": {"type": "integer"}}})
+        read_arguments(
+            style, "<arg_key>a</arg_key><arg_value>x</arg_value>", {"properties": {"a": {"type": "integer"}}}
+        )
 
 
 NOTATION = [{"begin": "<${name}>", "end": "</>"}]

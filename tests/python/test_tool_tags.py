@@ -7,7 +7,16 @@ import dataclasses
 import json
 
 import pytest
-from interlock.tools import Call, StructuralTagError, ToolFormatError, format_names, render, spec, structural_tag, tool_format
+from interlock.tools import (
+    Call,
+    StructuralTagError,
+    ToolFormatError,
+    format_names,
+    render,
+    spec,
+    structural_tag,
+    tool_format,
+)
 from interlock.tools.render import render_calls
 
 pytest.importorskip("jsonschema_rs", reason="jsonschema-rs judges values")
@@ -163,7 +172,11 @@ def test_arguments_are_free_where_nobody_is_strict(format):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_custom_tools_hold_a_pattern(format):
-    tool = {"type": "custom", "name": "dial", "format": {"type": "grammar", "syntax": "regex", "definition": "[0-9]{3}"}}
+    tool = {
+        "type": "custom",
+        "name": "dial",
+        "format": {"type": "grammar", "syntax": "regex", "definition": "[0-9]{3}"},
+    }
     tag = Matcher(structural_tag([tool], format=format, tool_choice="required"), tool_format(format).special_tokens)
     assert tag.accepts(turn(format, [Call("dial", {"input": "112"})]))
     assert not tag.accepts(turn(format, [Call("dial", {"input": "11"})]))

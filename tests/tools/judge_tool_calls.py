@@ -90,7 +90,10 @@ def fits(case, found):
         return [(call.name, call.arguments) for call in found] == [
             (call["name"], json.loads(call["arguments"])) for call in inner
         ]
-    facts = [(re.fullmatch(r"\.calls\[(\d+)\]\.(name|parameters\|json\['(\w+)'\])", key), value) for key, value in case["facts"]]
+    facts = [
+        (re.fullmatch(r"\.calls\[(\d+)\]\.(name|parameters\|json\['(\w+)'\])", key), value)
+        for key, value in case["facts"]
+    ]
     facts = [(match, value) for match, value in facts if match]
     if case["n_calls"] is None and not facts:
         return None
