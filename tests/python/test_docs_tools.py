@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
+import importlib
 import io
+import pkgutil
 import re
 from pathlib import Path
 
+import interlock.tools
 import pytest
 from interlock.tools import Call, format_names, render, tool_format
 from interlock.tools.argument_writing import write_arguments
@@ -80,6 +84,11 @@ def test_every_field_of_a_file_is_explained():
             name = {"notations": "[[notation]]", "layout": "[layout]", "reasoning": "[reasoning]"}.get(field.name)
             name = name or {"arguments": "[arguments]", "id": "[id]"}.get(field.name, field.name)
             assert f"`{name}" in page, (table.__name__, field.name)
+
+
+def test_docstrings():
+    for module in pkgutil.walk_packages(interlock.tools.__path__, "interlock.tools."):
+        assert doctest.testmod(importlib.import_module(module.name)).failed == 0, module.name
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from interlock.tools import (
     structural_tag,
     tool_format,
 )
-from interlock.tools.render import render_calls
 
 pytest.importorskip("jsonschema_rs", reason="jsonschema-rs judges values")
 

@@ -156,7 +156,12 @@ class _Builder:
 
     def calls(self) -> nodes.Format:
         """The calls and nothing else, in any notation of the format."""
-        found = [section(notation, self.tags(notation), self.section_counts()) for notation in self.form.notations]
+        notations: dict[tuple[str, ...], Notation] = {}
+        for notation in self.form.notations:
+            separator = notation.separator if self.counts["max_calls"] != 1 else ""
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            notations.setdefault(key, notation)
+        found = [section(notation, self.tags(notation), self.section_counts()) for notation in notations.values()]
         return found[0] if len(found) == 1 else nodes.Or(tuple(found))
 
     def section_counts(self) -> dict[str, Any]:
@@ -174,7 +179,7 @@ class _Builder:
         of the two kinds can be counted together: those of the first notation's.
         """
         has_section = bool(self.form.notations[0].section_begin)
-        found: dict[tuple[str, str, str, str, str], Notation] = {}
+        found: dict[tuple[str, ...], Notation] = {}
         begins = {notation.section_begin + notation.begin for notation in self.form.notations}
         for notation in self.form.notations:
             whole = notation.section_begin + notation.begin

@@ -17,10 +17,11 @@ def check(tag: nodes.StructuralTag, pointer: str = "/format") -> nodes.Structura
 
     >>> from interlock.tools.spec import nodes
     >>> bare = nodes.Tag("<a>", nodes.AnyText(), ("",))
-    >>> check(nodes.StructuralTag(bare))
-    Traceback (most recent call last):
-    ...
-    interlock.tools.errors.StructuralTagError: at /format/end: nothing ends the text: give the tag an end, or the text …
+    >>> try:
+    ...     check(nodes.StructuralTag(bare))
+    ... except StructuralTagError as error:
+    ...     print(error.pointer)
+    /format/end
     """
     _visit(tag.format, pointer)
     return tag
