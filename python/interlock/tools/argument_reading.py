@@ -42,13 +42,20 @@ def read_arguments(arguments: Arguments, text: str, schema: Any = True) -> dict[
 
 def read_arguments_at(arguments: Arguments, text: str, at: int, schema: Any = True) -> tuple[dict[str, Any], int]:
     """The arguments that begin at ``at``, and where they end."""
+    try:
+        return _read_at(arguments, text, at, schema)
+    except RecursionError as error:
+        raise ToolFormatError("the arguments are nested too deep") from error
+
+
+def _read_at(arguments: Arguments, text: str, at: int, schema: Any) -> tuple[dict[str, Any], int]:
     if arguments.encoding == "tagged":
         return _Tagged(arguments, text, schema).members(at, schema)
     at = _blank(text, at)
     if arguments.encoding == "json":
         try:
             values, at = json.JSONDecoder().raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise ToolFormatError(f"the arguments are not JSON: {error}") from error
         if not isinstance(values, dict):
             raise ToolFormatError("the arguments are JSON, but no object")

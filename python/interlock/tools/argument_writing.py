@@ -25,6 +25,16 @@ def write_arguments(arguments: Arguments, values: Mapping[str, Any]) -> str:
     >>> write_arguments(tool_format("glm_4_7").arguments, {"city": "Rome", "days": 3})
     '<arg_key>city</arg_key><arg_value>Rome</arg_value><arg_key>days</arg_key><arg_value>3</arg_value>'
     """
+    try:
+        return _written(arguments, values)
+    except RecursionError as error:
+        raise ToolFormatError("the arguments are nested too deep") from error
+
+
+def _written(arguments: Arguments, values: Mapping[str, Any]) -> str:
+    for key in values:
+        if not isinstance(key, str):
+            raise ToolFormatError(f"the name of an argument is a text, and {key!r} is none")
     if arguments.encoding == "json":
         return _json(dict(values))
     if arguments.encoding == "python":

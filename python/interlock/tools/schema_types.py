@@ -25,7 +25,8 @@ def declared_types(schema: Any, root: Any, depth: int = 0) -> set[str] | None:
         return declared_types(resolved(schema["$ref"], root), root, depth + 1)
     if "type" in schema:
         kinds = schema["type"]
-        return set(kinds) if isinstance(kinds, list) else {kinds}
+        named = [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str)]
+        return set(named) or None
     if "const" in schema:
         return {json_type(schema["const"])}
     if isinstance(schema.get("enum"), list):
@@ -37,8 +38,6 @@ def declared_types(schema: Any, root: Any, depth: int = 0) -> set[str] | None:
     if isinstance(schema.get("allOf"), list):
         known = [part for part in (declared_types(each, root, depth + 1) for each in schema["allOf"]) if part]
         return set.intersection(*known) if known else None
-    if "properties" in schema:
-        return None
     return None
 
 

@@ -110,6 +110,8 @@ def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "r
     if not isinstance(format, Mapping) or format.get("type") != "grammar":
         raise StructuralTagError('the format of a custom tool has the type "text" or "grammar"', pointer)
     inner = format.get("grammar", format)
+    if not isinstance(inner, Mapping):
+        raise StructuralTagError("the grammar of a custom tool is an object", f"{pointer}/grammar")
     syntax, definition = inner.get("syntax"), inner.get("definition")
     if syntax not in ("lark", "regex"):
         raise StructuralTagError(
