@@ -1,0 +1,7 @@
+//! Grammars: their masks against a slow twin, and grammars that strangers send.
+
+mod found_cases;
+mod hard_grammars;
+mod random_grammar;
+mod random_grammars;
+mod twin;
