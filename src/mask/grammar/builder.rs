@@ -3,10 +3,13 @@
 //! The trie of tokens is followed with a branch, but not byte by byte: inside a terminal the tokens below a node are a
 //! known row, and the nodes where the terminal may end are a known list. Small subtrees are walked.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::rc::Rc;
 
+use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
@@ -42,8 +45,10 @@ pub(super) struct MaskBuilder<'b, 'a> {
     ends: FxHashMap<(u32, ScanStateId), Ends>,
     by_tops: FxHashMap<SmallVec<[NodeId; 2]>, u32>,
     completes: FxHashMap<(u32, ScanStateId), bool>,
-    seen: FxHashSet<Visit>,
-    todo: Vec<Visit>,
+    /// Node, state of the scanner and place, by node.
+    todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
+    /// Readings whose scanner is in the same state are one from there on.
+    merges: bool,
     decided: Vec<NodeId>,
 }
 
@@ -60,8 +65,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             ends: FxHashMap::default(),
             by_tops: FxHashMap::default(),
             completes: FxHashMap::default(),
-            seen: FxHashSet::default(),
-            todo: Vec::new(),
+            todo: BinaryHeap::new(),
+            merges: masker.program.scanner.lexer() != Lexer::Contextual,
             decided: Vec::new(),
         }
     }
@@ -70,10 +75,28 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     pub(super) fn build(mut self, branch: &Branch) -> (Vec<u32>, Vec<NodeId>) {
         let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
         let place = self.place(branch.group_and(tops));
-        self.todo.push((0, place, branch.scan));
-        while let Some(visit) = self.todo.pop() {
-            if self.seen.insert(visit) {
-                self.visit(visit);
+        self.todo.push(Reverse((0, branch.scan, place)));
+        // Nodes come in their order, so all ways to one are known when its turn comes.
+        while let Some(Reverse(visit)) = self.todo.pop() {
+            let (node, state, mut place) = visit;
+            let mut others: SmallVec<[u32; 4]> = SmallVec::new();
+            while let Some(&Reverse((same_node, same_state, other))) = self.todo.peek()
+                && (same_node, same_state) == (node, state)
+            {
+                self.todo.pop();
+                if other != place && !others.contains(&other) {
+                    others.push(other);
+                }
+            }
+            if self.merges {
+                if !others.is_empty() {
+                    others.push(place);
+                    place = self.merged(&others);
+                }
+                self.visit((node, place, state));
+            } else {
+                others.push(place);
+                others.into_iter().for_each(|place| self.visit((node, place, state)));
             }
         }
         self.special_tokens(branch);
@@ -97,6 +120,19 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         number
     }
 
+    /// One place for several.
+    fn merged(&mut self, places: &[u32]) -> u32 {
+        let mut all = Shifted::default();
+        for &place in places {
+            for top in self.places[place as usize].tops.clone() {
+                let below: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.below(top));
+                all.add_all(self.stack.state(top), &below);
+            }
+        }
+        let tops = all.finish(self.stack);
+        self.place((None, tops))
+    }
+
     /// Adds the tokens below a node.
     fn visit(&mut self, (node, place, state): Visit) {
         let program = self.masker.program;
@@ -106,7 +142,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
-        if settled && program.always_completes && end - node > SMALL {
+        let lets = |terminal: u32| {
+            let closure = &self.places[place as usize].found.closure;
+            program.succession.completes_behind(terminal, closure, program.productions.terminals)
+        };
+        // Where it can't be told at once whether a terminal can be completed, every node below is looked at.
+        let told = program.succession.rules_are_free && scan.live.iter().all(|&(t, _)| lets(t));
+        if settled && told && end - node > SMALL {
             for &(terminal, at) in &scan.live {
                 let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
                 let tables = self.masker.tables;
@@ -137,19 +179,30 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         self.trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
         if self.trie.end[node as usize] > node + 1 {
-            self.todo.push((node, place, state));
+            self.todo.push(Reverse((node, state, place)));
         }
     }
 
     fn completes(&mut self, place: u32, state: ScanStateId) -> bool {
-        if self.masker.program.always_completes {
+        if self.masker.program.succession.is_free {
             return true;
         }
         if let Some(&known) = self.completes.get(&(place, state)) {
             return known;
         }
         let branch = Branch { tops: self.places[place as usize].group, scan: state };
-        let answer = self.masker.program.machine(self.stack).completes(&branch);
+        let answer = match self.masker.program.machine(self.stack).completes_nearby(&branch) {
+            Some(decided) => {
+                self.decided.extend(decided);
+                true
+            }
+            None => self.search(place, &branch),
+        };
+        self.completes.insert((place, state), answer);
+        answer
+    }
+
+    fn search(&mut self, place: u32, branch: &Branch) -> bool {
         // A search may look at all of the stack.
         let mut below: Vec<NodeId> = self.places[place as usize].tops.to_vec();
         let mut at = 0;
@@ -162,8 +215,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             }
         }
         self.decided.extend(below);
-        self.completes.insert((place, state), answer);
-        answer
+        self.masker.program.machine(self.stack).completes(branch)
     }
 
     /// Goes on behind the terminals that may end at a node.

@@ -62,7 +62,7 @@ impl Closures {
         decided.dedup();
         // The view must reach all that decided before numbers can be given.
         let mut wide = StackView::new(&[], tops);
-        while !decided.iter().all(|node| wide.described().contains(node)) && wide.deepen(stack) {}
+        while !decided.iter().all(|&node| wide.describes(node)) && wide.deepen(stack) {}
         let mut next: Vec<Symbol> = Vec::new();
         let mut accepting = false;
         let mut reached = Vec::new();
@@ -197,6 +197,7 @@ impl Shifted {
     /// The tops, in the order of their states.
     pub fn finish(mut self, stack: &mut ParseStack) -> SmallVec<[NodeId; 2]> {
         self.0.sort_unstable_by_key(|(state, _)| *state);
+        self.0.iter_mut().for_each(|(_, below)| below.sort_unstable());
         self.0.iter().map(|(state, below)| stack.push(*state, below)).collect()
     }
 }

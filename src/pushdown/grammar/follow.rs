@@ -1,12 +1,10 @@
-//! What may follow a terminal anywhere in the grammar, and whether its longest match can always be followed.
+//! What may follow a terminal anywhere in the grammar (FIRST and FOLLOW), down to bytes.
 
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
-use crate::grammar::model::Lexer;
-use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::lexeme::{CLOSED, Lexeme};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
-use crate::pushdown::grammar::scanner::Scanner;
 
 /// Sets of symbols below the first nonterminal.
 struct SymbolSets {
@@ -53,6 +51,8 @@ pub struct Follow {
     bytes: Box<[ByteSet]>,
     /// For each terminal the bytes that can begin it.
     first: Box<[ByteSet]>,
+    /// For each terminal the terminals that may come behind it, ignored ones left out.
+    terminals: Box<[Box<[u32]>]>,
 }
 
 fn first_bytes(lexeme: Option<&Arc<Lexeme>>) -> ByteSet {
@@ -135,7 +135,9 @@ impl Follow {
             ignored.iter().for_each(|&t| join(&mut out, &first[t as usize]));
             out
         });
-        Follow { bytes: bytes.collect(), first }
+        let bytes = bytes.collect();
+        let behind = |t: u32| follows.of(t as usize).filter(|&s| s < terminals).collect();
+        Follow { bytes, first, terminals: (0..terminals).map(behind).collect() }
     }
 
     /// The bytes that may come behind the end of a terminal.
@@ -143,64 +145,24 @@ impl Follow {
         &self.bytes[terminal as usize]
     }
 
-    /// Whether every terminal can be followed wherever it ends, whatever its longest match forbids: an ignored terminal
-    /// can always stand between it and the next one. Then nothing needs to be searched.
-    pub fn always_completes(&self, scanner: &Scanner, ignored: &[u32]) -> bool {
-        let Some(going_on): Option<Vec<ByteSet>> =
-            (0..self.first.len() as u32).map(|t| bytes_that_go_on(scanner, t)).collect()
-        else {
-            return false;
-        };
-        let escapes = |from: &ByteSet, by: &ByteSet| by.iter().zip(from).any(|(&begins, &goes_on)| begins && !goes_on);
-        ignored.iter().any(|&between| {
-            let own = between as usize;
-            let known = |t: &usize| scanner.lexeme(*t as u32).is_some();
-            let others = || (0..self.first.len()).filter(known).filter(move |&t| t != own);
-            // What other terminals begin with must not be what this one begins with, or it might not win.
-            let apart = others().all(|t| {
-                !self.first[t].iter().zip(&self.first[own]).any(|(a, b)| *a && *b)
-            });
-            let contextual = scanner.lexer() == Lexer::Contextual;
-            let follows = match contextual {
-                true => scanner.every_end_lets(&self.first[own]),
-                false => others().all(|t| escapes(&going_on[t], &self.first[own])),
-            };
-            apart && follows && others().all(|t| escapes(&going_on[own], &self.first[t]))
-        })
+    /// How many terminals there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// The bytes that can begin a terminal.
+    pub fn first(&self, terminal: u32) -> &ByteSet {
+        &self.first[terminal as usize]
+    }
+
+    /// The terminals that may come behind a terminal, ignored ones left out.
+    pub fn terminals(&self, terminal: u32) -> &[u32] {
+        &self.terminals[terminal as usize]
     }
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        (self.bytes.len() + self.first.len()) * 256
+        (self.bytes.len() + self.first.len()) * 256 + self.terminals.iter().map(|t| t.len() * 4 + 16).sum::<usize>()
     }
-}
-
-/// The bytes by which some text of a terminal can go on; `None` if its automaton is large.
-fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Option<ByteSet> {
-    /// States that are looked at.
-    const MOST: usize = 500;
-    let mut out = [false; 256];
-    let Some(lexeme) = scanner.lexeme(terminal) else { return Some(out) };
-    let mut seen: Vec<StateId> = vec![lexeme.start()];
-    let mut at = 0;
-    while let Some(&state) = seen.get(at) {
-        at += 1;
-        let accepting = at > 1 && lexeme.state(state).accepting;
-        for (lo, hi) in lexeme.byte_runs() {
-            let to = lexeme.next(state, lo);
-            if to <= CLOSED {
-                continue;
-            }
-            if accepting {
-                out[usize::from(lo)..=usize::from(hi)].fill(true);
-            }
-            if !seen.contains(&to) {
-                if seen.len() >= MOST {
-                    return None;
-                }
-                seen.push(to);
-            }
-        }
-    }
-    Some(out)
 }

@@ -225,12 +225,14 @@ impl GrammarMachine<'_> {
     /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
     /// follow, that takes a search.
     pub fn completes(&mut self, branch: &Branch) -> bool {
-        self.program.always_completes || self.search_completion(branch)
+        self.program.succession.is_free
+            || self.completes_nearby(branch).is_some()
+            || self.search_completion(branch)
     }
 
     /// The branches that can be completed.
     fn completing(&mut self, branches: Branches) -> Branches {
-        if self.program.always_completes {
+        if self.program.succession.is_free {
             return branches;
         }
         branches.into_iter().filter(|branch| self.completes(branch)).collect()

@@ -21,3 +21,4 @@ pub mod productions;
 pub mod program;
 pub mod scanner;
 pub mod stack_view;
+pub mod succession;

@@ -67,6 +67,24 @@ pub struct ParseStack {
     groups: Vec<NodeId>,
     branches: Vec<Branch>,
     positions: Vec<PositionEntry>,
+    /// Nodes by their content, so that equal ones are one node; see [`push`](Self::push).
+    known: NodeTable,
+}
+
+/// Nodes by a hash of their content. Entries of nodes that were forgotten stay, and are told by the content: it is
+/// compared anyway.
+#[derive(Clone, Default)]
+struct NodeTable {
+    slots: Vec<NodeId>,
+    used: usize,
+}
+
+/// No node.
+const NONE: NodeId = u32::MAX;
+
+fn hash(state: LrStateId, below: &[NodeId]) -> usize {
+    let mix = |h: u64, word: u32| (h.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    (below.iter().fold(mix(0, state), |h, &node| mix(h, node)) >> 20) as usize
 }
 
 impl ParseStack {
@@ -93,10 +111,22 @@ impl ParseStack {
         self.nodes.len() as u32
     }
 
-    /// A node of a state on top of others; none for the bottom.
+    /// The node of a state on top of others; none for the bottom. Equal nodes are one.
     pub fn push(&mut self, state: LrStateId, below: &[NodeId]) -> NodeId {
+        if 2 * (self.known.used + 1) > self.known.slots.len() {
+            self.rebuild_table();
+        }
+        let places = self.known.slots.len() - 1;
+        let mut at = hash(state, below) & places;
+        while self.known.slots[at] != NONE {
+            let node = self.known.slots[at];
+            if (node as usize) < self.nodes.len() && self.state(node) == state && self.below(node) == below {
+                return node;
+            }
+            at = (at + 1) & places;
+        }
         let count = below.len() as u32;
-        let below = match below {
+        let first = match below {
             [] => 0,
             [one] => *one,
             many => {
@@ -105,8 +135,25 @@ impl ParseStack {
                 first
             }
         };
-        self.nodes.push(StackNode { state, below, count });
-        self.nodes.len() as u32 - 1
+        let node = self.nodes.len() as u32;
+        self.nodes.push(StackNode { state, below: first, count });
+        self.known.slots[at] = node;
+        self.known.used += 1;
+        node
+    }
+
+    #[cold]
+    fn rebuild_table(&mut self) {
+        let size = (4 * self.nodes.len()).next_power_of_two().max(32);
+        let mut slots = vec![NONE; size];
+        for node in 0..self.nodes.len() as u32 {
+            let mut at = hash(self.state(node), self.below(node)) & (size - 1);
+            while slots[at] != NONE {
+                at = (at + 1) & (size - 1);
+            }
+            slots[at] = node;
+        }
+        self.known = NodeTable { slots, used: self.nodes.len() };
     }
 
     /// The state of a node.
@@ -191,6 +238,7 @@ impl ParseStack {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<StackNode>()
+            + self.known.slots.capacity() * 4
             + (self.links.capacity() + self.groups.capacity()) * 4
             + self.branches.capacity() * size_of::<Branch>()
             + self.positions.capacity() * size_of::<PositionEntry>()

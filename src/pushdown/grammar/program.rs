@@ -15,6 +15,7 @@ use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
 use crate::pushdown::grammar::scanner::{ObligationsId, Precedence, ScanStateId, Scanner};
+use crate::pushdown::grammar::succession::Succession;
 
 /// A grammar, compiled. Threads share it.
 pub struct GrammarProgram {
@@ -34,8 +35,8 @@ pub struct GrammarProgram {
     pub terminal_names: Box<[String]>,
     /// The special tokens of each set, ascending.
     pub token_sets: Box<[Box<[u32]>]>,
-    /// Whether no branch needs a search to know that it can be completed.
-    pub always_completes: bool,
+    /// Which terminals the longest match of another one lets follow.
+    pub succession: Succession,
 }
 
 impl GrammarProgram {
@@ -60,7 +61,10 @@ impl GrammarProgram {
         let lr = LrAutomaton::new(&productions);
         let ignored: Box<[u32]> =
             grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
-        let always_completes = grammar.lexer == Lexer::Any || follow.always_completes(&scanner, &ignored);
+        let succession = match grammar.lexer {
+            Lexer::Any => Succession::free(),
+            _ => Succession::of(&scanner, &follow, &ignored),
+        };
         let program = GrammarProgram {
             productions,
             lr,
@@ -70,7 +74,7 @@ impl GrammarProgram {
             ignored,
             terminal_names: grammar.terminals.iter().map(|t| t.name.clone()).collect(),
             token_sets: token_sets.into(),
-            always_completes,
+            succession,
         };
         let mut stack = ParseStack::default();
         program.machine(&mut stack).start();

@@ -8,9 +8,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
@@ -270,37 +269,6 @@ impl Scanner {
                 Box::new([(winner, self.oblige(builder, list))])
             }
         }
-    }
-
-    /// Whether wherever a terminal may end, among all terminals at once, one of these bytes may come next, and whether
-    /// every terminal is taken for itself somewhere. False as well where that takes many states to tell.
-    pub fn every_end_lets(&self, bytes: &ByteSet) -> bool {
-        /// States that are looked at.
-        const MOST: usize = 3_000;
-        let all = (0..self.lexemes.len() as u32).filter(|&t| self.lexeme(t).is_some());
-        let mut seen = vec![self.start(all.clone(), NO_OBLIGATIONS)];
-        let mut known: FxHashSet<ScanStateId> = seen.iter().copied().collect();
-        let mut won = vec![false; self.lexemes.len()];
-        let mut at = 0;
-        while let Some(&id) = seen.get(at) {
-            at += 1;
-            let ends = &self.state(id).ends;
-            ends.iter().for_each(|&(terminal, _)| won[terminal as usize] = true);
-            let lets = |&byte: &u8| bytes[usize::from(byte)] && self.next(id, byte) == REFUSED;
-            if !ends.is_empty() && !self.firsts.iter().any(lets) {
-                return false;
-            }
-            for &byte in &self.firsts {
-                let to = self.next(id, byte);
-                if to != REFUSED && known.insert(to) {
-                    if seen.len() >= MOST {
-                        return false;
-                    }
-                    seen.push(to);
-                }
-            }
-        }
-        all.into_iter().all(|t| won[t as usize])
     }
 
     /// How many states are known.
