@@ -1,7 +1,9 @@
-//! Grammars: their masks against a slow twin, and grammars that strangers send.
+//! Grammars: their notations, their masks against a slow twin, and grammars that strangers send.
 
 mod found_cases;
 mod hard_grammars;
 mod random_grammar;
 mod random_grammars;
+mod recognizer;
+mod syntax;
 mod twin;

@@ -199,7 +199,9 @@ impl<'a, 'b> Parser<'a, 'b> {
         loop {
             let (name, at) = self.expect_name("the name of a terminal")?;
             if !is_terminal(name) {
-                return Err(self.error(at, format!("only terminals are declared, and {name:?} is a rule by its letters")));
+                return Err(
+                    self.error(at, format!("only terminals are declared, and {name:?} is a rule by its letters"))
+                );
             }
             let place = self.place(at);
             let body = self.tree.push(Part::Choice(Vec::new()), place);
@@ -238,7 +240,8 @@ impl<'a, 'b> Parser<'a, 'b> {
             return Err(self.error(at, "the modifiers ? and ! stand before rules, not before terminals"));
         }
         if terminal && name.bytes().any(|b| b.is_ascii_lowercase()) {
-            let message = format!("{name:?} mixes upper and lower case: terminals are named in capitals, rules without any");
+            let message =
+                format!("{name:?} mixes upper and lower case: terminals are named in capitals, rules without any");
             return Err(self.error(at, message));
         }
         self.parameters.clear();

@@ -68,7 +68,9 @@ impl Lowering<'_> {
                 let found = self.tree.spaces[d.space as usize].names.get(&**name);
                 found.is_some_and(|&f| self.tree.definitions[f as usize].terminal)
             }
-            Part::Template { .. } | Part::Nested(_) | Part::Document(_) | Part::Tokens { .. } | Part::Dispatch(_) => false,
+            Part::Template { .. } | Part::Nested(_) | Part::Document(_) | Part::Tokens { .. } | Part::Dispatch(_) => {
+                false
+            }
             _ => true,
         })
     }

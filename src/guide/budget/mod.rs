@@ -68,6 +68,9 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            return Err(no_plan());
+        }
         let planned = self.plan_here().map(|p| p.len());
         planned.or_else(|| Some(self.search(u64::MAX).plan?.len())).ok_or_else(no_plan)
     }
@@ -80,6 +83,9 @@ impl Guide {
     pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
+        }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            return Err(Error::new(ErrorKind::Unsupported, "max_tokens: the outputs of a grammar can't be bounded yet"));
         }
         let most = max_tokens as u64;
         let mut is_searched = false;

@@ -7,14 +7,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::vocab::Trie;
 
 /// Subtrees of fewer nodes are walked.
@@ -25,14 +24,14 @@ struct Place {
     group: Group,
     tops: SmallVec<[NodeId; 2]>,
     found: Found,
-    starts: FxHashMap<ObligationsId, ScanStateId>,
+    starts: SmallVec<[(ObligationsId, ScanStateId); 2]>,
 }
 
 /// A node of the trie, a place, and the state of the scanner.
 type Visit = (u32, u32, ScanStateId);
 
-/// Where the terminals that may end lead: places, each with what must not follow.
-type Ends = Rc<[(u32, ObligationsId)]>;
+/// The places behind the end of a terminal: two at most, where it is ignored and named by rules as well.
+type Ends = SmallVec<[u32; 2]>;
 
 pub(super) struct MaskBuilder<'b, 'a> {
     masker: &'b GrammarMasker<'a>,
@@ -42,7 +41,7 @@ pub(super) struct MaskBuilder<'b, 'a> {
     own: u32,
     row: Vec<u32>,
     places: Vec<Place>,
-    ends: FxHashMap<(u32, ScanStateId), Ends>,
+    ends: FxHashMap<(u32, ScanStateId, u32), Ends>,
     by_tops: FxHashMap<SmallVec<[NodeId; 2]>, u32>,
     completes: FxHashMap<(u32, ScanStateId), bool>,
     /// Node, state of the scanner and place, by node.
@@ -116,7 +115,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         self.decided.extend_from_slice(found.decided());
         let number = self.places.len() as u32;
         self.by_tops.insert(tops.clone(), number);
-        self.places.push(Place { group, tops, found, starts: FxHashMap::default() });
+        self.places.push(Place { group, tops, found, starts: SmallVec::new() });
         number
     }
 
@@ -187,6 +186,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if self.masker.program.succession.is_free {
             return true;
         }
+        // Behind a terminal of the rules something may always follow.
+        let program = self.masker.program;
+        let scan = program.scanner.state(state);
+        if self.merges
+            && program.succession.rules_are_free
+            && program.scanner.obligations(scan.obligations).is_empty()
+            && scan.live.iter().any(|(terminal, _)| !program.ignored.contains(terminal))
+        {
+            return true;
+        }
         if let Some(&known) = self.completes.get(&(place, state)) {
             return known;
         }
@@ -222,46 +231,59 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     fn end_terminals(&mut self, node: u32, place: u32, state: ScanStateId) {
         let program = self.masker.program;
         let trie = self.trie;
-        let ends = self.ends_of(place, state);
-        for &(to, obligations) in ends.iter() {
-            let there = &mut self.places[to as usize];
-            let start = match there.starts.get(&obligations) {
-                Some(&start) => start,
-                None => {
-                    let start = program.scan_start(&there.found, obligations);
-                    there.starts.insert(obligations, start);
-                    start
-                }
-            };
-            for child in trie.children(node) {
-                let next = program.scanner.next(start, trie.byte[child as usize]);
-                if next != REFUSED {
-                    self.enter(child, to, next);
+        let ends = &program.scanner.state(state).ends;
+        let mut bytes: SmallVec<[(u32, u8); 16]> = SmallVec::new();
+        for (number, &(terminal, obligations)) in (0u32..).zip(ends.iter()) {
+            // Most nodes have no byte below that could follow.
+            let follow = program.follow.bytes(terminal);
+            bytes.clear();
+            let below = trie.children(node).map(|child| (child, trie.byte[child as usize]));
+            bytes.extend(below.filter(|&(_, byte)| follow[usize::from(byte)]));
+            if obligations != NO_OBLIGATIONS {
+                bytes.retain(|&mut (_, byte)| !program.scanner.forbids(obligations, byte));
+            }
+            if bytes.is_empty() {
+                continue;
+            }
+            for &to in self.ends_of(place, state, number).iter() {
+                let there = &mut self.places[to as usize];
+                let start = match there.starts.iter().find(|start| start.0 == obligations) {
+                    Some(&(_, start)) => start,
+                    None => {
+                        let start = program.scan_start(&there.found, obligations);
+                        there.starts.push((obligations, start));
+                        start
+                    }
+                };
+                for &(child, byte) in &bytes {
+                    let next = program.scanner.next(start, byte);
+                    if next != REFUSED {
+                        self.enter(child, to, next);
+                    }
                 }
             }
         }
     }
 
-    fn ends_of(&mut self, place: u32, state: ScanStateId) -> Ends {
-        if let Some(known) = self.ends.get(&(place, state)) {
+    /// The places behind the end of a terminal, by its number among those that may end in a state.
+    fn ends_of(&mut self, place: u32, state: ScanStateId, number: u32) -> Ends {
+        if let Some(known) = self.ends.get(&(place, state, number)) {
             return known.clone();
         }
         let program = self.masker.program;
-        let mut out: SmallVec<[(u32, ObligationsId); 4]> = SmallVec::new();
-        for &(terminal, obligations) in &program.scanner.state(state).ends {
-            if program.ignored.contains(&terminal) {
-                out.push((place, obligations));
-            }
-            let mut shifted = Shifted::default();
-            let from = &self.places[place as usize];
-            from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
-            let tops = shifted.finish(self.stack);
-            if !tops.is_empty() {
-                out.push((self.place((None, tops)), obligations));
-            }
+        let (terminal, _) = program.scanner.state(state).ends[number as usize];
+        let mut out = Ends::new();
+        if program.ignored.contains(&terminal) {
+            out.push(place);
         }
-        let out: Ends = out.as_slice().into();
-        self.ends.insert((place, state), out.clone());
+        let mut shifted = Shifted::default();
+        let from = &self.places[place as usize];
+        from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
+        let tops = shifted.finish(self.stack);
+        if !tops.is_empty() {
+            out.push(self.place((None, tops)));
+        }
+        self.ends.insert((place, state, number), out.clone());
         out
     }
 
@@ -277,7 +299,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if program.scanner.state(branch.scan).at_boundary {
             places.push(here);
         } else {
-            places.extend(self.ends_of(here, branch.scan).iter().map(|&(to, _)| to));
+            for number in 0..program.scanner.state(branch.scan).ends.len() as u32 {
+                places.extend(self.ends_of(here, branch.scan, number));
+            }
         }
         for place in places {
             let next = self.places[place as usize].found.closure.next.clone();

@@ -180,7 +180,6 @@ pub struct Shifted(SmallVec<[(LrStateId, SmallVec<[NodeId; 2]>); 2]>);
 impl Shifted {
     fn add(&mut self, state: LrStateId, below: NodeId) {
         match self.0.iter_mut().find(|(known, _)| *known == state) {
-            Some((_, nodes)) if nodes.contains(&below) => {}
             Some((_, nodes)) => nodes.push(below),
             None => self.0.push((state, smallvec::smallvec![below])),
         }
@@ -197,7 +196,10 @@ impl Shifted {
     /// The tops, in the order of their states.
     pub fn finish(mut self, stack: &mut ParseStack) -> SmallVec<[NodeId; 2]> {
         self.0.sort_unstable_by_key(|(state, _)| *state);
-        self.0.iter_mut().for_each(|(_, below)| below.sort_unstable());
+        self.0.iter_mut().for_each(|(_, below)| {
+            below.sort_unstable();
+            below.dedup();
+        });
         self.0.iter().map(|(state, below)| stack.push(*state, below)).collect()
     }
 }

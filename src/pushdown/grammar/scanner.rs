@@ -6,10 +6,11 @@
 //! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rustc_hash::FxHashMap;
 
+use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
@@ -44,6 +45,13 @@ pub struct ScanState {
     pub at_boundary: bool,
 }
 
+/// What must not be read to an end.
+struct Obligations {
+    list: Box<[TerminalState]>,
+    /// The bytes that would, made on use.
+    forbidden: OnceLock<ByteSet>,
+}
+
 /// What decides which of several terminals is taken where they match the same text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precedence {
@@ -63,7 +71,7 @@ pub struct Scanner {
     /// The first byte of each class.
     firsts: Box<[u8]>,
     states: AppendVec<ScanState>,
-    obligations: AppendVec<Box<[TerminalState]>>,
+    obligations: AppendVec<Obligations>,
     builder: Mutex<Builder>,
 }
 
@@ -143,7 +151,7 @@ impl Scanner {
 
     /// What obligations hold.
     pub fn obligations(&self, id: ObligationsId) -> &[TerminalState] {
-        self.obligations.get(id).map_or(&[], |list| list)
+        self.obligations.get(id).map_or(&[], |obligations| &obligations.list)
     }
 
     /// The state at a boundary where these terminals may begin.
@@ -164,12 +172,20 @@ impl Scanner {
 
     /// Whether obligations forbid that this byte comes next.
     pub fn forbids(&self, obligations: ObligationsId, byte: u8) -> bool {
-        self.obligations(obligations).iter().any(|&(terminal, state)| {
-            self.lexeme(terminal).is_some_and(|lexeme| {
-                let to = lexeme.next(state, byte);
-                to > CLOSED && lexeme.state(to).accepting
-            })
-        })
+        let Some(obligations) = self.obligations.get(obligations) else { return false };
+        let forbidden = obligations.forbidden.get_or_init(|| {
+            let mut out = [false; 256];
+            for &(terminal, state) in &obligations.list {
+                let Some(lexeme) = self.lexeme(terminal) else { continue };
+                for (lo, hi) in lexeme.byte_runs() {
+                    if self.accepts(terminal, lexeme.next(state, lo)) {
+                        out[usize::from(lo)..=usize::from(hi)].fill(true);
+                    }
+                }
+            }
+            out
+        });
+        forbidden[usize::from(byte)]
     }
 
     #[cold]
@@ -212,8 +228,8 @@ impl Scanner {
             return id;
         }
         let id = builder.by_obligations.len() as ObligationsId;
-        builder.bytes += list.len() * 16 + 64;
-        self.obligations.set(id, list.clone());
+        builder.bytes += list.len() * 16 + 360;
+        self.obligations.set(id, Obligations { list: list.clone(), forbidden: OnceLock::new() });
         builder.by_obligations.insert(list, id);
         id
     }

@@ -7,6 +7,7 @@
 //! it matters, which is the idea of GLRMask's automaton over stacks, made on use.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::util::bounded_cache::BoundedCache;
@@ -17,9 +18,9 @@ const BRANCHING: u32 = 1 << 31;
 /// The description of a stack down to some level.
 pub struct StackView {
     /// A prefix that says what is asked, and the levels.
-    key: Vec<u32>,
+    key: SmallVec<[u32; 24]>,
     /// The nodes in the order in which they are met. Those before `read` are described.
-    order: Vec<NodeId>,
+    order: SmallVec<[NodeId; 16]>,
     read: usize,
     /// The number of each node, where they are many.
     numbers: FxHashMap<NodeId, u32>,
@@ -30,11 +31,10 @@ pub struct StackView {
 impl StackView {
     /// The view of a stack with these tops; nothing of them is described yet but their number.
     pub fn new(prefix: &[u32], tops: &[NodeId]) -> Self {
-        let mut key = Vec::with_capacity(16);
-        key.extend_from_slice(prefix);
+        let mut key = SmallVec::from_slice(prefix);
         key.push(tops.len() as u32);
         let mut view =
-            StackView { key, order: Vec::new(), read: 0, numbers: FxHashMap::default(), branches: tops.len() > 1 };
+            StackView { key, order: SmallVec::new(), read: 0, numbers: FxHashMap::default(), branches: tops.len() > 1 };
         tops.iter().for_each(|&top| view.meet(top));
         view
     }
@@ -79,7 +79,7 @@ impl StackView {
         let number = self.order.len() as u32;
         self.order.push(node);
         if self.order.len() == FEW + 1 {
-            self.numbers = (0..).zip(&self.order).map(|(number, &node)| (node, number)).collect();
+            self.numbers = (0..).zip(self.order.iter()).map(|(number, &node)| (node, number)).collect();
         } else if self.order.len() > FEW {
             self.numbers.insert(node, number);
         }
