@@ -177,3 +177,39 @@ pub fn random_grammar(seed: u64) -> Grammar {
         indentation: None,
     }
 }
+
+/// A model as text, its terminals by some of their texts.
+pub fn shown(grammar: &mut Grammar) -> String {
+    let mut out = String::new();
+    for (number, rule) in grammar.rules.iter().enumerate() {
+        out += &format!("  r{number}: {:?}\n", rule.body);
+    }
+    for (number, t) in grammar.terminals.iter().enumerate() {
+        let mut texts: Vec<String> = Vec::new();
+        let mut todo: Vec<(String, ExprId)> = vec![(String::new(), t.pattern)];
+        while let Some((text, at)) = todo.pop() {
+            if grammar.exprs.nullable(at) {
+                texts.push(text.clone());
+            }
+            if text.chars().count() < 4 {
+                for letter in LETTERS {
+                    let to = letter.bytes().fold(at, |at, byte| grammar.exprs.derive(at, byte));
+                    if to != Exprs::NEVER {
+                        todo.push((text.clone() + letter, to));
+                    }
+                }
+            }
+        }
+        texts.sort_by_key(|t| (t.len(), t.clone()));
+        texts.truncate(14);
+        out += &format!("  T{number}{}{}: {texts:?}\n", if t.literal { " literal" } else { "" }, match t.priority {
+            0 => String::new(),
+            p => format!(" priority {p}"),
+        });
+    }
+    out + &format!("  {:?}, ignored {:?}, sets {:?}\n", grammar.lexer, grammar.ignored, grammar
+        .token_sets
+        .iter()
+        .map(|s| &s.tokens)
+        .collect::<Vec<_>>())
+}

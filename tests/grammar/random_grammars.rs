@@ -8,7 +8,7 @@ use interlock::grammar::model::{Grammar, Lexer};
 use interlock::util::rng::Rng;
 use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
-use crate::random_grammar::{FIRST_SPECIAL, LETTERS, SPECIALS, random_grammar};
+use crate::random_grammar::{FIRST_SPECIAL, LETTERS, SPECIALS, random_grammar, shown as shown_grammar};
 use crate::twin::bnf::Bnf;
 use crate::twin::{SPECIAL, Twin, definition};
 
@@ -328,8 +328,7 @@ fn masks_of_random_grammars_are_those_of_the_twin() {
         let vocabulary = &vocabularies()[usize::from(seed % 4 == 3)];
         let begun = std::time::Instant::now();
         if let Err(error) = walk(&|| random_grammar(seed), vocabulary, seed, 12, &mut counts) {
-            let grammar = random_grammar(seed);
-            println!("grammar {seed}, {:?}: {error}", grammar.lexer);
+            println!("grammar {seed}: {error}\n{}", shown_grammar(&mut random_grammar(seed)));
             wrong.push(seed);
         }
         if begun.elapsed().as_secs() >= 5 {

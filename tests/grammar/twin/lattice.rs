@@ -212,11 +212,6 @@ impl Lattice {
         lattice
     }
 
-    /// The productions, with ignored terminals written out.
-    pub fn bnf(&self) -> &Bnf {
-        &self.bnf
-    }
-
     /// How many lists of obligations were met.
     pub fn size(&self) -> usize {
         self.relations.lists.len()
