@@ -123,7 +123,13 @@ pub struct Counts {
     bits: usize,
     unknown: usize,
     left_out: usize,
+    /// Walks that ended before their time, and how long the engine took for all of them.
+    slow: usize,
+    engine_ms: u128,
 }
+
+/// A walk ends when it took so long.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
 
 /// The mask of a guide.
 fn mask(guide: &mut Guide) -> Vec<u32> {
@@ -182,7 +188,12 @@ pub fn walk(
     let mut guide = index.guide(&GuideOptions::default()).unwrap();
     // What each token that was taken spells.
     let mut taken: Vec<Vec<u32>> = Vec::new();
+    let begun = std::time::Instant::now();
     for _ in 0..steps {
+        if begun.elapsed() > PATIENCE {
+            counts.slow += 1;
+            break;
+        }
         let text: Vec<u32> = taken.concat();
         let at = |what: String| format!("behind \"{}\": {what}", shown(&text));
         if let Twin::Lattice(lattice) = &twin
@@ -192,7 +203,12 @@ pub fn walk(
             break;
         }
         let expected = tokens.row(&mut twin, v.size());
+        let asked = std::time::Instant::now();
         let row = mask(&mut guide);
+        counts.engine_ms += asked.elapsed().as_millis();
+        if asked.elapsed().as_millis() > 1_000 {
+            println!("{}", at(format!("a mask took {:?}", asked.elapsed())));
+        }
         counts.states += 1;
         let mut wrong = Vec::new();
         for (id, known) in (0u32..).zip(&expected) {
