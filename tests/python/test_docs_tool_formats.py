@@ -1,6 +1,6 @@
 """docs/tools.md and docs/formats.md: their examples run, and the page of formats shows every format.
 
-``python tests/python/test_docs_tools.py`` writes the examples of the formats again.
+``python tests/python/test_docs_tool_formats.py`` writes the examples of the formats again.
 """
 
 from __future__ import annotations
