@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock import ArgumentError, grammars
+from interlock import grammars
 
 lark = pytest.importorskip("lark", reason="needs the package lark")
 
@@ -84,7 +84,8 @@ TEXTS = {
             "SELECT age FROM student WHERE name = 'John Doe'",
             "with a(b) as (select 1 union all values (2)) "
             "select distinct a.*, count(*) filter (where b) over w c "
-            "from a left join t using (x) group by 1 having 2 window w as (order by b) order by b desc nulls last limit 3;",
+            "from a left join t using (x) group by 1 having 2 window w as (order by b) order by b desc "
+            "nulls last limit 3;",
             "insert or ignore into t (a) values (1), (?2) on conflict (a) do update set a = excluded.a returning *",
             "update t set (a, b) = (1, 2) from u where t.x not between 1 and 2 and y is not null",
             "delete from \"t\" where a in (select 1) or b like '%' escape '!'",
@@ -260,35 +261,6 @@ def test_records_have_the_columns(columns, count):
         assert {len(row) for row in rows} <= ({0, 1} if count == 1 else {count})
         assert isinstance(columns, int) or rows[0] == columns
     assert refused(compiled, "csv", ",".join("a" * (count + 1)))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: grammars.load("cobol"),
-        lambda: grammars.lexer("cobol"),
-        lambda: grammars.load("json", columns=2),
-        lambda: grammars.load("csv", columns=0),
-        lambda: grammars.load("csv", columns="ab"),
-        lambda: grammars.load("csv", columns=True),
-        lambda: grammars.load("xml", elements={}),
-        lambda: grammars.load("xml", elements={"a b": []}),
-        lambda: grammars.load("xml", elements={"a": ["b", "b"]}),
-        lambda: grammars.sql(tables={}),
-        lambda: grammars.sql(tables={"a": []}),
-        lambda: grammars.sql(tables={"a": "name"}),
-        lambda: grammars.sql(tables={"": ["b"]}),
-        lambda: grammars.sql(functions=["abs"]),
-    ],
-)
-def test_wrong_arguments(call):
-    with pytest.raises(ArgumentError):
-        call()
-
-
-def test_headers_name_the_lexer():
-    for name in grammars.names():
-        assert f"// Lexer: {grammars.lexer(name)}" in grammars.load(name)
 
 
 @pytest.mark.slow
