@@ -50,8 +50,15 @@ TEXTS = {
         [
             "class A<T> { List<List<T>> a = (T) b; void f() { g(x -> x + 1, A::new, a >> 2, a < b); } }",
             "record R(int a) { R { } } enum E { A, B { }; int c; }",
+            "public sealed interface I permits A, B { } final class A implements I { } sealed class B { }",
         ],
-        ["class A { void f() { 1 + 2; } }", "class A extendsB { }", "class if { }", "class A { int a = (a > > 2); }"],
+        [
+            "class A { void f() { 1 + 2; } }",
+            "class A extendsB { }",
+            "class A permits B { }",
+            "class if { }",
+            "class A { int a = (a > > 2); }",
+        ],
     ),
     "json": (['{"a": [1, -2.5e3, "\\u00e9", null]}'], ["[01]", "{a: 1}", "[1,]", '"\n"']),
     "python": (
