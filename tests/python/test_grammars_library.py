@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock import ArgumentError, grammars
+from interlock import grammars
 
 lark = pytest.importorskip("lark", reason="needs the package lark")
 
@@ -40,7 +40,8 @@ TEXTS = {
     "go": (
         [
             "package a\n",
-            'package a\n\nimport "fmt"\n\nfunc f[T any](x []T) (int, error) {\n\tif x := g(); x > 1 {\n\t\treturn 1, nil\n\t}\n}\n',
+            'package a\n\nimport "fmt"\n\n'
+            "func f[T any](x []T) (int, error) {\n\tif x := g(); x > 1 {\n\t\treturn 1, nil\n\t}\n}\n",
             "package a; var x = map[string]int{\n\t`a`: 1,\n}",
         ],
         ["package a\nvar x = f(1\n)\n", "package a\nfunc f()\n{\n}\n", "packagea\n", "package a\nvar x = &&b"],
@@ -49,8 +50,15 @@ TEXTS = {
         [
             "class A<T> { List<List<T>> a = (T) b; void f() { g(x -> x + 1, A::new, a >> 2, a < b); } }",
             "record R(int a) { R { } } enum E { A, B { }; int c; }",
+            "public sealed interface I permits A, B { } final class A implements I { } sealed class B { }",
         ],
-        ["class A { void f() { 1 + 2; } }", "class A extendsB { }", "class if { }", "class A { int a = (a > > 2); }"],
+        [
+            "class A { void f() { 1 + 2; } }",
+            "class A extendsB { }",
+            "class A permits B { }",
+            "class if { }",
+            "class A { int a = (a > > 2); }",
+        ],
     ),
     "json": (['{"a": [1, -2.5e3, "\\u00e9", null]}'], ["[01]", "{a: 1}", "[1,]", '"\n"']),
     "python": (
@@ -59,7 +67,7 @@ TEXTS = {
             "match x:\n    case [1, *_] | {'a': y, **z} if y: pass\n    case A(b, c=d): pass\nmatch = match(1)\n",
             "a, (b, *c) = d[1:2, ...] = await e\n",
             "print(f\"{a!r:>{w}} {{}} {', '.join(b)}\" f'{c[\"d\"]=}')\n",
-            "x = (1,\n# comment\n  2)\nif x: y()",
+            "x = (1,\n# comment\n  2)\nif x: y()\n",
             "with (open(a) as b, c): pass\n",
         ],
         [
@@ -68,7 +76,7 @@ TEXTS = {
             "  x = 1\n",
             "if x:\npass\n",
             "x = if\n",
-            "importos\n",
+            "from x importy\n",
             "x iny\n",
             "def f(a=1, b): pass\n",
             'f"{"a"}"\n',
@@ -81,8 +89,10 @@ TEXTS = {
     "sql": (
         [
             "SELECT age FROM student WHERE name = 'John Doe'",
-            "with a(b) as (select 1 union all values (2)) select distinct a.*, count(*) filter (where b) over w c from a "
-            "left join t using (x) group by 1 having 2 window w as (order by b) order by b desc nulls last limit 3;",
+            "with a(b) as (select 1 union all values (2)) "
+            "select distinct a.*, count(*) filter (where b) over w c "
+            "from a left join t using (x) group by 1 having 2 window w as (order by b) order by b desc "
+            "nulls last limit 3;",
             "insert or ignore into t (a) values (1), (?2) on conflict (a) do update set a = excluded.a returning *",
             "update t set (a, b) = (1, 2) from u where t.x not between 1 and 2 and y is not null",
             "delete from \"t\" where a in (select 1) or b like '%' escape '!'",
@@ -230,7 +240,10 @@ def test_statements_about_tables_name_nothing_else():
             try:
                 database.execute("EXPLAIN " + text)
             except sqlite3.Error as error:
-                assert not re.search("syntax error|unrecognized token|no such table|no such function", str(error)), text
+                # A table may be named that is not behind FROM, but none that is not there.
+                missing = re.fullmatch("no such table: (.*)", str(error))
+                assert missing is None or missing[1].lower() in tables, text
+                assert not re.search("syntax error|unrecognized token|no such function", str(error)), text
 
 
 def test_elements_of_xml_are_closed_by_their_own_tags():
@@ -255,35 +268,6 @@ def test_records_have_the_columns(columns, count):
         assert {len(row) for row in rows} <= ({0, 1} if count == 1 else {count})
         assert isinstance(columns, int) or rows[0] == columns
     assert refused(compiled, "csv", ",".join("a" * (count + 1)))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: grammars.load("cobol"),
-        lambda: grammars.lexer("cobol"),
-        lambda: grammars.load("json", columns=2),
-        lambda: grammars.load("csv", columns=0),
-        lambda: grammars.load("csv", columns="ab"),
-        lambda: grammars.load("csv", columns=True),
-        lambda: grammars.load("xml", elements={}),
-        lambda: grammars.load("xml", elements={"a b": []}),
-        lambda: grammars.load("xml", elements={"a": ["b", "b"]}),
-        lambda: grammars.sql(tables={}),
-        lambda: grammars.sql(tables={"a": []}),
-        lambda: grammars.sql(tables={"a": "name"}),
-        lambda: grammars.sql(tables={"": ["b"]}),
-        lambda: grammars.sql(functions=["abs"]),
-    ],
-)
-def test_wrong_arguments(call):
-    with pytest.raises(ArgumentError):
-        call()
-
-
-def test_headers_name_the_lexer():
-    for name in grammars.names():
-        assert f"// Lexer: {grammars.lexer(name)}" in grammars.load(name)
 
 
 @pytest.mark.slow

@@ -26,11 +26,12 @@ def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Itera
     for table, columns in tables.items():
         if isinstance(columns, str) or not columns:
             raise ArgumentError(f"the table {table!r} needs a list of columns")
-        of_table[names.terminal(table)] = [names.terminal(column) for column in columns]
+        terminal = names.terminal(table)
+        of_table[terminal] = [names.terminal(column) for column in columns]
     columns_of_all = dict.fromkeys(column for columns in of_table.values() for column in columns)
     called = dict.fromkeys(names.terminal(function) for function in functions)
     text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
-    text = text.replace(" [AS new_name]", "")
+    text = text.replace(" [AS new_name]", "").replace("LIKE | GLOB | REGEXP | MATCH", "LIKE | GLOB")
     text = re.sub(r"^ +\| function_name OPEN.*\n|^ +\| function_name \"\(\" \[expression.*\n", "", text, flags=re.M)
     rules = {
         "with": "",
@@ -46,7 +47,8 @@ def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Itera
         "all_columns": f'({" | ".join(of_table)}) "." "*"',
         "function_name": " | ".join(called) or names.terminal("count"),
     }
-    for keyword in ("WITH", "RECURSIVE", "MATERIALIZED"):
+    # REGEXP and MATCH call functions that SQLite does not have by itself.
+    for keyword in ("WITH", "RECURSIVE", "MATERIALIZED", "REGEXP", "MATCH"):
         rules[keyword] = ""
     return replace_rules(text, rules) + "\n// The names of the database.\n" + "\n".join(names.definitions()) + "\n"
 
