@@ -29,7 +29,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file .html, .svg, .mmd or .dot")
-    parser.add_argument("--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else")
+    parser.add_argument(
+        "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
+    )
     parser.add_argument(
         "--max-states",
         type=int,
