@@ -68,7 +68,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
         why = "a grammar has no finite automaton"
         made = outline(source.text, source.options["syntax"])
-        counts = f"{len(made.rules)} rules" + (f", {len(made.terminals)} terminals" if made.terminals else "")
+        kinds = (("rule", made.rules), ("terminal", made.terminals))
+        counts = ", ".join(f"{len(some)} {word}{'s' if len(some) != 1 else ''}" for word, some in kinds if some)
         lexer = source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any")
         written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
         machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
