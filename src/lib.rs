@@ -104,10 +104,11 @@ pub mod schema;
 pub mod util;
 pub mod vocab;
 
+pub use crate::compile::check::{check_choices, check_grammar, check_json_schema, check_regex};
 pub use crate::compile::index_cache::{CacheStats, CompileCache};
 pub use crate::compile::source::Source;
 pub use crate::compile::{prepare, rehearse};
-pub use crate::error::{Error, ErrorKind, Result, SourcePlace};
+pub use crate::error::{Error, ErrorKind, Result, SourceExcerpt, SourcePlace};
 pub use crate::grammar::model::Lexer;
 pub use crate::grammar::{GrammarOptions, Syntax};
 pub use crate::guide::Guide;
@@ -116,6 +117,6 @@ pub use crate::index::Index;
 pub use crate::limits::Limits;
 pub use crate::regex::{Dialect, RegexOptions};
 pub use crate::schema::{
-    ConstantSpelling, Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Whitespace,
+    Enforcement, Formats, OnUnsupported, PropertyOrder, ReportRow, SchemaOptions, Spelling, Whitespace,
 };
 pub use crate::vocab::{Vocabulary, VocabularyOptions};

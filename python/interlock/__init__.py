@@ -39,6 +39,10 @@ from interlock._core import (
     VocabularyError,
     __version__,
     advance_each,
+    check_choices,
+    check_grammar,
+    check_json_schema,
+    check_regex,
     clear_caches,
     fill_bitmasks,
     get_index_cache_bytes,
@@ -47,6 +51,8 @@ from interlock._core import (
     set_num_threads,
     stats,
 )
+from interlock.detached import DetachedIndex, without_vocabulary
+from interlock.index_methods import attach as _attach_index_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
@@ -69,6 +75,7 @@ __all__ = [
     "BudgetError",
     "CancelToken",
     "CancelledError",
+    "DetachedIndex",
     "Grammar",
     "GrammarError",
     "Guide",
@@ -93,6 +100,10 @@ __all__ = [
     "advance_each",
     "allocate_bitmask",
     "apply_bitmask",
+    "check_choices",
+    "check_grammar",
+    "check_json_schema",
+    "check_regex",
     "clear_caches",
     "fill_bitmasks",
     "from_llama_cpp",
@@ -107,7 +118,10 @@ __all__ = [
     "set_index_cache_bytes",
     "set_num_threads",
     "stats",
+    "without_vocabulary",
 ]
+
+_attach_index_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {
@@ -126,9 +140,14 @@ _LATE = {
 
 def __getattr__(name: str) -> Any:
     """Import what is imported late."""
-    if name not in _LATE:
-        raise AttributeError(f"module 'interlock' has no attribute {name!r}")
     import importlib
+
+    if name not in _LATE:
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, 1)
+        way = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
 
     found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
     return found

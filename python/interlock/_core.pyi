@@ -8,6 +8,8 @@ from typing import Any, Literal, Never, SupportsIndex, final
 import numpy as np
 import numpy.typing as npt
 
+from interlock.drawing import Drawing
+
 __version__: str
 
 class InterlockError(Exception):
@@ -17,6 +19,12 @@ class InterlockError(Exception):
     """Where in the source, in words; ``""`` where there is no place."""
     offset: int | None
     """Characters into a pattern, or bytes into the text of a schema or a grammar."""
+    line: int | None
+    """The line of a syntax error, counted from one; of a pattern in a schema, in the pattern."""
+    column: int | None
+    """The character in that line, counted from one."""
+    excerpt: str | None
+    """The line and a caret under the place, as the message shows them."""
     pointer: str | None
     """JSON Pointer into a schema."""
     keyword: str | None
@@ -372,7 +380,7 @@ class Index:
         formats: Literal["assert", "annotate"] = "assert",
         documents: Mapping[str, str | bytes | dict[str, Any] | bool] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
-        spelling: Literal["any", "plain"] | None = None,
+        spelling: Literal["any", "constants", "plain"] | None = None,
         cancel: CancelToken | None = None,
     ) -> Index:
         """Compile a JSON Schema, drafts 4 to 2020-12.
@@ -383,10 +391,12 @@ class Index:
         out what cannot be enforced and says so in ``report``. ``formats`` is ``"assert"`` or ``"annotate"``.
         ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
 
-        ``spelling`` says how what the schema spells out is written: the names of properties, the strings and numbers of
-        ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is
-        every way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
-        ``"any"``.
+        ``spelling`` says how strings are written. ``"plain"``: every string has only the escapes that JSON needs, so
+        that each text is written in one way, and what a pattern or format leaves no choice about is forced.
+        ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
+        is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way.
+        ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or
+        ``"spaced"``, else ``"any"``. Numbers of ``enum`` and ``const`` are written as ``json.dumps`` writes them unless it is ``"any"``.
 
         ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
         exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
@@ -405,6 +415,23 @@ class Index:
         cancel: CancelToken | None = None,
     ) -> Index:
         """Compile a list of strings, one of which must be the output. Errors are those of ``from_regex``."""
+
+    @classmethod
+    def from_type(cls, output_type: Any, vocabulary: Vocabulary, **options: Any) -> Index:
+        """Compile a Python type: a class, ``list[int]``, ``Literal["a", "b"]``, an ``Enum``, a pattern, a list of
+        choices, a JSON Schema. The same as ``interlock.index_from_type``.
+
+        ``options`` are those of the method that suits the type (``whitespace``, ``property_order``, ``limits``,
+        ``cancel`` and others). Objects of classes are closed, and JSON is written as ``json.dumps`` writes it.
+
+        ``UnsupportedError`` for a type that JSON cannot hold, ``ArgumentError`` for what is no type, and the errors of
+        the other methods. Milliseconds for a large class.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> interlock.Index.from_type(list[bool], vocabulary).guide().forced_text()
+        '['
+        """
 
     @classmethod
     def from_grammar(
@@ -444,6 +471,8 @@ class Index:
         max_tokens: int | None = None,
         stop_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
         context_ids: Iterable[SupportsIndex] | None = None,
+        min_tokens: int = 0,
+        canonical_forced: bool = False,
     ) -> Guide:
         """A cursor for one request.
 
@@ -454,6 +483,11 @@ class Index:
         ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
         on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
         outside the vocabulary is an ``ArgumentError``.
+
+        ``min_tokens`` withholds stop tokens before so many tokens, as long as another token may follow; where none may,
+        the output ends earlier. More than ``max_tokens`` is an ``ArgumentError``. With ``canonical_forced=True`` the
+        masks allow one token alone where ``forced_tokens`` is not empty: its first. Other tokens that spell the same
+        bytes are refused there, so that every draft of forced tokens is taken.
         """
 
     def language_size(self) -> int | float:
@@ -474,6 +508,25 @@ class Index:
 
     def automaton(self, max_states: int = 500) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
+
+    def draw(self, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
+        """A drawing of what this index was compiled from. A notebook shows it; ``save("order.html")`` writes it.
+
+        ``form`` is ``"structure"`` (of JSON Schemas alone, and their default), ``"jumps"`` (the automaton over
+        characters with forced runs as single edges) or ``"states"`` (all of its states). ``title`` stands above it.
+
+        ``ArgumentError`` for a form that does not exist or does not fit. When it is drawn, an automaton of more than
+        ``max_states`` states over bytes is a ``LimitError``. Milliseconds for a structure.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_json_schema({"properties": {"item": {"type": "string"}}}, vocabulary)
+        >>> index.draw().mermaid().splitlines()[0]
+        'flowchart LR'
+        """
+
+    def _repr_html_(self) -> str:
+        """The drawing for a notebook, or a line of text where it is too large to be drawn."""
 
     def witness_not_in(self, other: Index) -> bytes | None:
         """A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them."""
@@ -694,12 +747,15 @@ class Guide:
         them: what must follow these, the guide says once they were taken.
         """
 
-    def forced_tokens(self) -> list[int]:
+    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
         vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
         sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
+
+        ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
+        is. The answer is empty where one of them is refused.
         """
 
     def forced_text(self) -> str:
@@ -730,6 +786,68 @@ class Guide:
     def __copy__(self) -> Guide: ...
     def __deepcopy__(self, _memo: dict[int, Any]) -> Guide: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+def check_regex(
+    pattern: str | re.Pattern[str],
+    dialect: Literal["python", "ecma"] = "python",
+    flags: str = "",
+    limits: Limits | Mapping[str, int] | None = None,
+    cancel: CancelToken | None = None,
+) -> None:
+    """Check a pattern without a vocabulary: everything that ``Index.from_regex`` checks, with the same options and
+    errors, but for what only a vocabulary can lack. About as long as compiling takes.
+
+    >>> import interlock
+    >>> interlock.check_regex("[0-9]{4}")
+    """
+
+def check_json_schema(
+    schema: str | bytes | dict[str, Any] | bool | type[Any],
+    whitespace: str = "flexible",
+    property_order: Literal["schema", "any"] = "schema",
+    on_unsupported: Literal["error", "warn"] = "error",
+    formats: Literal["assert", "annotate"] = "assert",
+    documents: Mapping[str, str | bytes | dict[str, Any] | bool] | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+    spelling: Literal["any", "constants", "plain"] | None = None,
+    cancel: CancelToken | None = None,
+) -> list[ReportRow]:
+    """Check a JSON Schema without a vocabulary: everything that ``Index.from_json_schema`` checks, with the same
+    options and errors, but for what only a vocabulary can lack. Returns what ``Index.report`` would be. About as long
+    as compiling takes.
+
+    >>> import interlock
+    >>> [row.keyword for row in interlock.check_json_schema({"type": "integer"})]
+    ['numbers']
+    """
+
+def check_grammar(
+    grammar: str,
+    syntax: Literal["lark", "gbnf", "ebnf"] = "lark",
+    start: str | None = None,
+    lexer: Literal["any", "dynamic", "contextual"] | None = None,
+    imports: Mapping[str, str] | None = None,
+    grammars: Mapping[str, str] | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+    cancel: CancelToken | None = None,
+) -> None:
+    """Check a grammar without a vocabulary: everything that ``Index.from_grammar`` checks, with the same options and
+    errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
+
+    >>> import interlock
+    >>> interlock.check_grammar('start: "a" start | "b"')
+    """
+
+def check_choices(
+    choices: Sequence[str],
+    limits: Limits | Mapping[str, int] | None = None,
+    cancel: CancelToken | None = None,
+) -> None:
+    """Check choices without a vocabulary: everything that ``Index.from_choices`` checks, with the same errors.
+
+    >>> import interlock
+    >>> interlock.check_choices(["yes", "no"])
+    """
 
 def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -> bytes:
     """Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.

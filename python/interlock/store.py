@@ -92,7 +92,10 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
     else:
         raise ArgumentError(f'kind must be one of "regex", "json_schema", "choices", "grammar", not {kind!r}')
     if given:
-        raise ArgumentError(f"no option of kind {kind!r} is named {sorted(given)[0]!r}")
+        from interlock._recipe import OPTIONS
+
+        known = ", ".join(OPTIONS[f"from_{kind}"])
+        raise ArgumentError(f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are {known}")
     return json.dumps([f"from_{kind}", [*arguments, limits, *after]])
 
 
@@ -189,6 +192,8 @@ class Store:
         tables: bool = True,
         cache: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"path must be a folder or an fsspec URL, as str or os.PathLike, not {type(path).__name__}")
         if max_bytes is not None and max_bytes < 0:
             raise ArgumentError(f"max_bytes must not be negative, got {max_bytes}")
         where = os.fspath(path)
@@ -203,6 +208,8 @@ class Store:
         self._mutex = threading.Lock()
         self.compiled = 0
         """How many indexes this object has compiled and added, because nobody else had."""
+        if self.path.is_file():
+            raise ArtifactError(f"cannot open the store {self.path}: it is a file, and a store is a folder")
         with self._failures("open"):
             self.path.mkdir(parents=True, exist_ok=True)
         _STORES.add(self)

@@ -142,7 +142,8 @@ def _unsupported(message: str) -> Exception:
 
 
 def _name(value: Any) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _is(value: Any, package: str, name: str) -> bool:
@@ -156,6 +157,11 @@ def _read(tokenizer: Any) -> _Table:
     for package, name, read in _READERS:
         if _is(tokenizer, package, name):
             return read(tokenizer)
+    if isinstance(tokenizer, str):
+        raise _error(
+            f"{tokenizer!r} is a name and no tokenizer: load it, AutoTokenizer.from_pretrained({tokenizer!r}), or "
+            "read a file with Vocabulary.from_file"
+        )
     raise _error(
         f"{_name(tokenizer)} is not a tokenizer that is recognised: give one of transformers, tokenizers, tiktoken, "
         "sentencepiece or mistral_common, or make a Vocabulary from a list of bytes"

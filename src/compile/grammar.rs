@@ -6,13 +6,15 @@ use crate::compile::source::name_of_grammar;
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
 use crate::grammar::{GrammarOptions, parse, regular_parts};
-use crate::index::{Index, IndexEngine};
+use crate::index::{Index, IndexEngine, IndexHandle};
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
-use crate::mask::grammar::{GrammarEngine, GrammarMasks};
+use crate::mask::grammar::{DocumentMasks, GrammarEngine, GrammarMasks};
 use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::program::GrammarProgram;
+use crate::pushdown::json::program::Program;
+use crate::schema::{SchemaOptions, Spelling, Whitespace};
 use crate::util::cancel::limited;
 use crate::vocab::Vocabulary;
 
@@ -101,10 +103,64 @@ impl Index {
         }
         let token_sets = grammar.token_sets.iter().map(|set| tokens_of(set, vocabulary)).collect::<Result<Vec<_>>>()?;
         let automata = lexemes.iter().map(|l| l.as_ref().map(|l| l.lexeme.clone())).collect();
-        let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, limits)?;
-        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default() };
+        let (mut programs, mut documents) = (Vec::new(), Vec::new());
+        for document in &grammar.documents {
+            let (program, lexemes) = document_of(&document.schema, vocabulary, limits)
+                .map_err(|error| error.at(SourcePlace::Byte(document.place)))?;
+            programs.push(program);
+            documents.push(DocumentMasks { lexemes, memo: Default::default(), members: Default::default() });
+        }
+        let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, programs, limits)?;
+        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default(), documents };
         let engine = IndexEngine::Grammar(Box::new(engine));
         Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
+    }
+}
+
+/// How the documents of a schema are written: strings in plain spelling, and what `x-guidance` of the schema's root says
+/// in llguidance's way.
+fn document_options(schema: &str) -> Result<SchemaOptions> {
+    let mut options = SchemaOptions { spelling: Some(Spelling::Plain), ..SchemaOptions::default() };
+    // What is no JSON is refused when it is read as a schema.
+    let Ok(serde_json::Value::Object(root)) = serde_json::from_str(schema) else { return Ok(options) };
+    let Some(serde_json::Value::Object(asked)) = root.get("x-guidance") else { return Ok(options) };
+    for (name, value) in asked {
+        match (name.as_str(), value) {
+            ("json_allow_general_unicode_escapes", serde_json::Value::Bool(allowed)) => {
+                options.spelling = Some(if *allowed { Spelling::Any } else { Spelling::Plain });
+            }
+            ("whitespace_flexible", serde_json::Value::Bool(flexible)) => {
+                options.whitespace = if *flexible { Whitespace::Flexible } else { Whitespace::Compact };
+            }
+            ("whitespace_pattern", serde_json::Value::String(pattern)) => {
+                options.whitespace = Whitespace::Pattern(pattern.clone());
+            }
+            ("lenient" | "coerce_one_of", serde_json::Value::Bool(false)) => {}
+            _ => {
+                let message = format!(
+                    "x-guidance: {name} is not supported; json_allow_general_unicode_escapes, whitespace_flexible and \
+                     whitespace_pattern are"
+                );
+                return Err(Error::new(ErrorKind::Unsupported, message));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// What steps the documents of a schema, and their scalars and keys.
+fn document_of(
+    schema: &str,
+    vocabulary: &Arc<Vocabulary>,
+    limits: &Limits,
+) -> Result<(Box<Program>, Vec<Arc<MaskedLexeme>>)> {
+    let index = Index::schema(schema, vocabulary, &document_options(schema)?, limits)?;
+    let IndexHandle::Compiled(core) = index.0 else {
+        return Err(Error::new(ErrorKind::Internal, "a schema was not compiled"));
+    };
+    match Arc::into_inner(core).map(|core| core.engine) {
+        Some(IndexEngine::Document { program, lexemes }) => Ok((program, lexemes)),
+        _ => Err(Error::new(ErrorKind::Internal, "a schema became no document")),
     }
 }
 

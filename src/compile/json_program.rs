@@ -5,8 +5,9 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{ExprId, Exprs, INF};
+use crate::expr::{ExprId, Exprs};
 use crate::json::rules::{ArrayShape, MAX_WITNESSES, ObjectShape, Rules, StringSet, witness_members};
+use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::Limits;
@@ -23,8 +24,10 @@ pub struct ProgramLayout {
     pub gaps: [WhitespaceRule; 3],
     /// Keys may come in any order.
     pub any_order: bool,
-    /// Named keys are written plainly.
-    pub plain_names: bool,
+    /// The escapes of named keys and of constants.
+    pub name_escapes: EscapeUse,
+    /// The escapes of all other keys and strings.
+    pub escapes: EscapeUse,
 }
 
 struct ProgramBuilder<'a> {
@@ -33,6 +36,8 @@ struct ProgramBuilder<'a> {
     exprs: &'a mut Exprs,
     lexemes: Vec<Arc<MaskedLexeme>>,
     any_text: ExprId,
+    name_escapes: EscapeUse,
+    escapes: EscapeUse,
     by_content: SeededMap<(ExprId, LexemeKind), Option<u32>>,
 }
 
@@ -49,8 +54,9 @@ pub fn compile(
     let root = rules.root;
     let Rules { exprs, rules, .. } = rules;
     let rules = rules.as_slice();
-    let mut b =
-        ProgramBuilder { tables, limits, exprs, lexemes: Vec::new(), any_text, by_content: SeededMap::default() };
+    let ProgramLayout { gaps, any_order, name_escapes, escapes } = layout;
+    let (lexemes, by_content) = (Vec::new(), SeededMap::default());
+    let mut b = ProgramBuilder { tables, limits, exprs, lexemes, any_text, name_escapes, escapes, by_content };
     let mut unique = UniqueCompiler::new(rules, any_text);
     let (arrays, objects) = rules.iter().fold((0, 0), |n, r| (n.0 + r.arrays.len(), n.1 + r.objects.len()));
     let mut program = Program {
@@ -58,10 +64,10 @@ pub fn compile(
         lexemes: Vec::new(),
         arrays: Vec::with_capacity(arrays),
         objects: Vec::with_capacity(objects),
-        any_text: tables.any_text.lexeme.clone(),
-        gaps: layout.gaps,
-        any_order: layout.any_order,
-        plain_names: layout.plain_names,
+        any_text: tables.any_text_with(escapes).lexeme.clone(),
+        gaps,
+        any_order,
+        name_escapes,
         has_unique: rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
         has_watched: false,
         unique: Default::default(),
@@ -74,7 +80,7 @@ pub fn compile(
             p.lexemes.extend(b.lexeme(e, LexemeKind::Raw)?);
         }
         for s in &rule.strings {
-            p.lexemes.extend(b.lexeme(s.text, string_kind(s))?);
+            p.lexemes.extend(b.string(s)?);
         }
         for a in &rule.arrays {
             p.arrays.push(program.arrays.len() as u32);
@@ -92,10 +98,6 @@ pub fn compile(
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
     check_watched(&mut program)?;
     Ok((program, b.lexemes))
-}
-
-fn string_kind(s: &StringSet) -> LexemeKind {
-    if s.plain { LexemeKind::Constant } else { LexemeKind::Text { min: s.min, max: s.max } }
 }
 
 /// Takes the named keys of each shape out of its key classes, so that what is left of a class is what a key without a
@@ -131,7 +133,8 @@ impl ElementLexemes for ProgramBuilder<'_> {
     }
 
     fn string(&mut self, s: &StringSet) -> Result<Option<u32>> {
-        ProgramBuilder::lexeme(self, s.text, string_kind(s))
+        let escapes = if s.constant { self.name_escapes } else { self.escapes };
+        self.lexeme(s.text, LexemeKind::Text { min: s.min, max: s.max, escapes })
     }
 
     fn get(&self, index: u32) -> Arc<Lexeme> {
@@ -150,7 +153,9 @@ impl ProgramBuilder<'_> {
             return Ok(l);
         }
         let any = match kind {
-            LexemeKind::Text { min, max } if expr == self.any_text => self.tables.any_text_of(min, max),
+            LexemeKind::Text { min, max, escapes } if expr == self.any_text && escapes != EscapeUse::Writers => {
+                self.tables.any_text_of(min, max, escapes)
+            }
             _ => self.tables.lexeme(self.exprs, expr, kind, LexemeRole::Value, self.limits)?,
         };
         let index = any.map(|l| {
@@ -194,7 +199,7 @@ impl ProgramBuilder<'_> {
                 continue;
             }
             let keys = self.tables.lexeme(self.exprs, c.keys, LexemeKind::Raw, LexemeRole::Keys, self.limits)?;
-            let text = self.lexeme(c.keys, LexemeKind::Text { min: 0, max: INF })?;
+            let text = self.lexeme(c.keys, LexemeKind::text(self.escapes))?;
             if let (Some(keys), Some(text)) = (keys, text) {
                 others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
             }

@@ -3,6 +3,7 @@
 //! [`source`] says what an index is compiled from, `json_program` makes the program of a schema, and [`index_cache`]
 //! keeps what was compiled lately.
 
+pub mod check;
 pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
@@ -27,8 +28,8 @@ use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{
-    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
-    standard,
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, named_contradiction,
+    option_rows, parse_schema, standard,
 };
 use crate::util::cancel::limited;
 use crate::vocab::Vocabulary;
@@ -106,7 +107,8 @@ impl Index {
         options: &RegexOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))?;
+        let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits));
+        let index = index.map_err(|e| e.in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
@@ -200,7 +202,8 @@ impl Index {
         options: &SchemaOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))?;
+        let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits));
+        let index = index.map_err(|e| named_contradiction(e, text).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
@@ -214,7 +217,7 @@ impl Index {
         let rules = match &tables.spelling {
             None => lower(&model, options, limits, &mut report)?,
             Some(spelling) => {
-                let alphabet = spelling.alphabet(&mut gaps);
+                let alphabet = spelling.alphabet(&mut gaps, options.string_escapes());
                 let before = report.clone();
                 let (rules, narrowed) = match lower_within(&model, options, limits, &mut report, Some(&alphabet)) {
                     Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
@@ -276,7 +279,8 @@ impl Index {
         let layout = ProgramLayout {
             gaps,
             any_order: options.property_order == PropertyOrder::Any,
-            plain_names: options.is_plain(),
+            name_escapes: options.name_escapes(),
+            escapes: options.string_escapes(),
         };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = IndexEngine::Document { program: Box::new(program), lexemes };

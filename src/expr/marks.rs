@@ -33,8 +33,9 @@ impl Exprs {
                 Expr::Eps => marks,
                 Expr::Step { nullable, edges } => {
                     let edges = edges.iter().filter(|edge| edge.lo != MARK);
-                    let edges: Vec<Edge> =
-                        edges.map(|edge| Edge { lo: edge.lo, hi: edge.hi.min(MARK - 1), to: of(&done, &edge.to) }).collect();
+                    let edges: Vec<Edge> = edges
+                        .map(|edge| Edge { lo: edge.lo, hi: edge.hi.min(MARK - 1), to: of(&done, &edge.to) })
+                        .collect();
                     let step = self.step(false, edges);
                     let step = self.cat(marks, step);
                     if nullable { self.alt(&[marks, step]) } else { step }

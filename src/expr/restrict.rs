@@ -19,7 +19,7 @@ pub struct Alphabet {
     pub raw: ByteSet,
     /// Bytes of decoded text; `None` where escapes spell every character.
     pub text: Option<ByteSet>,
-    /// Bytes of decoded text that plain spelling can write.
+    /// Bytes of decoded text that names and constants can be written with where they are spelled plainly.
     pub plain: ByteSet,
     /// Strings can be written.
     pub strings: bool,

@@ -33,11 +33,6 @@ impl Texts {
         self.texts.get(text as usize).map_or("", |t| &t.1)
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
     /// A byte offset in the grammar's own text: 0 for what an import brought.
     pub fn offset(&self, place: TextPlace) -> usize {
         if place.text == 0 { place.at } else { 0 }

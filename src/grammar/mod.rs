@@ -7,6 +7,7 @@
 //! The model is what the three syntaxes have in common. Which text a syntax takes, and what it means, is said by the
 //! module of that syntax.
 
+mod bnf;
 mod excerpt;
 mod lark;
 mod lower;
@@ -17,6 +18,7 @@ mod tree;
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::grammar::bnf::Notation;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::limits::Limits;
 
@@ -61,12 +63,14 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
         + options.imports.values().map(String::len).sum::<usize>()
         + options.grammars.values().map(String::len).sum::<usize>();
     if bytes > limits.max_source_bytes {
-        return Err(Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64)
-            .of("max_source_bytes"));
+        return Err(
+            Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64).of("max_source_bytes")
+        );
     }
     let (tree, lexer) = match options.syntax {
         Syntax::Lark => (lark::parse(text, options, limits)?, Lexer::Dynamic),
-        Syntax::Gbnf | Syntax::Ebnf => return Err(Error::new(crate::ErrorKind::Unsupported, "not yet")),
+        Syntax::Gbnf => (bnf::parse(text, Notation::Gbnf, options.start.as_deref(), limits)?, Lexer::Any),
+        Syntax::Ebnf => (bnf::parse(text, Notation::Ebnf, options.start.as_deref(), limits)?, Lexer::Any),
     };
     lower::lower(&tree, options.lexer.unwrap_or(lexer), limits)
 }

@@ -29,25 +29,13 @@ pub(crate) enum Part {
     /// A rule, a terminal or a parameter.
     Name(Box<str>),
     /// A template with arguments.
-    Template {
-        name: Box<str>,
-        arguments: Vec<PartId>,
-    },
+    Template { name: Box<str>, arguments: Vec<PartId> },
     /// Exactly this text.
-    Text {
-        text: String,
-        any_case: bool,
-    },
+    Text { text: String, any_case: bool },
     /// A pattern in Python's dialect.
-    Pattern {
-        pattern: String,
-        flags: String,
-    },
+    Pattern { pattern: String, flags: String },
     /// A pattern in ECMA-262's dialect.
-    EcmaPattern {
-        pattern: String,
-        flags: String,
-    },
+    EcmaPattern { pattern: String, flags: String },
     /// One character of these ranges.
     Class(Vec<(char, char)>),
     /// One after the other.
@@ -55,20 +43,13 @@ pub(crate) enum Part {
     /// Any one of these.
     Choice(Vec<PartId>),
     /// From `min` to `max` copies.
-    Repeat {
-        body: PartId,
-        min: u32,
-        max: u32,
-    },
+    Repeat { body: PartId, min: u32, max: u32 },
     /// What all of these say; in terminals only.
     And(Vec<PartId>),
     /// All texts but these; in terminals only.
     Not(PartId),
     /// Special tokens.
-    Tokens {
-        tokens: Vec<TokenName>,
-        complement: bool,
-    },
+    Tokens { tokens: Vec<TokenName>, complement: bool },
     /// A JSON document of a schema.
     Document(String),
     /// A grammar inside of this one.
@@ -78,10 +59,7 @@ pub(crate) enum Part {
     /// Free text in which tags open other parts.
     Dispatch(Box<Dispatch>),
     /// A body that must be followed by what another part says.
-    Ahead {
-        body: PartId,
-        ahead: PartId,
-    },
+    Ahead { body: PartId, ahead: PartId },
     /// Only texts that a JSON string spells as they are.
     JsonString(PartId),
 }
@@ -206,11 +184,27 @@ pub(crate) struct Tree {
     pub definitions: Vec<Definition>,
     pub spaces: Vec<Space>,
     pub modules: Vec<Module>,
+    /// Bodies that widen definitions, until all are read.
+    pub extensions: SeededMap<DefinitionId, Vec<PartId>>,
     /// Whether some names are terminals, and others rules.
     pub has_terminals: bool,
 }
 
 impl Tree {
+    /// Puts the bodies that widen definitions beside theirs.
+    pub fn extend_definitions(&mut self) {
+        let mut all: Vec<(DefinitionId, Vec<PartId>)> = self.extensions.drain().collect();
+        all.sort_unstable();
+        for (id, mut bodies) in all {
+            let (body, place) = (self.definitions[id as usize].body, self.definitions[id as usize].place);
+            if !self.definitions[id as usize].declared {
+                bodies.insert(0, body);
+            }
+            self.definitions[id as usize].declared = false;
+            self.definitions[id as usize].body = self.choice(bodies, place);
+        }
+    }
+
     /// Adds a part whose children are in the list already.
     pub fn push(&mut self, part: Part, place: TextPlace) -> PartId {
         self.parts.push(part);

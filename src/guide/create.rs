@@ -1,6 +1,7 @@
 //! Making a guide of an index.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guide::early_end;
 use crate::guide::history::History;
 use crate::guide::last_answers::LastMask;
 use crate::guide::position::Position;
@@ -13,7 +14,7 @@ impl Index {
     ///
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
-    /// that it spells, or if a context id is outside the vocabulary's size; `Budget` if no output is known that is
+    /// that it spells, or if a context id is outside the vocabulary's size, or if `min_tokens` is more than `max_tokens`; `Budget` if no output is known that is
     /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the
     /// message says whether it is certain); `Unsupported` if no short output was found at all.
     ///
@@ -32,6 +33,7 @@ impl Index {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
+        early_end::check(options)?;
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
             None => vocabulary.eos_token_ids().into(),
@@ -69,6 +71,9 @@ impl Index {
             flat: Vec::new(),
             context: self.checked_context(options)?,
             places: Vec::new(),
+            min_tokens: options.min_tokens,
+            canonical_forced: options.canonical_forced,
+            canonical: None,
         };
         guide.go_to_start();
         if let Some(max_tokens) = options.max_tokens {

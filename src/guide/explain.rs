@@ -37,6 +37,12 @@ impl Guide {
         }
         if self.stops.contains(&id) {
             return match self.is_accepting() {
+                true if self.is_early() && self.is_withheld(id) => format!(
+                    "stop token {id} is refused: the output could end here, but has {} tokens of the {} that min_tokens \
+                     asks for",
+                    self.history.len(),
+                    self.min_tokens
+                ),
                 true => format!("stop token {id} is allowed"),
                 false => format!("stop token {id} is refused: the output is not complete; {}", self.expected(0, &[])),
             };
@@ -50,6 +56,12 @@ impl Guide {
             if self.is_refused_everywhere(id) || !self.clone().step_bytes(bytes) {
                 return format!(
                     "token {id} ({shown:?}) is refused: its bytes fit, but from there the vocabulary's tokens lead to no end"
+                );
+            }
+            if let Some(canonical) = self.canonical_token().filter(|&canonical| canonical != id) {
+                return format!(
+                    "token {id} ({shown:?}) is refused: its bytes fit, but the text is forced here, and canonical_forced \
+                     leaves only the tokenizer's own token, {canonical}"
                 );
             }
             if !self.clone().try_advance(id) {

@@ -72,6 +72,9 @@ impl Guide {
         }
         let row = self.row_of(words);
         self.last.looked = false;
+        if self.fill_known_canonical(row)? {
+            return Some(true);
+        }
         // Plans of budgets may take long, and so may a younger index.
         if self.budget.is_some() || self.is_full() {
             return None;
@@ -88,6 +91,9 @@ impl Guide {
     /// Writes the mask that [`fill_known_mask`](Self::fill_known_mask) was just asked for and did not know.
     pub(crate) fn fill_asked_mask(&mut self, words: &mut [u32]) -> bool {
         let row = self.row_of(words);
+        if self.fill_canonical(row) {
+            return true;
+        }
         self.make_room();
         let looked = std::mem::take(&mut self.last.looked);
         if !self.fill_from_tables(row) && (looked || !self.fill_from_known(row)) {
@@ -117,7 +123,7 @@ impl Guide {
             }
             _ => false,
         };
-        let accepting = !inside && self.is_accepting();
+        let accepting = !inside && self.is_accepting() && !self.withholds_stops(row);
         for &s in self.stops.iter() {
             let bit = 1 << (s & 31);
             let word = &mut row[s as usize >> 5];

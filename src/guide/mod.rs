@@ -8,6 +8,7 @@ mod budget;
 mod complete_tables;
 mod create;
 mod draft;
+mod early_end;
 mod explain;
 pub mod forced;
 mod history;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::plan::Budget;
+use crate::guide::forced::canonical::KnownCanonical;
 use crate::guide::last_answers::{LastMask, LastRun, PieceStart};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -32,7 +34,6 @@ pub use crate::guide::options::GuideOptions;
 use crate::guide::position::{Position, TableStep};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::CLOSED;
-use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::{FrameKind, NONE};
 use crate::pushdown::json::machine::JsonMachine;
@@ -59,6 +60,9 @@ pub struct Guide {
     flat: Vec<u16>,
     context: Arc<[u32]>,
     places: Vec<PieceStart>,
+    min_tokens: usize,
+    canonical_forced: bool,
+    canonical: Option<KnownCanonical>,
 }
 
 impl Guide {
@@ -80,7 +84,7 @@ impl Guide {
                 Position::Document { arena, top }
             }
             IndexEngine::Grammar(grammar) => {
-                let mut stack = Box::<ParseStack>::default();
+                let mut stack = Box::new(grammar.program.stack());
                 let at = grammar.program.machine(&mut stack).start();
                 Position::Grammar { stack, at }
             }
@@ -145,6 +149,14 @@ impl Guide {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn try_advance(&mut self, id: u32) -> bool {
+        if (self.canonical_forced || self.is_early()) && self.is_withheld(id) {
+            return false;
+        }
+        self.take(id)
+    }
+
+    /// [`try_advance`](Self::try_advance), whatever the request asked for beside its source and budget.
+    pub(crate) fn take(&mut self, id: u32) -> bool {
         if self.terminated {
             return false;
         }
@@ -341,6 +353,7 @@ impl Guide {
         let keep = self.history.len() - n;
         self.return_to(keep);
         self.flat.truncate(keep + 1);
+        self.canonical = None;
         self.forget_places();
         if let Some(budget) = &mut self.budget {
             budget.back_to(keep);
@@ -396,10 +409,12 @@ impl Guide {
         self.last = LastMask::default();
         self.run = None;
         self.places.clear();
+        self.canonical = None;
         self.go_to_start();
     }
 
-    /// Whether the output may end here: a stop token is allowed. True as well once one was taken.
+    /// Whether the output may end here: it is complete, and a stop token is allowed unless
+    /// [`min_tokens`](GuideOptions::min_tokens) asks for more. True as well once one was taken.
     ///
     /// # Example
     ///

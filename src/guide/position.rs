@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::lexeme::StateId;
-use crate::pushdown::json::arena::Arena;
 use crate::pushdown::grammar::parse_stack::{ParseStack, PositionId};
+use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::FrameId;
 
 #[derive(Clone)]

@@ -76,7 +76,7 @@ impl Index {
                     any_text: program.any_text.clone(),
                     gaps: program.gaps.clone(),
                     any_order: program.any_order,
-                    plain_names: program.plain_names,
+                    name_escapes: program.name_escapes,
                     has_unique: program.has_unique,
                     has_watched: program.has_watched,
                     unique: Default::default(),

@@ -53,8 +53,9 @@ pub struct StringSet {
     pub min: u32,
     /// Most code points; [`INF`](crate::expr::INF) for no bound.
     pub max: u32,
-    /// Only as JSON writers write it, see [`text`](crate::json::string_escape). A set without bounds then.
-    pub plain: bool,
+    /// Written with the escapes of names and constants, where those differ from what other strings are written with. A
+    /// set without bounds then.
+    pub constant: bool,
 }
 
 /// One way for an element of an array.

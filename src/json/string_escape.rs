@@ -5,9 +5,9 @@
 //! an escape is held back in a [`EscapeState`] state until it is complete. Every escape of RFC 8259 is allowed wherever
 //! the character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
 //!
-//! *Plain* spelling is what JSON writers agree on: a character that needs no escape stands for itself, one that does
-//! has its short escape, or `\u` and lower-case digits where there is none. Characters beyond `~` may be written either
-//! way, for writers differ there.
+//! Which escapes are written is a matter of the [`EscapeUse`]. What JSON writers agree on is that a character that needs
+//! no escape stands for itself, and one that does has its short escape, or `\u` and lower-case digits where there is
+//! none. Characters beyond `~` need none, but some writers escape them.
 
 use crate::expr::{ExprId, Exprs};
 
@@ -118,35 +118,66 @@ pub fn decode(mut sub: EscapeState, bytes: impl IntoIterator<Item = u8>) -> (Vec
     (out, sub, None)
 }
 
-/// Characters with a short escape in plain spelling.
+/// Which escapes the strings of a document are written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum EscapeUse {
+    /// Any that spells the character.
+    #[default]
+    Any,
+    /// Those that some JSON writer takes: the short ones and `\u` in lower case where an escape is needed; characters
+    /// beyond `~` stand for themselves or are escaped, as `json.dumps` does unless it is told otherwise.
+    Writers,
+    /// Only those that JSON needs: each text is written in one way.
+    Needed,
+}
+
+/// Characters with a short escape.
 const SHORT: [(u32, u32); 4] = [(8, 10), (12, 13), (0x22, 0x22), (0x5C, 0x5C)];
-/// Characters that plain spelling may write as `\u` and digits.
+/// Characters that are written as `\u` and digits because they need an escape, and those that writers escape so.
 const DIGITS: [(u32, u32); 4] = [(0, 7), (11, 11), (14, 0x1F), (0x7F, 0x10FFFF)];
 
-/// Whether reading `byte` in `sub`, which does `to`, keeps to plain spelling.
-pub fn is_plain(sub: EscapeState, byte: u8, to: &EscapeMove) -> bool {
-    match (sub, to) {
-        (EscapeState::Open | EscapeState::Plain, _) => true,
-        (EscapeState::Escape, _) => byte != b'/',
-        (_, _) if byte.is_ascii_uppercase() => false,
-        (_, EscapeMove::Char(c)) => DIGITS.iter().any(|&(lo, hi)| (lo..=hi).contains(&(*c as u32))),
-        _ => true,
+impl EscapeUse {
+    /// Whether any escape may be written.
+    #[inline]
+    pub fn is_any(self) -> bool {
+        self == EscapeUse::Any
+    }
+
+    fn digits(self) -> &'static [(u32, u32)] {
+        if self == EscapeUse::Needed { &DIGITS[..3] } else { &DIGITS }
+    }
+
+    /// Whether reading `byte` in `sub`, which does `to`, keeps to these escapes.
+    pub fn allows(self, sub: EscapeState, byte: u8, to: &EscapeMove) -> bool {
+        match (sub, to) {
+            _ if self.is_any() => true,
+            (EscapeState::Open | EscapeState::Plain, _) => true,
+            (EscapeState::Escape, _) => byte != b'/',
+            (_, _) if byte.is_ascii_uppercase() => false,
+            (_, EscapeMove::Char(c)) => self.digits().iter().any(|&(lo, hi)| (lo..=hi).contains(&(*c as u32))),
+            _ => true,
+        }
+    }
+
+    /// The code points that a sub-state can still become by these escapes: inclusive ranges. Plain states return
+    /// nothing.
+    pub fn pending(self, sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
+        if self.is_any() {
+            return pending(sub);
+        }
+        let short: &[(u32, u32)] = if sub == EscapeState::Escape { &SHORT } else { &[] };
+        let mut out = smallvec::SmallVec::new();
+        for (lo, hi) in pending(sub) {
+            let met = short.iter().chain(self.digits()).map(|&(a, z)| (lo.max(a), hi.min(z)));
+            out.extend(met.filter(|(a, z)| a <= z));
+        }
+        out
     }
 }
 
-/// The code points that a sub-state can still become in plain spelling, as [`pending`] says them.
-pub fn plain_pending(sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
-    let short: &[(u32, u32)] = if sub == EscapeState::Escape { &SHORT } else { &[] };
-    let mut out = smallvec::SmallVec::new();
-    for (lo, hi) in pending(sub) {
-        let met = short.iter().chain(&DIGITS).map(|&(a, z)| (lo.max(a), hi.min(z)));
-        out.extend(met.filter(|(a, z)| a <= z));
-    }
-    out
-}
-
-/// The code points that a sub-state can still become: up to three inclusive ranges. Plain states return nothing.
-pub fn pending(sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
+/// The code points that a sub-state can still become by any escapes: up to three inclusive ranges. Plain states return
+/// nothing.
+fn pending(sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
     match sub {
         EscapeState::Open | EscapeState::Plain => smallvec::SmallVec::new(),
         EscapeState::Escape | EscapeState::Hex(0, _) => smallvec::smallvec![(0, 0xD7FF), (0xE000, 0x10FFFF)],

@@ -3,8 +3,8 @@
 //! Counting texts asks for characters, not for the bytes that spell them: the escapes of one character pass through
 //! dozens of states, and those of all characters through as many as there are.
 
-use crate::json::string_escape::{EscapeState, pending, plain_pending, ways_by_range};
-use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::json::string_escape::{EscapeState, ways_by_range};
+use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 impl Lexeme {
     /// The states to which decoded bytes lead from a state of a string outside of escapes: each with the number of
@@ -73,6 +73,6 @@ impl Lexeme {
 
     /// The characters that an escape may still become.
     fn pending(&self, sub: EscapeState) -> smallvec::SmallVec<[(u32, u32); 3]> {
-        if self.kind == LexemeKind::Constant { plain_pending(sub) } else { pending(sub) }
+        self.kind.escapes().pending(sub)
     }
 }

@@ -35,7 +35,7 @@ impl Lexeme {
 
     fn bounded_by(&self, min: u32, max: u32) -> Lexeme {
         Lexeme {
-            kind: LexemeKind::Text { min, max },
+            kind: LexemeKind::Text { min, max, escapes: self.kind.escapes() },
             shared: self.shared.clone(),
             start: self.start,
             is_any_text: self.is_any_text,
@@ -60,7 +60,7 @@ impl Lexeme {
         if !self.bounded {
             return true;
         }
-        let LexemeKind::Text { min, max } = self.kind else { return true };
+        let LexemeKind::Text { min, max, .. } = self.kind else { return true };
         if count > max {
             return false;
         }
@@ -73,9 +73,9 @@ impl Lexeme {
     /// `count` as far as any bound depends on it: counts of one value have the same future.
     pub fn significant_count(&self, count: u32) -> u32 {
         match self.kind {
-            LexemeKind::Text { min, max: INF } => count.min(min),
+            LexemeKind::Text { min, max: INF, .. } => count.min(min),
             LexemeKind::Text { .. } => count,
-            LexemeKind::Raw | LexemeKind::Constant => 0,
+            LexemeKind::Raw => 0,
         }
     }
 
@@ -83,8 +83,8 @@ impl Lexeme {
     #[inline]
     pub fn may_close(&self, count: u32) -> bool {
         match self.kind {
-            LexemeKind::Text { min, max } => min <= count && count <= max,
-            LexemeKind::Raw | LexemeKind::Constant => true,
+            LexemeKind::Text { min, max, .. } => min <= count && count <= max,
+            LexemeKind::Raw => true,
         }
     }
 
@@ -197,7 +197,7 @@ impl Lexeme {
     pub fn length_met(&self, count: u32) -> bool {
         match self.kind {
             LexemeKind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
-            LexemeKind::Raw | LexemeKind::Constant => true,
+            LexemeKind::Raw => true,
         }
     }
 
@@ -205,10 +205,10 @@ impl Lexeme {
     #[inline]
     pub fn may_cross(&self, count: u32, chars: (u32, u32)) -> bool {
         match self.kind {
-            LexemeKind::Text { min, max } => {
+            LexemeKind::Text { min, max, .. } => {
                 count.saturating_add(chars.0) <= max && count.saturating_add(chars.1) >= min
             }
-            LexemeKind::Raw | LexemeKind::Constant => true,
+            LexemeKind::Raw => true,
         }
     }
 
@@ -247,7 +247,7 @@ impl Lexeme {
     /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
     #[inline]
     fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {
-        let LexemeKind::Text { min, max } = self.kind else { return (INF, 0) };
+        let LexemeKind::Text { min, max, .. } = self.kind else { return (INF, 0) };
         let room = if max == INF { INF } else { max.saturating_sub(count) };
         let far = |beyond: u32| room == INF || room >= reach.saturating_add(beyond);
         let g = &self.bounds;

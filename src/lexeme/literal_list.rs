@@ -8,14 +8,14 @@ use std::sync::MutexGuard;
 
 use crate::expr::analysis::cardinality::size;
 use crate::expr::{Edge, Expr, ExprId, Exprs};
-use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::json::string_escape::{EscapeMove, EscapeState, EscapeUse, step};
 use crate::lexeme::{CLOSED, LazyDfa, Lexeme, LexemeKind, StateId};
 
 /// The listed texts of a lexeme, read off its expression. No state of the lexeme can be made meanwhile.
 pub struct LiteralList<'a> {
     builder: MutexGuard<'a, LazyDfa>,
-    /// Whether only plain spelling counts.
-    plain: bool,
+    /// The escapes that count.
+    escapes: EscapeUse,
 }
 
 /// Where a reader of a [`LiteralList`] stands: the expression of what follows, and how far into an escape it is.
@@ -29,7 +29,7 @@ impl Lexeme {
             return None;
         }
         let state = self.state(id);
-        let list = LiteralList { builder: self.lock(), plain: self.kind == LexemeKind::Constant };
+        let list = LiteralList { builder: self.lock(), escapes: self.kind.escapes() };
         Some((list, (state.expr, state.sub)))
     }
 }
@@ -75,7 +75,7 @@ impl Lexeme {
 impl LiteralList<'_> {
     /// Whether an escape may still become the character `byte`.
     fn is_pending(&self, sub: EscapeState, byte: u8) -> bool {
-        let pending = if self.plain { plain_pending(sub) } else { pending(sub) };
+        let pending = self.escapes.pending(sub);
         pending.iter().any(|&(lo, hi)| (lo..=hi).contains(&byte.into()))
     }
 
@@ -96,7 +96,7 @@ impl LiteralList<'_> {
     /// Where `byte` leads from a place; `None` where no text goes on with it. It does not close the string.
     pub fn step(&self, (expr, sub): ListPlace, byte: u8) -> Option<ListPlace> {
         let moved = step(sub, byte);
-        if self.plain && !is_plain(sub, byte, &moved) {
+        if !self.escapes.allows(sub, byte, &moved) {
             return None;
         }
         let (_, edges) = self.at(expr)?;

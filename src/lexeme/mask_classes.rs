@@ -62,7 +62,7 @@ impl Lexeme {
             let mut b = self.lock();
             let LazyDfa { exprs, free: memo, lengths, .. } = &mut *b;
             let found = free(exprs, memo, lengths, self.shared.all_live, state.expr);
-            if self.kind == LexemeKind::Raw { found } else { found.encoded(self.kind == LexemeKind::Constant) }
+            if self.kind == LexemeKind::Raw { found } else { found.encoded(self.kind.has_any_text()) }
         })
     }
 

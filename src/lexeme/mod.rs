@@ -167,7 +167,7 @@ impl Lexeme {
         let mut is_stated = source.is_product(stated) && source.is_decided(stated);
         let mut table = CharLengthTable::default();
         let mut kind = kind;
-        if let LexemeKind::Text { min, max } = kind {
+        if let LexemeKind::Text { min, max, escapes } = kind {
             if max < min {
                 return Ok(None);
             }
@@ -177,7 +177,7 @@ impl Lexeme {
                 let counted = exprs.rep(c, min, max);
                 expr = exprs.and(&[expr, counted]);
                 is_stated = false;
-                kind = LexemeKind::Text { min: 0, max: INF };
+                kind = LexemeKind::text(escapes);
             }
         }
         exprs.check()?;
@@ -201,7 +201,7 @@ impl Lexeme {
         // `copy`.
         exprs.lift_limit();
         let classes = byte_classes(&exprs, expr, kind);
-        let bounded = matches!(kind, LexemeKind::Text { min, max } if min > 0 || max < INF);
+        let bounded = matches!(kind, LexemeKind::Text { min, max, .. } if min > 0 || max < INF);
         let bounds = if bounded { growth(&exprs, &mut table, expr) } else { LengthGrowth::default() };
         table.keep_all();
         let lexeme = Lexeme {
@@ -233,7 +233,7 @@ impl Lexeme {
             let mut b = lexeme.lock();
             let sub = if kind == LexemeKind::Raw { EscapeState::Plain } else { EscapeState::Open };
             lexeme.intern(&mut b, expr, sub);
-            if let LexemeKind::Text { min, max } = kind
+            if let LexemeKind::Text { min, max, .. } = kind
                 && lexeme.bounded
             {
                 let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
@@ -388,7 +388,6 @@ impl Lexeme {
             LexemeKind::Raw if state.accepting => return 0,
             LexemeKind::Raw => return text.max(1),
             LexemeKind::Text { min, .. } => min.saturating_sub(count),
-            LexemeKind::Constant => 0,
         };
         // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its
         // start.

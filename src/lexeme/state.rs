@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::expr::ExprId;
 use crate::expr::analysis::char_lengths::CharLengths;
 use crate::expr::analysis::slice::Slice;
-use crate::json::string_escape::EscapeState;
+use crate::expr::{ExprId, INF};
+use crate::json::string_escape::{EscapeState, EscapeUse};
 
 /// Names a state of one lexeme.
 pub type StateId = u32;
@@ -30,9 +30,32 @@ pub enum LexemeKind {
         min: u32,
         /// Most code points.
         max: u32,
+        /// The escapes that it is written with.
+        escapes: EscapeUse,
     },
-    /// A JSON string with its quotes, of any length, in plain spelling only.
-    Constant,
+}
+
+impl LexemeKind {
+    /// A JSON string of any length.
+    pub fn text(escapes: EscapeUse) -> LexemeKind {
+        LexemeKind::Text { min: 0, max: INF, escapes }
+    }
+
+    /// Whether there is a string of this kind without constraints, whose masks others are made of: not one with the
+    /// escapes of writers, which only constants have.
+    #[inline]
+    pub fn has_any_text(self) -> bool {
+        self.escapes() != EscapeUse::Writers
+    }
+
+    /// The escapes of a string; any for what is none.
+    #[inline]
+    pub fn escapes(self) -> EscapeUse {
+        match self {
+            LexemeKind::Raw => EscapeUse::Any,
+            LexemeKind::Text { escapes, .. } => escapes,
+        }
+    }
 }
 
 /// A state's data.

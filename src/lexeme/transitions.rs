@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::expr::analysis::char_lengths::{CharLengths, lengths};
 use crate::expr::{Edge, ExprId};
-use crate::json::string_escape::{EscapeMove, EscapeState, after_range, is_plain, pending, plain_pending, step};
+use crate::json::string_escape::{EscapeMove, EscapeState, after_range, step};
 use crate::lexeme::{CLOSED, DEAD, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN};
 
 /// Rows of no more edges get all of their states at once.
@@ -41,9 +41,9 @@ impl Lexeme {
         id
     }
 
-    /// Where any character may follow, the hex digits of an escape matter only for telling surrogates apart.
+    /// Where any character may follow by any escape, the hex digits of one matter only for telling surrogates apart.
     fn canonical_sub(&self, expr: ExprId, sub: EscapeState) -> EscapeState {
-        if expr != self.shared.any_text {
+        if expr != self.shared.any_text || !self.kind.escapes().is_any() {
             return sub;
         }
         match sub {
@@ -76,7 +76,7 @@ impl Lexeme {
     }
 
     fn lengths_of(&self, b: &mut LazyDfa, expr: ExprId, sub: EscapeState) -> Option<CharLengths> {
-        let ranges = pending(sub);
+        let ranges = self.kind.escapes().pending(sub);
         if ranges.is_empty() {
             return lengths(&b.exprs, &mut b.lengths, expr);
         }
@@ -128,7 +128,7 @@ impl Lexeme {
                     targets[classes_of(edge)].fill(to);
                 }
             }
-            LexemeKind::Text { .. } | LexemeKind::Constant if state.sub == EscapeState::Plain => {
+            LexemeKind::Text { .. } if state.sub == EscapeState::Plain => {
                 // Bytes stand for themselves, but for the quote and the backslash.
                 let classes = &self.shared.classes;
                 let plain = |byte: &u8| *byte >= b' ' && !matches!(byte, b'"' | b'\\');
@@ -147,7 +147,7 @@ impl Lexeme {
                     self.text_target(&mut b, state.expr, EscapeState::Plain, b'"');
                 targets[backslash] = UNKNOWN;
             }
-            LexemeKind::Text { .. } | LexemeKind::Constant => {
+            LexemeKind::Text { .. } => {
                 let mut byte = 0usize;
                 while byte < 256 {
                     let c = self.shared.classes[byte] as usize;
@@ -168,8 +168,8 @@ impl Lexeme {
 
     fn text_target(&self, b: &mut LazyDfa, expr: ExprId, sub: EscapeState, byte: u8) -> StateId {
         let moved = step(sub, byte);
-        let plain = self.kind == LexemeKind::Constant;
-        if plain && !is_plain(sub, byte, &moved) {
+        let escapes = self.kind.escapes();
+        if !escapes.allows(sub, byte, &moved) {
             return DEAD;
         }
         let to = match moved {
@@ -179,12 +179,12 @@ impl Lexeme {
                 let live = match next {
                     EscapeState::Plain => true,
                     // Any character can be spelled: one live edge at a character border is enough.
-                    EscapeState::Escape | EscapeState::Hex(0, _) if !plain => {
+                    EscapeState::Escape | EscapeState::Hex(0, _) if escapes.is_any() => {
                         let row = b.exprs.row(expr);
                         row.iter().any(|e| (e.lo < 0x80 || e.hi >= 0xC0) && b.exprs.finds_live(e.to))
                     }
                     _ => {
-                        let ranges = if plain { plain_pending(next) } else { pending(next) };
+                        let ranges = escapes.pending(next);
                         ranges.into_iter().any(|(lo, hi)| !after_range(&mut b.exprs, expr, lo, hi).is_empty())
                     }
                 };

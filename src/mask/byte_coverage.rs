@@ -14,6 +14,7 @@
 //! `docs/internals/missing-bytes.md` has an example.
 
 use crate::expr::{Alphabet, ByteSet};
+use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
 use crate::vocab::Vocabulary;
 
@@ -111,8 +112,9 @@ impl ByteCoverage {
         out
     }
 
-    /// What can be written with these gaps. Gaps that demand whitespace are narrowed to whitespace that is there.
-    pub fn alphabet(&self, gaps: &mut [WhitespaceRule; 3]) -> Alphabet {
+    /// What can be written with these gaps and escapes in strings. Gaps that demand whitespace are narrowed to whitespace
+    /// that is there.
+    pub fn alphabet(&self, gaps: &mut [WhitespaceRule; 3], escapes: EscapeUse) -> Alphabet {
         let one = |b: u8| self.single[b as usize];
         let mut possible = [true; 3];
         for (gap, possible) in gaps.iter_mut().zip(&mut possible) {
@@ -128,16 +130,23 @@ impl ByteCoverage {
         let members = if strings && one(b':') && after { many } else { 0 };
         let text = |b: u8| one(b) && b >= 0x20 && b != b'"' && b != b'\\';
         let digits = self.escapes && (b'a'..=b'f').all(one);
+        let needed = escapes == EscapeUse::Needed;
         let plain = |b: u8| match b {
             b'"' | b'\\' => self.escapes && one(b),
             0..0x20 => digits || self.escapes && matches!(b, 8 | 9 | 10 | 12 | 13) && b"btnfr".iter().all(|&b| one(b)),
-            0x80.. => digits || self.sequences && one(b),
+            0x80.. => digits && !needed || self.sequences && one(b),
             _ => one(b),
+        };
+        let plain: ByteSet = std::array::from_fn(|b| plain(b as u8));
+        let text = match (self.escapes, needed) {
+            (false, _) => Some(std::array::from_fn(|b| text(b as u8))),
+            (true, true) => Some(plain),
+            (true, false) => None,
         };
         Alphabet {
             raw: self.single,
-            plain: std::array::from_fn(|b| plain(b as u8)),
-            text: (!self.escapes).then(|| std::array::from_fn(|b| text(b as u8))),
+            plain,
+            text,
             strings,
             elements: (one(b'[') && one(b']') && before).then_some(many),
             members: (one(b'{') && one(b'}') && before).then_some(members),

@@ -87,7 +87,7 @@ pub fn of_schema(
 fn is_open_string(l: &Lexeme) -> bool {
     /// A string of fewer texts counts as a list.
     const FEW_TEXTS: u64 = 1000;
-    let is_string = matches!(l.kind(), LexemeKind::Text { .. }) && !l.is_any_text() && l.can_be_copied();
+    let is_string = l.kind() != LexemeKind::Raw && l.kind().has_any_text() && !l.is_any_text() && l.can_be_copied();
     is_string && l.num_texts(l.next(l.start(), b'"')).is_none_or(|n| n >= FEW_TEXTS)
 }
 

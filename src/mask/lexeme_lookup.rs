@@ -24,14 +24,14 @@ impl VocabTables {
     ) -> Result<Option<Arc<MaskedLexeme>>> {
         let mut key = match kind {
             LexemeKind::Raw => vec![if role == LexemeRole::Value { 0 } else { 2 }, 0, 0],
-            LexemeKind::Text { min, max } => vec![1, min, max],
-            LexemeKind::Constant => vec![4, 0, 0],
+            LexemeKind::Text { min, max, escapes } => vec![1 | (escapes as u32) << 8, min, max],
         };
         source.content(expr, &mut key);
         // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.
         let with_bounds = [key[0], key[1], key[2]];
+        let without_bounds = [UNBOUNDED[0] | (kind.escapes() as u32) << 8, UNBOUNDED[1], UNBOUNDED[2]];
         let bounds = match kind {
-            LexemeKind::Text { min, max } if min > 0 || max < INF => Some((min, max)),
+            LexemeKind::Text { min, max, .. } if min > 0 || max < INF => Some((min, max)),
             _ => None,
         };
         {
@@ -42,7 +42,7 @@ impl VocabTables {
                 self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
             };
             if let Some((min, max)) = bounds {
-                key[..3].copy_from_slice(&UNBOUNDED);
+                key[..3].copy_from_slice(&without_bounds);
                 if let Some(l) = cache.get(&key) {
                     hit(l);
                     return Ok(l.with_bounds(min, max));
@@ -66,7 +66,7 @@ impl VocabTables {
         made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
         let shares = bounds.is_some() && made.lexeme.has_lengths();
         if shares {
-            key[..3].copy_from_slice(&UNBOUNDED);
+            key[..3].copy_from_slice(&without_bounds);
         }
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);

@@ -92,7 +92,7 @@ impl MaskedLexeme {
 
     /// This string under other bounds on its length, sharing states and masks. `None` if no member is as long.
     pub(super) fn with_bounds(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
-        if self.lexeme.kind() == (LexemeKind::Text { min, max }) {
+        if matches!(self.lexeme.kind(), LexemeKind::Text { min: own, max: most, .. } if (own, most) == (min, max)) {
             let (lexeme, masks) = (self.lexeme.clone(), self.masks.clone());
             return Some(Arc::new(MaskedLexeme { lexeme, masks, used: AtomicU64::new(0) }));
         }

@@ -20,6 +20,7 @@ pub use crate::mask::lexeme_cache::TableStats;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{ByteSet, Exprs, INF};
+use crate::json::string_escape::EscapeUse;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::limits::{LATE_MASK_BYTES, Limits};
 use crate::mask::byte_coverage::ByteCoverage;
@@ -61,8 +62,10 @@ pub struct VocabTables {
     pub single: ByteSet,
     /// What narrows JSON documents, where bytes that they contain are no tokens.
     pub spelling: Option<ByteCoverage>,
-    /// Any string, unbounded.
+    /// Any string, unbounded, with any escapes.
     pub any_text: Arc<MaskedLexeme>,
+    /// Any string, unbounded, with the escapes that it needs. Made for the first document that is written so.
+    needed_text: OnceLock<Arc<MaskedLexeme>>,
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
     /// The mask behind a text that can only be closed.
@@ -113,12 +116,13 @@ impl VocabTables {
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
     /// tens of milliseconds for 128,000 tokens; without it the first indexes pay.
     pub fn warm(&self, vocabulary: &Vocabulary) {
-        for (any, inside) in [(&self.any_text, true), (&self.any_raw, false)] {
+        let needed = self.any_text_with(EscapeUse::Needed);
+        for (any, inside) in [(&self.any_text, true), (needed, true), (&self.any_raw, false)] {
             let l = &any.lexeme;
             let state = if inside { l.next(l.start(), b'"') } else { l.start() };
             self.submask(vocabulary, any, state, 0, TrieKind::Tokens, 0);
             if inside {
-                self.rooms(vocabulary);
+                self.rooms(vocabulary, l.kind());
                 self.submask(vocabulary, any, l.start(), 0, TrieKind::Tokens, 0);
                 self.submask(vocabulary, any, l.start(), 0, TrieKind::WhitespaceTails, 0);
             }
@@ -136,7 +140,7 @@ impl VocabTables {
         let limits = Limits::default();
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let any = exprs.any_text();
-        let lexeme = Lexeme::compile(&exprs, any, LexemeKind::Text { min: 0, max: INF }, reach, &limits)?
+        let lexeme = Lexeme::compile(&exprs, any, LexemeKind::text(EscapeUse::Any), reach, &limits)?
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
         let raw = Lexeme::compile(&exprs, any, LexemeKind::Raw, reach, &limits)?
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
@@ -153,6 +157,7 @@ impl VocabTables {
             spelling: ByteCoverage::of(vocabulary, &single),
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
+            needed_text: OnceLock::new(),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             ended: OnceLock::new(),
             long: (long.0, Trie::build(&mut long.1)?),
@@ -173,18 +178,37 @@ impl VocabTables {
         }))
     }
 
-    /// Strings without constraints but length: all bounds share states and masks.
-    pub fn any_text_of(&self, min: u32, max: u32) -> Option<Arc<MaskedLexeme>> {
-        if (min, max) == (0, INF) {
-            return Some(self.any_text.clone());
+    /// Any string with these escapes. What is written with those of writers is no more than a part of any string.
+    pub(crate) fn any_text_with(&self, escapes: EscapeUse) -> &Arc<MaskedLexeme> {
+        if escapes != EscapeUse::Needed {
+            return &self.any_text;
         }
-        let lexeme = Arc::new(self.any_text.lexeme.any_text_of(min, max)?);
-        Some(Arc::new(MaskedLexeme { lexeme, masks: self.any_text.masks.clone(), used: AtomicU64::new(0) }))
+        self.needed_text.get_or_init(|| {
+            let limits = Limits::default();
+            let mut exprs = Exprs::new(limits.max_expr_nodes);
+            let any = exprs.any_text();
+            let kind = LexemeKind::text(EscapeUse::Needed);
+            // The same expression as that of `any_text`, which was compiled.
+            match uninterruptible(|| Lexeme::compile(&exprs, any, kind, self.reach, &limits)) {
+                Ok(Some(lexeme)) => Arc::new(MaskedLexeme::new(lexeme, true)),
+                _ => unreachable!("any text is compiled within the default limits"),
+            }
+        })
+    }
+
+    /// Strings without constraints but length: all bounds share states and masks.
+    pub fn any_text_of(&self, min: u32, max: u32, escapes: EscapeUse) -> Option<Arc<MaskedLexeme>> {
+        let any = self.any_text_with(escapes);
+        if (min, max) == (0, INF) {
+            return Some(any.clone());
+        }
+        let lexeme = Arc::new(any.lexeme.any_text_of(min, max)?);
+        Some(Arc::new(MaskedLexeme { lexeme, masks: any.masks.clone(), used: AtomicU64::new(0) }))
     }
 
     /// The lexeme of any text of a kind.
     pub(crate) fn any(&self, kind: LexemeKind) -> &MaskedLexeme {
-        if kind == LexemeKind::Raw { &self.any_raw } else { &self.any_text }
+        if kind == LexemeKind::Raw { &self.any_raw } else { self.any_text_with(kind.escapes()) }
     }
 
     /// Whether the masks of two states are the same, decided once.
@@ -335,7 +359,7 @@ impl VocabTables {
             }
         }
         let span = match l.kind() {
-            LexemeKind::Text { min, max } if !free && max < INF => max.saturating_sub(min),
+            LexemeKind::Text { min, max, .. } if !free && max < INF => max.saturating_sub(min),
             _ => INF,
         };
         let key = MaskKey { state: key_state, room, need, span, walked, node };

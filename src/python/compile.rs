@@ -2,13 +2,21 @@
 
 use crate::compile::source::Source;
 use crate::error::ErrorKind;
+use crate::grammar::GrammarOptions;
 use crate::index::Index;
 use crate::limits::Limits;
+use crate::python::convert::limits as convert_limits;
+use crate::python::convert::pickle_recipe;
+use crate::python::convert::source::{self, OptionText};
 use crate::python::errors::of_kind;
+use crate::python::report::{PyReportRow, report_row};
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
 use crate::python::runtime::registry;
 use crate::python::vocabulary::PyVocabulary;
+use crate::regex::RegexOptions;
+use crate::schema::SchemaOptions;
 use pyo3::prelude::*;
+use pyo3::types::PyAny;
 
 /// The value that an option's name stands for.
 pub(crate) fn choose<T: Copy>(py: Python<'_>, option: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
@@ -38,4 +46,174 @@ pub(crate) fn compile(
     });
     registry::compiled(core, outcome.is_ok());
     outcome
+}
+
+/// The names that the options of a schema were given by.
+pub(crate) struct SchemaNames<'a> {
+    pub whitespace: &'a str,
+    pub property_order: &'a str,
+    pub on_unsupported: &'a str,
+    pub formats: &'a str,
+    pub spelling: Option<&'a str>,
+}
+
+impl SchemaNames<'_> {
+    /// What they stand for.
+    pub(crate) fn options(&self, py: Python<'_>, documents: Option<&Bound<'_, PyAny>>) -> PyResult<SchemaOptions> {
+        Ok(SchemaOptions {
+            whitespace: pickle_recipe::whitespace(self.whitespace),
+            property_order: choose(py, "property_order", self.property_order, &pickle_recipe::ORDERS)?,
+            on_unsupported: choose(py, "on_unsupported", self.on_unsupported, &pickle_recipe::ON_UNSUPPORTED)?,
+            formats: choose(py, "formats", self.formats, &pickle_recipe::FORMATS)?,
+            documents: source::documents(documents)?,
+            spelling: self.spelling.map(|name| choose(py, "spelling", name, &pickle_recipe::SPELLINGS)).transpose()?,
+        })
+    }
+}
+
+/// The text of a pattern and the options that it is read with.
+pub(crate) fn pattern_source(
+    pattern: &Bound<'_, PyAny>,
+    dialect: &str,
+    flags: &str,
+) -> PyResult<(String, RegexOptions)> {
+    let (text, letters) = source::pattern(pattern, flags)?;
+    let dialect = choose(pattern.py(), "dialect", dialect, &pickle_recipe::DIALECTS)?;
+    Ok((text, RegexOptions { dialect, flags: letters }))
+}
+
+/// Check a source without a vocabulary.
+fn check(
+    py: Python<'_>,
+    source: &Source,
+    limits: Option<&Bound<'_, PyAny>>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+) -> PyResult<Vec<PyReportRow>> {
+    let limits = convert_limits::from_argument(limits)?;
+    let report = interruptible(py, cancel, || source.check(&limits))?;
+    Ok(report.iter().map(report_row).collect())
+}
+
+/// Check a pattern without a vocabulary: everything that ``Index.from_regex`` checks, with the same options and errors,
+/// but for what only a vocabulary can lack. About as long as compiling takes.
+///
+/// >>> import interlock
+/// >>> interlock.check_regex("[0-9]{4}")
+#[pyfunction]
+#[pyo3(signature = (pattern, dialect=OptionText("python"), flags=OptionText(""), limits=None, cancel=None),
+       text_signature = "(pattern, dialect='python', flags='', limits=None, cancel=None)")]
+pub fn check_regex(
+    pattern: &Bound<'_, PyAny>,
+    dialect: OptionText<'_>,
+    flags: OptionText<'_>,
+    limits: Option<&Bound<'_, PyAny>>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+) -> PyResult<()> {
+    let (text, options) = pattern_source(pattern, dialect.0, flags.0)?;
+    check(pattern.py(), &Source::Pattern { text, options }, limits, cancel).map(drop)
+}
+
+/// Check a JSON Schema without a vocabulary: everything that ``Index.from_json_schema`` checks, with the same options
+/// and errors, but for what only a vocabulary can lack. Returns what ``Index.report`` would be. About as long as
+/// compiling takes.
+///
+/// >>> import interlock
+/// >>> [row.keyword for row in interlock.check_json_schema({"type": "integer"})]
+/// ['numbers']
+#[pyfunction]
+#[pyo3(signature = (schema, whitespace=OptionText("flexible"), property_order=OptionText("schema"),
+                    on_unsupported=OptionText("error"), formats=OptionText("assert"), documents=None, limits=None,
+                    spelling=None, cancel=None),
+       text_signature = "(schema, whitespace='flexible', property_order='schema', on_unsupported='error', \
+                         formats='assert', documents=None, limits=None, spelling=None, cancel=None)")]
+#[allow(clippy::too_many_arguments)]
+pub fn check_json_schema(
+    schema: &Bound<'_, PyAny>,
+    whitespace: OptionText<'_>,
+    property_order: OptionText<'_>,
+    on_unsupported: OptionText<'_>,
+    formats: OptionText<'_>,
+    documents: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Bound<'_, PyAny>>,
+    spelling: Option<OptionText<'_>>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+) -> PyResult<Vec<PyReportRow>> {
+    let py = schema.py();
+    let text = source::schema(schema)?;
+    let names = SchemaNames {
+        whitespace: whitespace.0,
+        property_order: property_order.0,
+        on_unsupported: on_unsupported.0,
+        formats: formats.0,
+        spelling: spelling.map(|text| text.0),
+    };
+    let options = names.options(py, documents)?;
+    check(py, &Source::Schema { text, options }, limits, cancel)
+}
+
+/// Check choices without a vocabulary: everything that ``Index.from_choices`` checks, with the same errors.
+///
+/// >>> import interlock
+/// >>> interlock.check_choices(["yes", "no"])
+#[pyfunction]
+#[pyo3(signature = (choices, limits=None, cancel=None))]
+pub fn check_choices(
+    choices: &Bound<'_, PyAny>,
+    limits: Option<&Bound<'_, PyAny>>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+) -> PyResult<()> {
+    check(choices.py(), &Source::Choices(source::choices(choices)?), limits, cancel).map(drop)
+}
+
+/// The names that the options of a grammar were given by.
+pub(crate) struct GrammarNames<'a> {
+    pub syntax: &'a str,
+    pub start: Option<&'a str>,
+    pub lexer: Option<&'a str>,
+}
+
+impl GrammarNames<'_> {
+    /// What they stand for.
+    pub(crate) fn options(
+        &self,
+        py: Python<'_>,
+        imports: Option<&Bound<'_, PyAny>>,
+        grammars: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<GrammarOptions> {
+        Ok(GrammarOptions {
+            syntax: choose(py, "syntax", self.syntax, &pickle_recipe::SYNTAXES)?,
+            start: self.start.map(str::to_owned),
+            lexer: self.lexer.map(|name| choose(py, "lexer", name, &pickle_recipe::LEXERS)).transpose()?,
+            imports: source::named_texts(imports, "imports")?,
+            grammars: source::named_texts(grammars, "grammars")?,
+        })
+    }
+}
+
+/// Check a grammar without a vocabulary: everything that ``Index.from_grammar`` checks, with the same options and
+/// errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
+///
+/// >>> import interlock
+/// >>> interlock.check_grammar('start: "a" start | "b"')
+#[pyfunction]
+#[pyo3(signature = (grammar, syntax=OptionText("lark"), start=None, lexer=None, imports=None, grammars=None, limits=None,
+                    cancel=None),
+       text_signature = "(grammar, syntax='lark', start=None, lexer=None, imports=None, grammars=None, limits=None, \
+                         cancel=None)")]
+#[allow(clippy::too_many_arguments)]
+pub fn check_grammar(
+    grammar: &Bound<'_, PyAny>,
+    syntax: OptionText<'_>,
+    start: Option<OptionText<'_>>,
+    lexer: Option<OptionText<'_>>,
+    imports: Option<&Bound<'_, PyAny>>,
+    grammars: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Bound<'_, PyAny>>,
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+) -> PyResult<()> {
+    let py = grammar.py();
+    let text = source::grammar(grammar)?;
+    let names = GrammarNames { syntax: syntax.0, start: start.map(|text| text.0), lexer: lexer.map(|text| text.0) };
+    let options = names.options(py, imports, grammars)?;
+    check(py, &Source::Grammar { text, options }, limits, cancel).map(drop)
 }

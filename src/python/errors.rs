@@ -6,6 +6,8 @@
 //!
 //! * `place`: the same in words, `""` where there is none;
 //! * `offset`: characters into a pattern, or bytes into a schema's text;
+//! * `line`, `column`, `excerpt`: the same place counted from one, and its line with a caret below, which the message
+//!   shows as well; of a pattern in a schema, the place is in the pattern;
 //! * `pointer`, `keyword`: a JSON Pointer into a schema, and the keyword at fault;
 //! * `limit`, `value`: what was exceeded, and by what; `field`: the field of `Limits` that sets the limit.
 
@@ -62,7 +64,9 @@ impl Classes {
             space.set_item("__module__", "interlock")?;
             if name == "InterlockError" {
                 space.set_item("place", "")?;
-                for attribute in ["offset", "pointer", "keyword", "limit", "value", "field"] {
+                for attribute in
+                    ["offset", "line", "column", "excerpt", "pointer", "keyword", "limit", "value", "field"]
+                {
                     space.set_item(attribute, py.None())?;
                 }
             }
@@ -117,7 +121,16 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The exception for a core error.
 pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
     let build = || -> PyResult<PyErr> {
-        let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((error.to_string(),))?;
+        let mut message = error.to_string();
+        if let Some(excerpt) = error.excerpt() {
+            message += &format!("\n{}", excerpt.text);
+        }
+        let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((message,))?;
+        if let Some(excerpt) = error.excerpt() {
+            instance.setattr("line", excerpt.line)?;
+            instance.setattr("column", excerpt.column)?;
+            instance.setattr("excerpt", &excerpt.text)?;
+        }
         instance.setattr("place", error.place().to_string())?;
         match error.place() {
             SourcePlace::Unknown => {}

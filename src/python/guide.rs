@@ -330,8 +330,15 @@ impl PyGuide {
     /// Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
     /// vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
     /// sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
-    fn forced_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.with_detached(py, |slot| slot.guide.forced_tokens())
+    ///
+    /// ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
+    /// is. The answer is empty where one of them is refused.
+    #[pyo3(signature = (after=None))]
+    fn forced_tokens(&self, py: Python<'_>, after: Option<TokenIds>) -> PyResult<Vec<u32>> {
+        self.with_detached(py, |slot| match &after {
+            Some(after) => slot.guide.forced_tokens_after(&after.ids),
+            None => slot.guide.forced_tokens(),
+        })
     }
 
     /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
@@ -396,18 +403,23 @@ impl PyGuide {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let tokens = self.with(py, |guide| guide.tokens())?;
-        let GuideOptions { stop_token_ids, max_tokens, context_ids } = self.options.clone();
+        let GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced } =
+            self.options.clone();
         let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
         // What complete tables say of a budget is exact, and more than an index without them promises.
         let built = max_tokens.is_some() && self.index.get().core().built().is_some();
-        let arguments = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens, context_ids, built);
+        let request = (stop_token_ids, max_tokens, context_ids, built, min_tokens, canonical_forced);
+        let arguments =
+            (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3, request.4, request.5);
         (restore, arguments).into_pyobject(py)
     }
 }
 
 /// Rebuild a pickled guide; ``pickle`` calls it.
 #[pyfunction]
-#[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None, built=false))]
+#[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None, built=false, min_tokens=0,
+                    canonical_forced=false))]
+#[allow(clippy::too_many_arguments)]
 pub fn _restore_guide(
     py: Python<'_>,
     index: &Bound<'_, PyIndex>,
@@ -416,11 +428,14 @@ pub fn _restore_guide(
     max_tokens: Option<usize>,
     context_ids: Option<Vec<u32>>,
     built: bool,
+    min_tokens: usize,
+    canonical_forced: bool,
 ) -> PyResult<PyGuide> {
     if built && index.get().core().built().is_none() {
         index.call_method1("build", (1,))?;
     }
-    let guide = PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids })?;
+    let guide =
+        PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced })?;
     let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
     if taken != tokens.len() {
         let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());

@@ -1,6 +1,6 @@
 //! `interlock.Index`.
 
-use crate::python::compile::{choose, compile};
+use crate::python::compile::{GrammarNames, SchemaNames, compile, pattern_source};
 use crate::python::report::{PyReportRow, report_row};
 use std::path::PathBuf;
 use std::sync::RwLock;
@@ -12,7 +12,6 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::compile::source::Source;
 use crate::error::ErrorKind;
-use crate::grammar::GrammarOptions;
 use crate::guide::GuideOptions;
 use crate::index::Index;
 use crate::python::convert::ids::{Count, TokenIds};
@@ -22,8 +21,6 @@ use crate::python::guide::PyGuide;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
 use crate::python::vocabulary::{PyVocabulary, hex, vocabulary_argument};
 use crate::python::{build, language, store, warm_up};
-use crate::regex::RegexOptions;
-use crate::schema::SchemaOptions;
 
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
 /// guides and threads.
@@ -120,9 +117,7 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, pattern, "pattern")?;
         let (py, dialect, flags) = (class.py(), dialect.0, flags.0);
-        let (text, letters) = source::pattern(pattern, flags)?;
-        let options =
-            RegexOptions { dialect: choose(py, "dialect", dialect, &pickle_recipe::DIALECTS)?, flags: letters };
+        let (text, options) = pattern_source(pattern, dialect, flags)?;
         let limits = limits::from_argument(limits)?;
         let arguments = (&text, vocabulary, dialect, &options.flags, limits::to_python(limits)).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Pattern { text, options }, limits)?;
@@ -137,10 +132,12 @@ impl PyIndex {
     /// out what cannot be enforced and says so in ``report``. ``formats`` is ``"assert"`` or ``"annotate"``.
     /// ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
     ///
-    /// ``spelling`` says how what the schema spells out is written: the names of properties, the strings and numbers of
-    /// ``enum`` and ``const``. ``"plain"`` is as ``json.dumps`` writes them, so that they are forced; ``"any"`` is
-    /// every way of JSON. By default it is ``"plain"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
-    /// ``"any"``.
+    /// ``spelling`` says how strings are written. ``"plain"``: every string has only the escapes that JSON needs, so
+    /// that each text is written in one way, and what a pattern or format leaves no choice about is forced.
+    /// ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
+    /// is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way. ``"any"``:
+    /// every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
+    /// ``"any"``. Numbers of ``enum`` and ``const`` are written as ``json.dumps`` writes them unless it is ``"any"``.
     ///
     /// ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
     /// exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
@@ -174,14 +171,8 @@ impl PyIndex {
         let text = source::schema(schema)?;
         let (whitespace, property_order) = (whitespace.0, property_order.0);
         let (on_unsupported, formats, spelling) = (on_unsupported.0, formats.0, spelling.map(|text| text.0));
-        let options = SchemaOptions {
-            whitespace: pickle_recipe::whitespace(whitespace),
-            property_order: choose(py, "property_order", property_order, &pickle_recipe::ORDERS)?,
-            on_unsupported: choose(py, "on_unsupported", on_unsupported, &pickle_recipe::ON_UNSUPPORTED)?,
-            formats: choose(py, "formats", formats, &pickle_recipe::FORMATS)?,
-            documents: source::documents(documents)?,
-            spelling: spelling.map(|name| choose(py, "spelling", name, &pickle_recipe::SPELLINGS)).transpose()?,
-        };
+        let options =
+            SchemaNames { whitespace, property_order, on_unsupported, formats, spelling }.options(py, documents)?;
         let limits = limits::from_argument(limits)?;
         let documents = PyDict::new(py);
         for (uri, document) in &options.documents {
@@ -259,18 +250,11 @@ impl PyIndex {
         let py = class.py();
         let text = source::grammar(grammar)?;
         let (syntax, start, lexer) = (syntax.0, start.map(|text| text.0), lexer.map(|text| text.0));
-        let options = GrammarOptions {
-            syntax: choose(py, "syntax", syntax, &pickle_recipe::SYNTAXES)?,
-            start: start.map(str::to_owned),
-            lexer: lexer.map(|name| choose(py, "lexer", name, &pickle_recipe::LEXERS)).transpose()?,
-            imports: source::named_texts(imports, "imports")?,
-            grammars: source::named_texts(grammars, "grammars")?,
-        };
+        let options = GrammarNames { syntax, start, lexer }.options(py, imports, grammars)?;
         let limits = limits::from_argument(limits)?;
         let named = (options.imports.clone(), options.grammars.clone());
         let limits_given = limits::to_python(limits);
-        let arguments =
-            (&text, vocabulary, syntax, start, lexer, named.0, named.1, limits_given).into_pyobject(py)?;
+        let arguments = (&text, vocabulary, syntax, start, lexer, named.0, named.1, limits_given).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Grammar { text, options }, limits)?;
         PyIndex::new(vocabulary, index, "from_grammar", arguments)
     }
@@ -284,19 +268,28 @@ impl PyIndex {
     /// ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
     /// on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
     /// outside the vocabulary is an ``ArgumentError``.
-    #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None))]
+    ///
+    /// ``min_tokens`` withholds stop tokens before so many tokens, as long as another token may follow; where none may,
+    /// the output ends earlier. More than ``max_tokens`` is an ``ArgumentError``. With ``canonical_forced=True`` the
+    /// masks allow one token alone where ``forced_tokens`` is not empty: its first. Other tokens that spell the same
+    /// bytes are refused there, so that every draft of forced tokens is taken.
+    #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=None, canonical_forced=false),
+           text_signature = "($self, max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=0, canonical_forced=False)")]
     fn guide(
         slf: &Bound<'_, Self>,
         max_tokens: Option<Count>,
         stop_token_ids: Option<&Bound<'_, PyAny>>,
         context_ids: Option<TokenIds>,
+        min_tokens: Option<Count>,
+        canonical_forced: bool,
     ) -> PyResult<PyGuide> {
         let max_tokens = max_tokens.map(|n| n.0);
         let stop_token_ids = stop_token_ids.map(|ids| TokenIds::one_or_several(ids, "stop_token_ids")).transpose()?;
         let stop = |ids: TokenIds| ids.known(slf.py(), ErrorKind::Argument, "stop token id");
         let stop_token_ids = stop_token_ids.map(stop).transpose()?;
         let context_ids = context_ids.map(|ids| ids.ids);
-        PyGuide::start(slf, GuideOptions { stop_token_ids, max_tokens, context_ids })
+        let min_tokens = min_tokens.map_or(0, |n| n.0);
+        PyGuide::start(slf, GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced })
     }
 
     /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.

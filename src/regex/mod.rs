@@ -36,7 +36,8 @@ use crate::regex::lower::assertion_free;
 use crate::regex::lower::atomic;
 use crate::regex::lower::continuation;
 use crate::regex::lower::symbol;
-pub use crate::regex::lower::symbol::SymbolTexts;
+use crate::regex::lower::symbol_texts;
+pub use crate::regex::lower::symbol_texts::SymbolTexts;
 use crate::regex::parse::ecma;
 use crate::regex::parse::python;
 
@@ -83,18 +84,18 @@ pub fn lower_search(x: &mut Exprs, pattern: &str, limits: &Limits) -> Result<Exp
     lower(x, pattern, &options, true, limits)
 }
 
-/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `shortest`, a lazy
-/// repetition makes it take its shortest text; otherwise it means what a greedy one does.
+/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `first`, a pattern with a
+/// lazy repetition has only texts that a search may find: the longest of them that a text begins with is what Python's
+/// `re` finds there. Otherwise a lazy repetition means what a greedy one does.
 ///
 /// # Errors
 ///
-/// As [`lower_full`]; `Unsupported` too where what stands before the text matters, or where a lazy repetition stands
-/// before something that may end in two ways.
+/// As [`lower_full`]; `Unsupported` too where what stands before the text matters.
 pub fn lower_symbol(
     x: &mut Exprs,
     pattern: &str,
     options: &RegexOptions,
-    shortest: bool,
+    first: bool,
     limits: &Limits,
 ) -> Result<SymbolTexts> {
     let (tree, root) = parse_tree(pattern, options, limits)?;
@@ -102,7 +103,7 @@ pub fn lower_symbol(
     if tree.facts(root).atomic {
         atomic::check(x, &tree, &pure, root, false, limits)?;
     }
-    let found = symbol::lower(x, tree, pure, root, shortest, limits)?;
+    let found = symbol::lower(x, tree, pure, root, first, limits)?;
     x.check()?;
     Ok(found)
 }
@@ -115,7 +116,7 @@ pub fn lower_symbol(
 pub fn lower_part(x: &mut Exprs, pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<Option<ExprId>> {
     let (tree, root) = parse_tree(pattern, options, limits)?;
     let f = tree.facts(root);
-    if f.atomic || symbol::is_lazy(&tree) {
+    if f.atomic || symbol_texts::is_lazy(&tree) {
         return Ok(None);
     }
     let pure = assertion_free::AssertionFree::new(x, &tree)?;

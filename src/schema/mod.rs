@@ -8,6 +8,7 @@
 //!
 //! `docs/internals/schema-lowering.md` has an example.
 
+mod contradiction;
 mod drafts;
 mod dynamic_scope;
 pub mod format;
@@ -30,8 +31,9 @@ mod resolve;
 mod text_tests;
 mod uri;
 
+pub(crate) use crate::schema::contradiction::named_contradiction;
 pub use crate::schema::lower::{lower, lower_within, standard};
-pub use crate::schema::options::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
+pub use crate::schema::options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 pub use crate::schema::parse::parse_schema;
 pub(crate) use crate::schema::report::option_rows;
 pub use crate::schema::report::{Enforcement, ReportRow};

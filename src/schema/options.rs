@@ -1,5 +1,7 @@
 //! How the caller wants a schema read.
 
+use crate::json::string_escape::EscapeUse;
+
 /// Whitespace between JSON tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Whitespace {
@@ -24,13 +26,19 @@ pub enum PropertyOrder {
     Any,
 }
 
-/// How what a schema spells out is written: the names of its properties, and the strings and numbers of `enum` and
-/// `const`. Nothing else is concerned.
+/// How strings are written, and the numbers of `enum` and `const`. Other numbers are written in every way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ConstantSpelling {
+pub enum Spelling {
     /// In every way that JSON has: any character of a string may be escaped, numbers as their value allows.
     Any,
-    /// As `json.dumps` writes it; characters beyond ASCII with and without `ensure_ascii`.
+    /// What the schema spells out (the names of its properties, the strings and numbers of `enum` and `const`) is
+    /// written as `json.dumps` writes it, characters beyond ASCII with and without `ensure_ascii`. Other strings are
+    /// written in every way.
+    Constants,
+    /// All strings have only the escapes that JSON needs: `\"`, `\\`, and control characters by their short escape, or
+    /// by `\u00` and two lower-case digits where there is none. Every other character stands for itself, so each text is
+    /// written in one way, and what a pattern or format leaves no choice about is forced. Numbers of `enum` and `const`
+    /// are written as `json.dumps` writes them.
     Plain,
 }
 
@@ -67,16 +75,30 @@ pub struct SchemaOptions {
     pub formats: Formats,
     /// URI and JSON text of documents that `$ref` may reach.
     pub documents: Vec<(String, String)>,
-    /// How constants are written; `None` is as whitespace suggests, see [`is_plain`](Self::is_plain).
-    pub spelling: Option<ConstantSpelling>,
+    /// How strings are written; `None` is as whitespace suggests, see [`has_plain_constants`](Self::has_plain_constants).
+    pub spelling: Option<Spelling>,
 }
 
 impl SchemaOptions {
-    /// Whether constants are written plainly. Unless the options say, they are where whitespace is that of one writer.
-    pub fn is_plain(&self) -> bool {
+    /// Whether constants are written as writers do. Unless the options say, they are where whitespace is that of one
+    /// writer.
+    pub fn has_plain_constants(&self) -> bool {
         match self.spelling {
-            Some(spelling) => spelling == ConstantSpelling::Plain,
+            Some(spelling) => spelling != Spelling::Any,
             None => matches!(self.whitespace, Whitespace::Compact | Whitespace::Spaced),
+        }
+    }
+
+    /// The escapes of strings that the schema does not spell out.
+    pub(crate) fn string_escapes(&self) -> EscapeUse {
+        if self.spelling == Some(Spelling::Plain) { EscapeUse::Needed } else { EscapeUse::Any }
+    }
+
+    /// The escapes of names and constants.
+    pub(crate) fn name_escapes(&self) -> EscapeUse {
+        match self.has_plain_constants() {
+            true if self.string_escapes().is_any() => EscapeUse::Writers,
+            _ => self.string_escapes(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! and one row at the root for each option that accepts less than the specification.
 
 use crate::json::rules::Rules;
+use crate::json::string_escape::EscapeUse;
 use crate::schema::number::{FRACTION_DIGITS, WHOLE_DIGITS};
 use crate::schema::options::{PropertyOrder, SchemaOptions, Whitespace};
 
@@ -48,9 +49,19 @@ pub(crate) fn option_rows(rules: &Rules, options: &SchemaOptions, most_blanks: u
          bounded exponents, so that they end"
     );
     let named = rules.rules.iter().any(|r| r.objects.iter().any(|o| !o.properties.is_empty()));
-    let plain = options.is_plain() && (named || rules.plain_constants);
-    let spelling =
-        "names of properties and the values of enum and const are spelled as json.dumps writes them".to_string();
+    let constants = options.has_plain_constants() && (named || rules.plain_constants);
+    let (plain, spelling) = match options.string_escapes() {
+        EscapeUse::Needed => (
+            objects || rules.plain_constants || rules.rules.iter().any(|r| !r.strings.is_empty()),
+            "strings have only the escapes that JSON needs, and numbers of enum and const are spelled as json.dumps \
+             writes them"
+                .to_string(),
+        ),
+        _ => (
+            constants,
+            "names of properties and the values of enum and const are spelled as json.dumps writes them".to_string(),
+        ),
+    };
     [
         (nested, "whitespace", blanks),
         (objects && options.property_order == PropertyOrder::Schema, "property_order", order),

@@ -4,7 +4,7 @@
 
 use crate::support::every_byte::compare;
 use crate::support::walk::follow_compared;
-use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions, Spelling};
 use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::json;
@@ -158,7 +158,7 @@ fn places_that_no_token_tells_apart_have_one_mask() {
     let mut compared = 0;
     for case in 0..300 {
         let v = vocabulary(case % 3 > 0, case % 3 > 1);
-        let spelling = rng.chance(50).then_some(ConstantSpelling::Plain);
+        let spelling = rng.chance(60).then(|| if rng.chance(50) { Spelling::Constants } else { Spelling::Plain });
         let options = SchemaOptions { property_order: PropertyOrder::Schema, spelling, ..SchemaOptions::default() };
         let (source, names, text) = schema(&mut rng);
         let Ok(index) = Index::from_json_schema(&source, &v, &options, &Limits::default()) else { continue };

@@ -2,7 +2,7 @@
 //! and so may a key that only a pattern allows, while some of its keys are used up.
 
 use crate::support::twin::{difference, tried_row};
-use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn masks_in_names_are_what_each_token_says() {
     let mut row = vec![0; v.words()];
     let mut places = 0;
     for schema in schemas {
-        for spelling in [ConstantSpelling::Any, ConstantSpelling::Plain] {
+        for spelling in [Spelling::Any, Spelling::Constants, Spelling::Plain] {
             let options = SchemaOptions {
                 whitespace: Whitespace::Flexible,
                 property_order: PropertyOrder::Any,
@@ -98,7 +98,7 @@ fn keys_of_a_pattern_that_are_left_may_be_written_by_escapes() {
     let options = SchemaOptions {
         whitespace: Whitespace::Compact,
         property_order: PropertyOrder::Any,
-        spelling: Some(ConstantSpelling::Any),
+        spelling: Some(Spelling::Any),
         ..SchemaOptions::default()
     };
     for (pattern, keys) in cases {

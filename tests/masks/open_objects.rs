@@ -3,7 +3,7 @@
 //! into tokens that spell some of the names, are compared with the twin that steps every token.
 
 use crate::support::walk::follow_compared;
-use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions, Spelling};
 use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
@@ -111,7 +111,7 @@ fn objects_that_no_token_tells_apart_have_one_mask() {
             [&[PIECES], &[PIECES, COMMAS], &[PIECES, ENDS], &[PIECES, COMMAS, CHAINS], &[PIECES, COMMAS, CHAINS, ENDS]];
         let v = vocabulary(pieces[case % pieces.len()]);
         let property_order = if rng.chance(50) { PropertyOrder::Schema } else { PropertyOrder::Any };
-        let spelling = rng.chance(30).then_some(ConstantSpelling::Plain);
+        let spelling = rng.chance(50).then(|| if rng.chance(50) { Spelling::Constants } else { Spelling::Plain });
         let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
         let whole = shape(&mut rng, 2);
         let index = Index::from_json_schema(&whole.source, &v, &options, &Limits::default()).unwrap();

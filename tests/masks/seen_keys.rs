@@ -6,7 +6,7 @@
 //! whole members, and two keys at once.
 
 use crate::support::walk::follow_compared;
-use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions};
+use interlock::schema::{PropertyOrder, SchemaOptions, Spelling};
 use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
@@ -195,9 +195,11 @@ fn follow_all(v: &Arc<Vocabulary>, least: usize) {
     let mut compared = 0;
     for (i, source) in SOURCES.iter().enumerate() {
         for (order, spelling) in [
-            (PropertyOrder::Any, ConstantSpelling::Any),
-            (PropertyOrder::Any, ConstantSpelling::Plain),
-            (PropertyOrder::Schema, ConstantSpelling::Plain),
+            (PropertyOrder::Any, Spelling::Any),
+            (PropertyOrder::Any, Spelling::Constants),
+            (PropertyOrder::Schema, Spelling::Constants),
+            (PropertyOrder::Any, Spelling::Plain),
+            (PropertyOrder::Schema, Spelling::Plain),
         ] {
             let options = SchemaOptions { property_order: order, spelling: Some(spelling), ..SchemaOptions::default() };
             compared += follow(v, source, &options, 7 + i as u64);

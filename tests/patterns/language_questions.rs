@@ -3,7 +3,7 @@
 use crate::support::patterns;
 use crate::support::vocabulary::small;
 use interlock::regex::{Dialect, RegexOptions};
-use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::util::rng::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits};
 
@@ -15,7 +15,7 @@ fn pattern(p: &str) -> Option<Index> {
 }
 
 fn schema(text: &str, order: PropertyOrder) -> Index {
-    let spelling = Some(ConstantSpelling::Any);
+    let spelling = Some(Spelling::Any);
     let options =
         SchemaOptions { property_order: order, whitespace: Whitespace::Compact, spelling, ..Default::default() };
     Index::from_json_schema(text, &small(), &options, &Limits::default()).unwrap()

@@ -24,3 +24,14 @@ def test_example(name, monkeypatch, capsys):
     monkeypatch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
     importlib.import_module(name).main(["--model", "tiny"])
     assert capsys.readouterr().out
+
+
+def test_grpo_with_trl(monkeypatch, capsys):
+    pytest.importorskip("trl", reason="trl is not installed: make test-torch")
+    if not EXAMPLES.is_dir():
+        pytest.skip("the examples are not here")
+    monkeypatch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
+    # TRL says once that what the example uses may change.
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+    importlib.import_module("grpo_trl").main(["--model", "tiny"])
+    assert "rollouts, loss" in capsys.readouterr().out

@@ -80,9 +80,70 @@ def qwen(name: str) -> tuple[Any, Callable[[str], list[int]]]:
     return encoding, encoding.encode_ordinary
 
 
+# How the tokenizers of well-known models cut text, built with the same steps; what they merge is trained here.
+_LLAMA3 = "|".join(
+    [
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
+        r"[^\r\n\p{L}\p{N}]?\p{L}+",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+_QWEN = _LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
+TRAINED = ["gpt2", "starcoder", "digit runs", "llama3", "qwen", "command r", "gemma"]
+
+
+def trained(kind: str) -> tuple[Any, Callable[[str], list[int]]]:
+    tokenizers = pytest.importorskip("tokenizers")
+    pre, split = tokenizers.pre_tokenizers, lambda p: tokenizers.pre_tokenizers.Split(tokenizers.Regex(p), "isolated")
+    letters = pre.ByteLevel(add_prefix_space=False, use_regex=False)
+    cuts = {
+        "gpt2": pre.ByteLevel(add_prefix_space=False),
+        "starcoder": pre.Sequence([pre.Digits(individual_digits=True), pre.ByteLevel(add_prefix_space=False)]),
+        "digit runs": pre.Sequence([pre.Digits(individual_digits=False), pre.ByteLevel(add_prefix_space=False)]),
+        "llama3": pre.Sequence([split(_LLAMA3), letters]),
+        "qwen": pre.Sequence([split(_QWEN), letters]),
+        "command r": pre.Sequence([pre.Digits(individual_digits=True), pre.ByteLevel(add_prefix_space=False)]),
+        "gemma": pre.Split(" ", "merged_with_previous"),
+    }
+    spaces = kind == "gemma"
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=spaces, unk_token=None))
+    tokenizer.pre_tokenizer = cuts[kind]
+    alphabet = [] if spaces else pre.ByteLevel.alphabet()
+    special = ["<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)] * spaces
+    if spaces:
+        tokenizer.normalizer = tokenizers.normalizers.Replace(" ", "\u2581")
+        steps = [
+            tokenizers.decoders.Replace("\u2581", " "),
+            tokenizers.decoders.ByteFallback(),
+            tokenizers.decoders.Fuse(),
+        ]
+        tokenizer.decoder = tokenizers.decoders.Sequence(steps)
+    else:
+        tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    if kind in ("qwen", "command r"):
+        tokenizer.normalizer = tokenizers.normalizers.NFC()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=900, show_progress=False, initial_alphabet=alphabet, special_tokens=special
+    )
+    texts = [json.dumps(document, separators=s) for document in DOCUMENTS for s in ((",", ":"), (", ", ": "))] * 3
+    texts += [Path(__file__).read_text(encoding="utf-8")]
+    tokenizer.train_from_iterator(texts, trainer)
+    if spaces:
+        # The bytes are tokens like others, not special ones.
+        file = json.loads(tokenizer.to_str())
+        file["added_tokens"] = file["added_tokens"][:2]
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(file))
+    return tokenizer, lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+
+
 @pytest.mark.parametrize(
     "make",
     [
+        *(pytest.param(lambda kind=kind: trained(kind), id=f"trained-{kind}") for kind in TRAINED),
         pytest.param(lambda: llama("tokenizer.model.v1"), id="sentencepiece"),
         pytest.param(lambda: llama("mistral_instruct_tokenizer_241114.model.v7"), id="sentencepiece-v7"),
         pytest.param(deepseek, id="deepseek"),

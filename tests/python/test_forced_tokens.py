@@ -145,3 +145,96 @@ def test_a_pickled_vocabulary_keeps_its_merges(vocabulary: interlock.Vocabulary,
     assert plain == vocabulary
     again = pickle.loads(pickle.dumps(vocabulary))
     assert interlock.Index.from_choices(["true"], again).guide().forced_tokens() != []
+
+
+def test_forced_tokens_after_a_draft(vocabulary: interlock.Vocabulary) -> None:
+    index = interlock.Index.from_regex(PERSON, vocabulary)
+    guide = index.guide()
+    forced = guide.forced_tokens()
+    for taken in range(len(forced) + 1):
+        assert guide.forced_tokens(after=forced[:taken]) == forced[taken:]
+        assert guide.num_tokens == 0 and guide.forced_tokens() == forced
+    byte = {vocabulary.token_bytes(i): i for i in range(266)}
+    draft = [*forced, byte[b"7"]]
+    assert spell(vocabulary, guide.forced_tokens(after=draft)) == [b"}"]
+    guide.advance_many(draft)
+    twin = guide.forced_tokens()
+    guide.reset()
+    assert guide.forced_tokens(after=draft) == twin
+    # What is refused forces nothing, and neither does another spelling.
+    assert guide.forced_tokens(after=[byte[b"x"]]) == [] and guide.forced_tokens(after=[byte[b"{"]]) == []
+    assert guide.forced_tokens(after=[]) == forced
+
+
+def test_only_the_canonical_token_is_left_where_bytes_are_forced(vocabulary: interlock.Vocabulary) -> None:
+    index = interlock.Index.from_regex(PERSON, vocabulary)
+    guide, free = index.guide(canonical_forced=True), index.guide()
+    bits = interlock.allocate_bitmask(2, vocabulary)
+    forced = free.forced_tokens()
+    rows = interlock.allocate_bitmask(len(forced) + 1, vocabulary)
+    assert guide.fill_draft_bitmasks(forced, rows) == len(forced)
+    for row, token in enumerate(forced):
+        assert guide.allowed_token_ids().tolist() == [token]
+        assert [32 * w + b for w in range(rows.shape[1]) for b in range(32) if rows[row, w] >> b & 1] == [token]
+        interlock.fill_bitmasks([guide, free], bits)
+        assert (bits[0] == rows[row]).all() and bits[0].any()
+        others = [i for i in free.allowed_token_ids().tolist() if i != token]
+        assert guide.validate(others[:1]) == 0
+        if others:
+            with pytest.raises(interlock.TokenRejected, match="only the tokenizer's own token"):
+                guide.advance(others[0])
+        guide.advance(token)
+        free.advance(token)
+    # Where there is a choice, nothing is taken away.
+    assert guide.allowed_token_ids().tolist() == free.allowed_token_ids().tolist()
+    again = pickle.loads(pickle.dumps(guide))
+    again.rollback(2)
+    assert again.allowed_token_ids().tolist() == [forced[-2]]
+    guide.reset()
+    assert guide.allowed_token_ids().tolist() == forced[:1]
+    assert copy.copy(guide).allowed_token_ids().tolist() == forced[:1]
+
+
+def test_a_budget_goes_before_the_canonical_token(vocabulary: interlock.Vocabulary) -> None:
+    """The fewest tokens may be others than the tokenizer's: then the output is still complete in time."""
+    index = interlock.Index.from_regex(PERSON, vocabulary)
+    for most in range(1, 30):
+        try:
+            guide = index.guide(max_tokens=most, canonical_forced=True)
+        except interlock.BudgetError:
+            continue
+        while not guide.must_stop:
+            guide.advance(int(guide.allowed_token_ids()[0]))
+        assert guide.num_tokens <= most and guide.is_accepting
+
+
+def test_no_stop_token_before_min_tokens(vocabulary: interlock.Vocabulary) -> None:
+    byte = {vocabulary.token_bytes(i): i for i in range(266)}
+    guide = interlock.Index.from_regex("x+", vocabulary).guide(min_tokens=3)
+    for _ in range(2):
+        guide.advance(byte[b"x"])
+        assert EOS not in guide.allowed_token_ids() and guide.is_accepting and not guide.must_stop
+        assert not guide.try_advance(EOS) and "min_tokens" in guide.explain(EOS)
+        assert guide.validate([EOS]) == 0
+    guide.advance(byte[b"x"])
+    assert guide.try_advance(EOS)
+    guide.rollback(2)
+    assert EOS not in pickle.loads(pickle.dumps(guide)).allowed_token_ids()
+    # Where nothing else can follow, the output ends.
+    short = interlock.Index.from_regex("xy?", vocabulary).guide(min_tokens=9)
+    short.advance(byte[b"x"])
+    assert short.allowed_token_ids().tolist() == [byte[b"y"]]
+    short.advance(byte[b"y"])
+    assert short.must_stop and short.allowed_token_ids().tolist() == [EOS] and short.try_advance(EOS)
+
+
+def test_min_tokens_with_a_budget(vocabulary: interlock.Vocabulary) -> None:
+    index = interlock.Index.from_regex("x+", vocabulary)
+    with pytest.raises(interlock.ArgumentError, match="min_tokens is 4, but max_tokens is 3"):
+        index.guide(max_tokens=3, min_tokens=4)
+    guide = index.guide(max_tokens=3, min_tokens=3)
+    while not guide.is_terminated:
+        guide.advance(int(guide.allowed_token_ids()[0]))
+    assert guide.num_tokens == 4
+    with pytest.raises(interlock.ArgumentError):
+        index.guide(min_tokens=-1)

@@ -105,3 +105,37 @@ def test_the_example_of_the_module():
     import doctest
 
     assert doctest.testmod(metrics).failed == 0
+
+
+def test_listeners_hear_every_change():
+    registry, heard = Registry("x"), []
+    before = registry.counter("early", "Made before anybody listens.")
+    registry.tell(heard.append)
+    before.add(2)
+    registry.gauge("level", "A level.", ("of",)).set(1.5, "water")
+    registry.histogram("seconds", "Times.").observe(0.25)
+    assert [tuple(change) for change in heard] == [
+        ("x_early", "counter", (), 2),
+        ("x_level", "gauge", ("water",), 1.5),
+        ("x_seconds", "histogram", (), 0.25),
+    ]
+
+
+def test_twins_in_prometheus_client():
+    client = pytest.importorskip("prometheus_client", reason="prometheus_client is not installed")
+    from interlock.integrations.prometheus_mirror import mirror
+
+    registry = Registry("twins")
+    requests, seconds = registry.counter("requests", "Requests.", ("kind",)), registry.histogram("seconds", "Times.")
+    registry.gauge("level", "A level.").set(1)
+    assert mirror(registry)
+    requests.add(3, "json")
+    seconds.observe(0.25)
+    sample = client.REGISTRY.get_sample_value
+    assert sample("twins_requests_total", {"kind": "json"}) == 3
+    assert sample("twins_seconds_bucket", {"le": "0.25"}) == sample("twins_seconds_count") == 1
+    # The names are taken now: nothing is added twice, and the registry goes on without twins.
+    again = Registry("twins")
+    again.counter("other", "Others.")
+    again.counter("requests", "Requests.", ("kind",))
+    assert not mirror(again) and sample("twins_other_total") is None

@@ -52,10 +52,14 @@ def test_vocabulary(loaded, vocabulary):
     assert "torch" not in sys.modules
 
 
-def test_two_hundred_replies(loaded, vocabulary):
+ALONE = 20
+"""So many replies are generated one by one; the others in batches, which take a third of the time."""
+
+
+def test_replies_one_by_one(loaded, vocabulary):
     model, tokenizer = loaded
     wrong = []
-    for case in replies.cases(vocabulary):
+    for case in replies.cases(vocabulary, ALONE):
         mx.random.seed(case.seed)
         text = mlx_lm.generate(
             model,
@@ -71,6 +75,34 @@ def test_two_hundred_replies(loaded, vocabulary):
         if not case.right(text):
             wrong.append((case.prompt, text))
     assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """The model in bfloat16, in which a processor reads a batch faster."""
+    model, tokenizer = smollm_mlx.load()
+    model.set_dtype(mx.bfloat16)
+    return model, tokenizer
+
+
+@pytest.mark.parametrize("temperature", replies.TEMPERATURES)
+def test_replies_in_batches(quick, vocabulary, temperature):
+    """The rest of the two hundred: a constraint for each row, all rows of a batch at one temperature."""
+    model, tokenizer = quick
+    rest = list(replies.cases(vocabulary))[ALONE:]
+    cases = [case for case in rest if case.temperature == temperature]
+    assert len(cases) >= 30
+    mx.random.seed(cases[0].seed)
+    made = constrained_batch(
+        model,
+        tokenizer,
+        [tokenizer.encode(case.prompt) for case in cases],
+        [case.index for case in cases],
+        max_tokens=replies.MAX_TOKENS,
+        sampler=make_sampler(temperature, top_p=0.9 if temperature == 0.8 else 0.0),
+        completion_batch_size=16,
+    )
+    assert [(case.prompt, reply.text) for case, reply in zip(cases, made) if not case.right(reply.text)] == []
 
 
 def test_batch_with_a_constraint_per_prompt(loaded, vocabulary, index):

@@ -2,7 +2,6 @@
 
 import inspect
 import sys
-import threading
 import time
 import types
 
@@ -13,6 +12,7 @@ from sglang_stand_in import THINK_END, TOOL, WORDS, Request, allowed, bits, byte
 import interlock
 from interlock import ArgumentError, TokenRejected
 from interlock.integrations import sglang as plugin
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 
 
@@ -240,7 +240,7 @@ def made(sglang, monkeypatch):
 
 def test_the_backend_that_sglang_makes(sglang, made, monkeypatch):
     backend = made(eos={0, 3})
-    assert made.asked == [(300, [0, 3, 4], [TOOL])]
+    assert made.asked == [(300, [0, 3, 4], [THINK_END, TOOL])]
     assert isinstance(backend, sglang.backend.InterlockGrammarBackend) and backend.executor._seconds == 10
     grammar = backend.dispatch_regex("<tool>|x")
     mask = bits()
@@ -330,32 +330,23 @@ def test_options():
             Options.from_environment({f"INTERLOCK_SGLANG_{name}": value})
 
 
-def test_counters_and_their_sink(sglang, backend):
-    heard = []
-    sglang.counters.set_sink(lambda *told: heard.append(told))
-    try:
-        before = sglang.counters.counters()
-        backend.dispatch_regex("a")
-        backend.dispatch_regex("(")
-        grammar = backend.dispatch_regex("a")
-        with pytest.raises(TokenRejected):
-            grammar.accept_token(3)
-    finally:
-        sglang.counters.set_sink(None)
-    after = sglang.counters.counters()
-    name = 'refusals{error="PatternError",kind="regex"}'
-    assert after[name] == before.get(name, 0) + 1
-    assert [name for name, _, _ in heard].count("compiles") == 2 and ("rejected_tokens", 1, {}) in heard
-
-
-def test_counters_of_threads_add_up(sglang):
-    def work():
-        for _ in range(500):
-            sglang.counters.count("compiles", kind="test")
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sglang.counters.counters()['compiles{kind="test"}'] == 2000
+def test_what_is_counted(sglang, backend):
+    numbers, heard = counts(), []
+    numbers.registry.tell(heard.append)
+    before = {name: numbers.refusals.value(name, "engine") for name in ("pattern", "unsupported", "schema")}
+    compiled, rejected = numbers.compile_seconds.count("compiled"), numbers.rejected.value()
+    backend.dispatch_regex("a")
+    backend.dispatch_regex("(")
+    backend.dispatch_json("{")
+    backend.dispatch_ebnf("root")
+    grammar = backend.dispatch_regex("a")
+    with pytest.raises(TokenRejected):
+        grammar.accept_token(3)
+    assert {name: numbers.refusals.value(name, "engine") - was for name, was in before.items()} == dict.fromkeys(
+        before, 1
+    )
+    assert numbers.compile_seconds.count("compiled") == compiled + 2 and numbers.rejected.value() == rejected + 1
+    assert [change.name for change in heard].count("interlock_refusals") == 3
+    rows = numbers.rows.value()
+    sglang.grammar.fill_entries([stand_in.GrammarRow(i, grammar.copy()) for i in range(2)], bits(2))
+    assert numbers.rows.value() == rows + 2

@@ -8,7 +8,7 @@ import pytest
 import interlock
 from interlock.integrations.vllm.backend import Backend, guide_within
 from interlock.integrations.vllm.batch import Rows
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options
 
@@ -178,6 +178,24 @@ def test_canonical_leaves_the_forced_token_alone(rows, word_vocabulary):
     g.guide = Canonical(g.guide)
     assert len(filled(free, word_vocabulary)) > 1 and filled(g, word_vocabulary) == {yes}
     assert g.validate_tokens([ord("y")]) == [] and g.validate_tokens([yes, ord("!")]) == [yes, ord("!")]
+
+
+def test_forced_bytes_are_spelled_where_the_tokenizer_is_of_no_known_kind(rows, word_vocabulary):
+    """Its last token is left out, tokens that are not permitted end the run, and an exact answer is not overruled."""
+    index = interlock.Index.from_regex("yes!!", word_vocabulary)
+    asked = []
+
+    def spell(text):
+        asked.append(text)
+        return [256, ord("!"), ord("!")]
+
+    g = Grammar("r", index.guide(), rows, word_vocabulary.eos_token_ids, spell=spell)
+    assert g.guide.forced_tokens() == [] and g.with_forced([], 8) == [256, ord("!")] and asked == ["yes!!"]
+    assert g.accept_tokens("r", [256]) and g.with_forced([], 8) == [ord("!")] and asked == ["yes!!"]
+    wrong = Grammar("r", index.guide(), rows, word_vocabulary.eos_token_ids, spell=lambda text: [ord("n"), 256, 1])
+    assert wrong.with_forced([], 8) == []
+    exact = forcing(rows, "ab", word_vocabulary, spell=spell)
+    assert exact.with_forced([], 8) == list(b"ab") and len(asked) == 1
 
 
 # --- budgets ------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from interlock.integrations.vllm import options as options_module
 from interlock.integrations.vllm import plugin
 from interlock.integrations.vllm.after_import import after_import
 from interlock.integrations.vllm.backend import Backend
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.front_end import Checks, FrontEnd
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vllm.proposer import ForcedTokensProposer

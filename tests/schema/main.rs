@@ -4,6 +4,7 @@
 mod support;
 
 mod contains;
+mod contradictions;
 mod dependent_required;
 mod docs_page;
 mod documents;

@@ -1,11 +1,12 @@
-//! Plain spelling: names of properties and constants as JSON writers write them, and nothing else narrowed.
+//! Spelling: names of properties and constants as JSON writers write them, and nothing else narrowed; or all strings with
+//! the escapes that they need.
 
 use crate::support::check::{Plan, walk};
 use crate::support::schemas::SCHEMAS;
 use crate::support::twin::Spellings;
 use crate::support::vocabulary;
 use crate::support::walk::Walker;
-use interlock::schema::{ConstantSpelling, Enforcement, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{Enforcement, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +19,7 @@ fn small() -> &'static Arc<Vocabulary> {
     SMALL.get_or_init(vocabulary::small)
 }
 
-fn options(spelling: ConstantSpelling) -> SchemaOptions {
+fn options(spelling: Spelling) -> SchemaOptions {
     SchemaOptions {
         whitespace: Whitespace::Compact,
         property_order: PropertyOrder::Any,
@@ -27,7 +28,7 @@ fn options(spelling: ConstantSpelling) -> SchemaOptions {
     }
 }
 
-fn compile(schema: &str, spelling: ConstantSpelling) -> Index {
+fn compile(schema: &str, spelling: Spelling) -> Index {
     Index::from_json_schema(schema, small(), &options(spelling), &Limits::default())
         .unwrap_or_else(|e| panic!("{schema}: {e}"))
 }
@@ -49,8 +50,8 @@ fn takes(start: &Guide, text: &str) -> bool {
 
 #[track_caller]
 fn check(schema: &str, plain: &[&str], any: &[&str], neither: &[&str]) {
-    let plainly = compile(schema, ConstantSpelling::Plain).guide(&GuideOptions::default()).unwrap();
-    let anyhow = compile(schema, ConstantSpelling::Any).guide(&GuideOptions::default()).unwrap();
+    let plainly = compile(schema, Spelling::Constants).guide(&GuideOptions::default()).unwrap();
+    let anyhow = compile(schema, Spelling::Any).guide(&GuideOptions::default()).unwrap();
     for text in plain {
         assert!(takes(&plainly, text), "{schema} plainly refuses {text}");
         assert!(takes(&anyhow, text), "{schema} refuses {text}");
@@ -152,8 +153,13 @@ fn masks_are_exact() {
     ];
     let (mut states, mut wrong) = (0, Vec::new());
     for (schema, seed) in own.iter().cycle().take(16).chain(SCHEMAS).zip(0..) {
-        for order in [PropertyOrder::Any, PropertyOrder::Schema] {
-            let spelling = Some(ConstantSpelling::Plain);
+        for (order, spelling) in [
+            (PropertyOrder::Any, Spelling::Constants),
+            (PropertyOrder::Schema, Spelling::Constants),
+            (PropertyOrder::Any, Spelling::Plain),
+            (PropertyOrder::Schema, Spelling::Plain),
+        ] {
+            let spelling = Some(spelling);
             let options = SchemaOptions { property_order: order, spelling, ..SchemaOptions::default() };
             let index = Index::from_json_schema(schema, v, &options, &Limits::default()).unwrap();
             let guide = index.guide(&GuideOptions::default()).unwrap();
@@ -180,8 +186,108 @@ fn compact_and_spaced_are_plain_unless_told() {
     assert!(says(of(Whitespace::Compact, None)));
     assert!(says(of(Whitespace::Spaced, None)));
     assert!(!says(of(Whitespace::Flexible, None)));
-    assert!(!says(of(Whitespace::Compact, Some(ConstantSpelling::Any))));
-    assert!(says(of(Whitespace::Flexible, Some(ConstantSpelling::Plain))));
+    assert!(!says(of(Whitespace::Compact, Some(Spelling::Any))));
+    assert!(says(of(Whitespace::Flexible, Some(Spelling::Constants))));
+    assert!(says(of(Whitespace::Flexible, Some(Spelling::Plain))));
     let print = |spelling| compile(schema, spelling).fingerprint();
-    assert_ne!(print(ConstantSpelling::Any), print(ConstantSpelling::Plain));
+    let prints = [Spelling::Any, Spelling::Constants, Spelling::Plain].map(print);
+    assert!(prints[0] != prints[1] && prints[1] != prints[2] && prints[0] != prints[2]);
+}
+
+/// The document with every string as a writer writes it that escapes what it must and nothing else.
+fn respelled(text: &[u8]) -> String {
+    let text = std::str::from_utf8(text).expect("a document is UTF-8");
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('"') {
+        out.push_str(&rest[..open]);
+        let inside = rest[open + 1..].as_bytes();
+        let mut end = 0;
+        while inside[end] != b'"' {
+            end += 1 + usize::from(inside[end] == b'\\');
+        }
+        let string = &rest[open..open + end + 2];
+        let decoded: String = serde_json::from_str(string).expect("a JSON string");
+        out.push_str(&serde_json::to_string(&decoded).expect("text"));
+        rest = &rest[open + end + 2..];
+    }
+    out + rest
+}
+
+#[test]
+fn all_strings_are_written_in_one_way() {
+    let takes_plainly = |schema: &str, text: &str| {
+        takes(&compile(schema, Spelling::Plain).guide(&GuideOptions::default()).expect("no budget"), text)
+    };
+    let string = r#"{"type":"string"}"#;
+    for text in [r#""""#, r#""a/é😀""#, "\"\u{7f}\u{2028}\"", r#""\"\\\b\f\n\r\t\u0000\u001f\u000b""#] {
+        assert!(takes_plainly(string, text), "{text}");
+        assert!(takes_plainly(r#"{"type":"string","maxLength":40}"#, text), "{text}");
+        assert!(takes_plainly(r#"{"type":"string","pattern":"^[^]*$"}"#, text), "{text}");
+        assert!(takes_plainly("{}", &format!("[{{{text}:{text}}}]")), "{text}");
+    }
+    for text in [
+        r#""\u0061""#,
+        r#""\/""#,
+        r#""\u00e9""#,
+        r#""\ud83d\ude00""#,
+        r#""\u007f""#,
+        r#""\u000a""#,
+        r#""\u001F""#,
+        r#""\u0022""#,
+        r#""\u005c""#,
+        r#""\u2028""#,
+    ] {
+        for schema in [string, r#"{"type":"string","maxLength":9}"#, r#"{"type":"string","pattern":"^[^]*$"}"#, "{}"] {
+            assert!(!takes_plainly(schema, text), "{schema}: {text}");
+        }
+        assert!(!takes_plainly("{}", &format!("{{{text}:1}}")), "a key {text}");
+        let classes = r#"{"patternProperties":{"^[^]$":{}},"additionalProperties":false}"#;
+        assert!(!takes_plainly(classes, &format!("{{{text}:1}}")), "a key of a class {text}");
+    }
+}
+
+#[test]
+fn what_a_pattern_or_format_leaves_no_choice_about_is_forced() {
+    let forced = |schema: &str, before: &str| {
+        let index = compile(schema, Spelling::Plain);
+        let mut guide = index.guide(&GuideOptions::default()).expect("no budget");
+        for b in before.bytes() {
+            let tokens = small().trie().child(0, b).map(|n| small().trie().tokens(n)[0]);
+            assert!(guide.try_advance(tokens.expect("every byte is a token")), "{before}");
+        }
+        String::from_utf8(guide.forced_bytes()).expect("ASCII")
+    };
+    let date = r#"{"type":"string","format":"date"}"#;
+    assert_eq!(forced(date, ""), "\"");
+    assert_eq!(forced(date, "\"2024"), "-");
+    assert_eq!(forced(date, "\"2024-02"), "-");
+    assert_eq!(forced(r#"{"type":"string","pattern":"^no-[0-9]/\"$"}"#, ""), "\"no-");
+    assert_eq!(forced(r#"{"type":"string","pattern":"^no-[0-9]/\"$"}"#, "\"no-7"), "/\\\"\"");
+    let tagged = r#"{"patternProperties":{"^x-é$":{"const":"\n"}},"additionalProperties":false,"minProperties":1}"#;
+    assert_eq!(forced(tagged, ""), r#"{"x-é":"\n"}"#);
+}
+
+#[test]
+fn plain_documents_are_those_of_any_spelling_respelled() {
+    let v = small();
+    let tokens = Spellings::of(v);
+    let (mut ended, mut other) = (0, 0);
+    for (schema, seed) in SCHEMAS.iter().cycle().take(3 * SCHEMAS.len()).zip(0..) {
+        let index = compile(schema, Spelling::Constants);
+        let plainly = compile(schema, Spelling::Plain).guide(&GuideOptions::default()).expect("no budget");
+        let plan = Plan { tokens: 40, every: 40, probes: 0 };
+        let guide = index.guide(&GuideOptions::default()).expect("no budget");
+        let found = walk(guide, None, &tokens, Walker::new(seed, b"").with_hints(HINTS), plan);
+        let Some(text) = found.ended else { continue };
+        let plain = respelled(&text);
+        ended += 1;
+        assert!(takes(&plainly, &plain), "{schema} plainly refuses {plain}");
+        if plain.as_bytes() != text {
+            other += 1;
+            let text = String::from_utf8_lossy(&text);
+            assert!(!takes(&plainly, &text), "{schema} plainly accepts {text}");
+        }
+    }
+    assert!(ended > 50 && other > 5, "{ended} documents, {other} in another spelling");
 }

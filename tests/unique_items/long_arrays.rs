@@ -6,22 +6,22 @@ use std::collections::BTreeSet;
 use crate::support::every_byte::bytes;
 use crate::support::twin::{difference, tried_row};
 use crate::support::vocabulary;
-use interlock::schema::{ConstantSpelling, PropertyOrder, SchemaOptions, Whitespace};
+use interlock::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits};
 use serde_json::{Value, json};
 
-fn options(spelling: ConstantSpelling) -> SchemaOptions {
+fn options(spelling: Spelling) -> SchemaOptions {
     let (whitespace, property_order) = (Whitespace::Compact, PropertyOrder::Any);
     SchemaOptions { whitespace, property_order, spelling: Some(spelling), ..Default::default() }
 }
 
-fn index_of(schema: &Value, spelling: ConstantSpelling) -> Index {
+fn index_of(schema: &Value, spelling: Spelling) -> Index {
     Index::from_json_schema(&schema.to_string(), &bytes(), &options(spelling), &Limits::default()).unwrap()
 }
 
 fn guide_of(schema: &Value) -> Guide {
-    index_of(schema, ConstantSpelling::Any).guide(&GuideOptions::default()).unwrap()
+    index_of(schema, Spelling::Any).guide(&GuideOptions::default()).unwrap()
 }
 
 fn unique(items: Value) -> Value {
@@ -181,9 +181,8 @@ fn masks_do_not_depend_on_what_was_looked_at_before() {
     ];
     let mut rng = Rng(5);
     for schema in schemas {
-        let index =
-            Index::from_json_schema(&schema.to_string(), &v, &options(ConstantSpelling::Plain), &Limits::default())
-                .unwrap();
+        let index = Index::from_json_schema(&schema.to_string(), &v, &options(Spelling::Constants), &Limits::default())
+            .unwrap();
         let start = || index.guide(&GuideOptions::default()).unwrap();
         for _ in 0..6 {
             let mut guide = start();
@@ -222,7 +221,7 @@ fn long_constants_take_no_longer_than_short_ones() {
     let texts = ["a", "b", "c"].map(|c| c.repeat(100_000));
     let text = format!("[{}]", texts.iter().map(|t| json!(t).to_string()).collect::<Vec<_>>().join(","));
     let memory = |schema: &Value| {
-        let index = index_of(schema, ConstantSpelling::Any);
+        let index = index_of(schema, Spelling::Any);
         let mut guide = index.guide(&GuideOptions::default()).unwrap();
         assert_eq!(take(&mut guide, &text), text.len());
         assert!(guide.is_accepting());

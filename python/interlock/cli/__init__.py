@@ -4,7 +4,8 @@ One file per command, each with two functions: ``register`` describes the argume
 an exit code. What the commands share:
 
 * ``app``: the parser, and the one place where an exception becomes a message and an exit code;
-* ``exits``: the exit codes and how a failure is shown; ``places``: where in its source an error is, and a way on;
+* ``exits``: the exit codes and how a failure is shown; ``places``: where in its source an error is, and a way on, which
+  the error carries as a ``located.Located``;
 * ``output``: text for people on the standard output, or one JSON object with ``--json``; progress on the standard
   error, and only on a terminal; ``style``: colours; ``excerpt``: a line with a caret; ``suggest``: what was meant;
 * ``sources`` and ``vocabularies``: the arguments that name a source and a vocabulary;

@@ -23,20 +23,21 @@ from interlock.cli.output import Output
 from interlock.cli.style import NAME, TRY, Line
 from interlock.cli.suggest import near
 
-COMMANDS = (
-    "check",
-    "inspect",
-    "sample",
-    "draw",
-    "trace",
-    "diff",
-    "compile",
-    "precompute",
-    "verify",
-    "vocab",
-    "bench",
-    "completion",
-)
+COMMANDS = {
+    "check": "Walk a document or text through a source, and say where and why it is refused",
+    "inspect": "Say what a source became: states, memory, and how exactly each keyword is enforced",
+    "sample": "Examples that a source accepts: plausible ones, or with --wild anything that the masks allow",
+    "draw": "Draw a source: the structure of a schema, the automaton of a pattern",
+    "trace": "Show a generation token by token, as one page: allowed, forced or chosen, refused and why, budget, time",
+    "diff": "Compare two sources: equal, or a text that only one of them accepts",
+    "compile": "Compile one source to an artifact that Index.load reads",
+    "precompute": "Compile a folder, a JSONL file or a glob of sources into a store, in parallel",
+    "verify": "Check every pack of a store, from its first byte to its last. Nothing is changed",
+    "vocab": "Describe the vocabulary of a tokenizer file, or write it to a pack",
+    "bench": "Time a source on this machine: compile, first mask, masks and advances along random outputs",
+    "completion": "Print the completion script of a shell: commands, options, their values, and files",
+}
+"""The commands, and the first sentence of each one's file: help and overview import none of them."""
 ABOUT = """\
 Exact constrained decoding: compile patterns, JSON Schemas and choices, and look at what they mean.
 
@@ -87,31 +88,36 @@ class Parser(argparse.ArgumentParser):
 
     def _of_command(self) -> list[str]:
         """The options of the command that was given, or of all."""
+        given = _command(sys.argv[1:])
         names = list(self._option_string_actions)
-        for action in self._actions:
+        for action in (self if given in COMMANDS else parser())._actions:
             if isinstance(action, argparse._SubParsersAction):
-                given = [name for name in action.choices if name in sys.argv[1:]]
-                for name in given[:1] or action.choices:
+                for name in [given] if given in COMMANDS else action.choices:
                     names += action.choices[name]._option_string_actions
         return names
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands. With ``only``, that command alone is imported and has its arguments."""
     form = argparse.RawDescriptionHelpFormatter
     top = Parser(prog="interlock", description=ABOUT, epilog=CODES, formatter_class=form)
     top.add_argument("--version", action="version", version=f"interlock {interlock.__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name in COMMANDS:
-        module = import_module(f"interlock.cli.{name}")
-        title, _, examples = (module.__doc__ or "").partition("\n\n")
-        about = f"{title}\n\n{examples}"
-        sub = commands.add_parser(name, help=title.rstrip("."), description=about, epilog=CODES, formatter_class=form)
-        sub.add_argument("--json", action="store_true", help="one JSON object on the standard output")
-        sub.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
-        module.register(sub)
-        sub.set_defaults(run=module.run)
+    for name, title in COMMANDS.items():
+        sub = commands.add_parser(name, help=title, epilog=CODES, formatter_class=form)
+        if only is None or name == only:
+            module = import_module(f"interlock.cli.{name}")
+            sub.description = module.__doc__
+            sub.add_argument("--json", action="store_true", help="one JSON object on the standard output")
+            sub.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
+            module.register(sub)
+            sub.set_defaults(run=module.run)
     return top
+
+
+def _command(argv: Sequence[str]) -> str:
+    """The command among the arguments: the first that is no option, since no option before it takes a value."""
+    return next((argument for argument in argv if not argument.startswith("-")), "")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -150,7 +156,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments, unless a text was asked for or they make no sense: then the process ends."""
     try:
-        return parser().parse_args(argv)
+        given = sys.argv[1:] if argv is None else list(argv)
+        return parser(only=_command(given)).parse_args(given)
     except SystemExit:
         # The text may not have been written yet.
         streams.write("")
@@ -159,10 +166,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def overview() -> str:
     """What is shown without any argument: what there is, and how to begin."""
-    rows = [(name, (import_module(f"interlock.cli.{name}").__doc__ or "").partition("\n")[0]) for name in COMMANDS]
-    wide = max(len(name) for name, _ in rows)
+    wide = max(map(len, COMMANDS))
     lines = [Line((f"interlock {interlock.__version__}", NAME), "  ", ABOUT.partition("\n")[0]), Line("")]
-    lines += [Line("  ", (name.ljust(wide), NAME), "  ", title.rstrip(".")) for name, title in rows]
+    lines += [Line("  ", (name.ljust(wide), NAME), "  ", title) for name, title in COMMANDS.items()]
     lines += [Line(""), Line(("examples", NAME))]
     lines += [Line(text) for text in ABOUT.splitlines()[2:]]
     lines += [Line(""), Line(MORE.rstrip())]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 
 from interlock.cli.style import BAD, QUIET, Line
-from interlock.explain import line_column
 
 WIDTH = 88
 """Columns of a line that are shown around the place."""
@@ -13,6 +12,8 @@ WIDTH = 88
 
 def excerpt(text: str, start: int, end: int | None = None, gutter: bool = True) -> list[Line]:
     """Two lines: the line with the character ``start``, and marks under it up to ``end`` or the end of the line."""
+    from interlock.explain import line_column
+
     number, column = line_column(text, start)
     begin = start - column + 1
     stop = text.find("\n", start)

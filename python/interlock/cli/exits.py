@@ -14,11 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import interlock
-from interlock.cli.excerpt import excerpt
-from interlock.cli.places import located
+from interlock.cli.located import located
 from interlock.cli.style import BAD, NAME, QUIET, TRY, Line
 from interlock.cli.suggest import near_file
-from interlock.explain import line_column
 
 OK = 0
 """The command did what it says, and the answer is yes."""
@@ -95,6 +93,8 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = _os_message(error)
     else:
         message = str(error) or type(error).__name__
+        # The command line shows the place in its own way.
+        message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)
     if place is not None and place.found and "\n" in message:
         # The errors of grammars show their line themselves; here it is shown as that of other sources.
@@ -106,6 +106,8 @@ def describe(error: BaseException) -> dict[str, Any]:
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
     if place is not None and place.found:
+        from interlock.explain import line_column
+
         out["line"], out["column"] = line_column(place.text, place.start)
     if place is not None and place.notes:
         out["notes"] = list(place.notes)
@@ -129,6 +131,8 @@ def sentence(error: BaseException) -> list[Line]:
         lines.append(Line("  at: " + ", ".join(extra)))
     place = located(error)
     if place is not None and place.found:
+        from interlock.cli.excerpt import excerpt
+
         lines.append(Line((f"  line {described['line']}, column {described['column']}:", QUIET)))
         lines += [Line("  ") + line for line in excerpt(place.text, place.start, place.end)]
     lines += [Line(f"  {note}") for note in described.get("notes", [])]

@@ -9,34 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock import explain
+from interlock.cli.located import Located
 from interlock.explain.contradiction import contradiction
 from interlock.explain.document import Node
 
 if TYPE_CHECKING:
     from interlock.cli.sources import Source
-
-
-@dataclass
-class Located:
-    """Characters ``start`` to ``end`` of a text, the text's name, and what to do (empty where nothing is known)."""
-
-    text: str
-    start: int
-    end: int
-    remedy: str = ""
-    found: bool = True
-    notes: tuple[str, ...] = ()
-
-
-def located(error: BaseException) -> Located | None:
-    """What ``attach`` found out about an error."""
-    place = getattr(error, "located", None)
-    return place if isinstance(place, Located) else None
 
 
 def attach(error: interlock.InterlockError, source: Source) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import files, places
+from interlock.cli import files
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output
 from interlock.cli.style import NOTE, TRY, Line
@@ -70,6 +70,8 @@ class Source:
         try:
             return self.make(vocabulary, **changed)
         except interlock.InterlockError as error:
+            from interlock.cli import places
+
             places.attach(error, self)
             raise
 
@@ -127,8 +129,9 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     group.add_argument("--formats", choices=["assert", "annotate"], default="assert", help="what format means")
     group.add_argument(
         "--spelling",
-        choices=["any", "plain"],
-        help="of property names and constants (default: plain where whitespace is compact or spaced, else any)",
+        choices=["any", "constants", "plain"],
+        help="of strings: in any way; what the schema spells out as writers do; or each text in one way (default: "
+        "constants where whitespace is compact or spaced, else any)",
     )
     group.add_argument(
         "--document", action="append", default=[], metavar="URI=FILE", help="a schema that $ref may reach (repeatable)"

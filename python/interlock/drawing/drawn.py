@@ -195,6 +195,10 @@ def _compiled(source: Any) -> interlock.Index:
         return interlock.Index.from_regex(source, byte_vocabulary())
     if isinstance(source, str) and not source.lstrip().startswith("{"):
         return interlock.Index.from_regex(source, byte_vocabulary())
+    if not isinstance(source, str | bytes | dict | bool | type):
+        raise interlock.ArgumentError(
+            f"source must be an Index, a JSON Schema, a pattern or a list of choices, not {type(source).__name__}"
+        )
     return interlock.Index.from_json_schema(source, byte_vocabulary())
 
 

@@ -43,9 +43,19 @@ class Explanation:
 def explain(index: interlock.Index, text: str | bytes) -> Explanation:
     """What ``index`` says about ``text``, and why: see ``Explanation``.
 
+    ``ArgumentError`` for what is no index or no text.
+
     The text is walked byte by byte, whatever the vocabulary of the index. Bytes that are not UTF-8 are a reason of
     their own. Costs a compile over bytes, and for a text that is refused some more of small sources: milliseconds.
     """
+    if not isinstance(index, interlock.Index):
+        raise interlock.ArgumentError(
+            f"index must be an interlock.Index, not {type(index).__name__}: the index comes first, then the text"
+        )
+    if not isinstance(text, str | bytes):
+        raise interlock.ArgumentError(
+            f"text must be a str or bytes, not {type(text).__name__}: write a document as JSON, with json.dumps"
+        )
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     recipe = Recipe.of(index)
     guide = recipe.compile().guide()

@@ -38,7 +38,7 @@ def reasons(
             continue
         changed = {option: value}
         if option == "whitespace" and options["spelling"] is None:
-            changed["spelling"] = "any" if _is_loose(options) else "plain"
+            changed["spelling"] = "any" if _is_loose(options) else "constants"
         try:
             further = reach(compiled(**changed), text)
         except interlock.InterlockError:
@@ -93,7 +93,8 @@ def _option(option: str, text: str, document: Node | None, at: int, options: dic
     for where, node in document.walk() if document is not None and not member else ():
         if node.start <= at <= node.end and node.kind in ("string", "number"):
             pointer, begin, end = where, node.start, node.end
-    message = f"{text[begin:end]} is not spelled as json.dumps writes it (spelling plain)"
+    mode = options["spelling"] or "constants"
+    message = f"{text[begin:end]} is not spelled as json.dumps writes it (spelling {mode})"
     return _written("spelling", message, begin, end, 'spelling="any" takes every spelling', pointer)
 
 

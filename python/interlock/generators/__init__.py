@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from interlock._core import ArgumentError
@@ -62,7 +62,8 @@ def from_transformers(
         gen = interlock.from_transformers(model, tokenizer)
         user = gen("Make up a user.", User, max_tokens=100)
     """
-    from interlock.generators.transformers import TransformersGenerator
+    with _needs("transformers"):
+        from interlock.generators.transformers import TransformersGenerator
 
     return TransformersGenerator(model, tokenizer, whitespace=whitespace, chat=chat)
 
@@ -79,7 +80,8 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
         gen = interlock.from_llama_cpp(llama_cpp.Llama("model.gguf", n_ctx=4096))
         answer = gen("Is water wet?", Literal["yes", "no"])
     """
-    from interlock.generators.llama_cpp import LlamaCppGenerator
+    with _needs("llama-cpp"):
+        from interlock.generators.llama_cpp import LlamaCppGenerator
 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
@@ -96,7 +98,8 @@ def from_mlx_lm(model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat:
         gen = interlock.from_mlx_lm(*mlx_lm.load(folder))
         numbers = gen("Three primes.", list[int], max_tokens=40)
     """
-    from interlock.generators.mlx_lm import MlxLmGenerator
+    with _needs("mlx"):
+        from interlock.generators.mlx_lm import MlxLmGenerator
 
     return MlxLmGenerator(model, tokenizer, whitespace=whitespace, chat=chat)
 
@@ -112,7 +115,8 @@ def from_vllm(llm: Any, *, chat: bool | None = None) -> VllmGenerator:
         gen = interlock.from_vllm(vllm.LLM("Qwen/Qwen3-8B"))
         users = gen([f"Make up user {i}." for i in range(64)], User)
     """
-    from interlock.generators.vllm import VllmGenerator
+    with _needs("vllm"):
+        from interlock.generators.vllm import VllmGenerator
 
     return VllmGenerator(llm, chat=chat)
 
@@ -136,6 +140,18 @@ def from_openai(
 
     kind = AsyncOpenAIGenerator if is_asynchronous(client) else OpenAIGenerator
     return kind(client, model, server=server)
+
+
+@contextlib.contextmanager
+def _needs(extra: str) -> Iterator[None]:
+    """``ModuleNotFoundError`` that says what to install, where the backend's own packages are missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "interlock":
+            raise
+        message = f"{error.name} is not installed, and this backend needs it: pip install 'interlock[{extra}]'"
+        raise ModuleNotFoundError(message, name=error.name) from error
 
 
 # What generate compiled for each model, while the model lives: generators that have let go of their model.

@@ -9,7 +9,9 @@ Where a constraint begins with free text, ``_triggers`` says where that ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_origin
 
 from interlock import ArgumentError, Guide, Index
 from interlock.integrations._triggers import Triggered
@@ -22,10 +24,29 @@ Constraint = Index | Triggered | None
 def given_one(constraint: Constraint, trigger: str | Sequence[int] | None) -> Constraint:
     """One constraint as a user gave it, behind its trigger; ``ArgumentError`` for anything else."""
     if constraint is not None and not isinstance(constraint, (Index, Triggered)):
-        raise ArgumentError(f"a constraint is an Index, a Triggered or None, not {type(constraint).__name__}")
+        raise _no_constraint(constraint)
     if trigger is None or not isinstance(constraint, Index):
         return constraint
     return Triggered({trigger if isinstance(trigger, str) else tuple(trigger): constraint})
+
+
+def _no_constraint(given: object) -> ArgumentError:
+    """What was given instead of a constraint, and how to make one of it."""
+    if isinstance(given, Guide):
+        way = "pass its index, guide.index: every generation gets a guide of its own"
+    elif isinstance(given, Mapping):
+        way = "Index.from_json_schema(schema, vocabulary) makes an index of a JSON Schema"
+    elif isinstance(given, str | re.Pattern):
+        way = "Index.from_regex(pattern, vocabulary) makes an index of a pattern"
+    elif isinstance(given, type) or get_origin(given) is not None:
+        name = getattr(given, "__name__", given)
+        return ArgumentError(
+            f"a constraint is an Index, a Triggered or None, and {name} is a type: Index.from_type({name}, vocabulary) "
+            "makes an index of it"
+        )
+    else:
+        way = "Index.from_json_schema, Index.from_regex, Index.from_choices and Index.from_type make an index"
+    return ArgumentError(f"a constraint is an Index, a Triggered or None, not {type(given).__name__}: {way}")
 
 
 def warm_up(constraints: Iterable[object]) -> None:

@@ -141,21 +141,40 @@ class Triggered:
     """
 
     def __init__(self, triggers: Mapping[str | tuple[int, ...], Index], required: bool = False) -> None:
+        if not isinstance(triggers, Mapping):
+            kind = type(triggers).__name__
+            raise ArgumentError(
+                f'triggers map texts or ids to indexes, {{"</think>": index}}, and {kind} is no mapping'
+            )
         if not triggers:
-            raise ArgumentError("triggers must not be empty")
+            raise ArgumentError('triggers must not be empty: give at least one, {"</think>": index}')
+        for trigger, index in triggers.items():
+            if not isinstance(index, Index):
+                raise ArgumentError(f"the trigger {trigger!r} leads to an Index, not to {type(index).__name__}")
         self.vocabulary = next(iter(triggers.values())).vocabulary
         self.required = required
         self.indexes = list(triggers.values())
         self._triggers: list[tuple[bytes | tuple[int, ...], Index]] = []
         for trigger, index in triggers.items():
             if not trigger:
-                raise ArgumentError("a trigger must not be empty")
+                raise ArgumentError("a trigger must not be empty: give its text or the ids of its tokens")
             if index.vocabulary != self.vocabulary:
                 raise ArgumentError("the indexes of several triggers must have one vocabulary")
-            made = trigger.encode() if isinstance(trigger, str) else tuple(operator.index(i) for i in trigger)
+            made = trigger.encode() if isinstance(trigger, str) else self._ids(trigger)
             self._triggers.append((made, index))
         texts = tuple(trigger for trigger, _ in self._triggers if isinstance(trigger, bytes))
         self._texts = _texts_of(self.vocabulary, texts) if texts else None
+
+    def _ids(self, trigger: Iterable[int]) -> tuple[int, ...]:
+        """The ids of a trigger. One that no logits have could never come."""
+        ids = tuple(operator.index(i) for i in trigger)
+        size = self.vocabulary.size
+        for i in ids:
+            if not 0 <= i < size:
+                raise ArgumentError(
+                    f"the trigger {list(ids)} can never come: no token has the id {i}, ids lie below {size}"
+                )
+        return ids
 
     def fired(self, tokens: list[int]) -> Index | None:
         """The index whose trigger ends with the last of ``tokens``."""

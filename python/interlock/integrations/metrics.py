@@ -20,12 +20,13 @@ from __future__ import annotations
 import bisect
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import interlock
 from interlock import ArgumentError
 
 __all__ = [
+    "Change",
     "Counter",
     "Gauge",
     "Histogram",
@@ -66,18 +67,34 @@ TIMES = (
 """Upper bounds for times in seconds, from 10 us to 10 s."""
 
 
+class Change(NamedTuple):
+    """One change of a metric: what was added to a counter, what a gauge was set to, what a histogram observed."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    number: float
+
+
+Listeners = list[Callable[[Change], None]]
+
+
 class _Metric:
     kind = ""
 
-    def __init__(self, name: str, help: str, labels: Sequence[str], lock: threading.Lock) -> None:
+    def __init__(self, name: str, help: str, labels: Sequence[str], listeners: Listeners) -> None:
         self.name, self.help, self.labels = name, help, tuple(labels)
-        self._lock = lock
+        self._lock, self._listeners = threading.Lock(), listeners
         self._series: dict[tuple[str, ...], Any] = {}
 
     def _key(self, values: tuple[str, ...]) -> tuple[str, ...]:
         if len(values) != len(self.labels):
             raise ArgumentError(f"{self.name} has the labels {self.labels}, but {len(values)} values were given")
         return values
+
+    def _told(self, key: tuple[str, ...], number: float) -> None:
+        for listener in self._listeners:
+            listener(Change(self.name, self.kind, key, number))
 
     def _snapshot(self) -> dict[str, Any]:
         with self._lock:
@@ -100,6 +117,8 @@ class Counter(_Metric):
         key = self._key(values)
         with self._lock:
             self._series[key] = self._series.get(key, 0) + amount
+        if self._listeners:
+            self._told(key, amount)
 
     def value(self, *values: str) -> float:
         """The number of one series; 0 where nothing was added."""
@@ -117,6 +136,8 @@ class Gauge(_Metric):
         key = self._key(values)
         with self._lock:
             self._series[key] = number
+        if self._listeners:
+            self._told(key, number)
 
     def value(self, *values: str) -> float:
         """The number of one series; 0 where it was never set."""
@@ -130,9 +151,9 @@ class Histogram(_Metric):
     kind = "histogram"
 
     def __init__(
-        self, name: str, help: str, labels: Sequence[str], lock: threading.Lock, buckets: Sequence[float]
+        self, name: str, help: str, labels: Sequence[str], listeners: Listeners, buckets: Sequence[float]
     ) -> None:
-        super().__init__(name, help, labels, lock)
+        super().__init__(name, help, labels, listeners)
         self.buckets = tuple(buckets)
         if not self.buckets or list(self.buckets) != sorted(set(self.buckets)):
             raise ArgumentError(f"the buckets of {name} must ascend")
@@ -146,6 +167,8 @@ class Histogram(_Metric):
                 counts = self._series[key] = [0.0] * (len(self.buckets) + 2)
             counts[at] += 1
             counts[-1] += number
+        if self._listeners:
+            self._told(key, number)
 
     def count(self, *values: str) -> int:
         """How many numbers were observed in one series."""
@@ -171,20 +194,25 @@ class Registry:
         self._lock = threading.Lock()
         self._metrics: dict[str, _Metric] = {}
         self._before: list[Callable[[], None]] = []
+        self._listeners: Listeners = []
 
     def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
         """The counter of this name, made if it is not there. Its samples are called ``<prefix>_<name>_total``."""
-        return self._get(Counter, name, lambda full: Counter(full, help, labels, threading.Lock()))
+        return self._get(Counter, name, lambda full: Counter(full, help, labels, self._listeners))
 
     def gauge(self, name: str, help: str, labels: Sequence[str] = ()) -> Gauge:
         """The gauge of this name, made if it is not there."""
-        return self._get(Gauge, name, lambda full: Gauge(full, help, labels, threading.Lock()))
+        return self._get(Gauge, name, lambda full: Gauge(full, help, labels, self._listeners))
 
     def histogram(
         self, name: str, help: str, labels: Sequence[str] = (), buckets: Sequence[float] = TIMES
     ) -> Histogram:
         """The histogram of this name, made if it is not there. ``buckets`` are the upper bounds, ascending."""
-        return self._get(Histogram, name, lambda full: Histogram(full, help, labels, threading.Lock(), buckets))
+        return self._get(Histogram, name, lambda full: Histogram(full, help, labels, self._listeners, buckets))
+
+    def tell(self, listener: Callable[[Change], None]) -> None:
+        """Call ``listener`` after every change from now on, in the thread that made it. It must not raise."""
+        self._listeners.append(listener)
 
     def before_snapshot(self, function: Callable[[], None]) -> None:
         """Call ``function`` before every snapshot, for numbers that are read and not counted."""
@@ -305,6 +333,7 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
     (interlock.CancelledError, "cancelled"),
     (interlock.ArgumentError, "argument"),
     (interlock.VocabularyError, "vocabulary"),
+    (MemoryError, "memory"),
 )
 
 

@@ -50,19 +50,17 @@ def output_type_of(output_type: Any) -> OutputType[Any]: ...
 def output_type_of(output_type: Any) -> OutputType[Any]:
     """What a model may write so that a value of ``output_type`` can be read from it, and how it is read.
 
-    =====================================  ============================  =====================
-    ``output_type``                        the model writes              the value
-    =====================================  ============================  =====================
-    ``str``                                any text                      ``str``
-    ``Literal["a", "b"]``, ``["a", "b"]``  one of the texts              ``str``
-    an ``Enum`` of strings                 one of the texts              the member
-    ``re.compile(...)``                    a text that matches it        ``str``
-    a ``Grammar``                          a text of the grammar         ``str``
-    an ``Index``                           what the index accepts        ``str``
-    a JSON Schema (``dict``, JSON text)    JSON that follows it          what ``json`` reads
-    a function                             JSON with its arguments       a ``dict`` of them
-    every other type                       JSON of the type              a value of the type
-    =====================================  ============================  =====================
+    | ``output_type``                       | the model writes           | the value           |
+    |---------------------------------------|----------------------------|---------------------|
+    | ``str``                               | any text                   | ``str``             |
+    | ``Literal["a", "b"]``, ``["a", "b"]`` | one of the texts           | ``str``             |
+    | an ``Enum`` of strings                | one of the texts           | the member          |
+    | ``re.compile(...)``                   | a text that matches it     | ``str``             |
+    | a ``Grammar``                         | a text of the grammar      | ``str``             |
+    | an ``Index``                          | what the index accepts     | ``str``             |
+    | a JSON Schema (``dict``, JSON text)   | JSON that follows it       | what ``json`` reads |
+    | a function                            | JSON with its arguments    | a ``dict`` of them  |
+    | every other type                      | JSON of the type           | a value of the type |
 
     Every other type: ``int``, ``float``, ``bool``, ``None``, ``Literal``, ``Enum``, ``list``, ``dict``, ``tuple``,
     ``set``, unions, ``Annotated``, dataclasses, ``TypedDict``, ``NamedTuple``, types of ``datetime``, ``decimal`` and
@@ -216,6 +214,8 @@ def _choice_values(hint: Any) -> dict[str, Any] | None:
         return {value: value for value in get_args(hint)}
     if isinstance(hint, type) and issubclass(hint, Enum):
         members = {member.value: member for member in hint}
+        if not members:
+            raise ArgumentError(f"{hint.__name__} has no members: there is nothing to choose from")
         if members and all(isinstance(value, str) for value in members):
             return members
     return None

@@ -19,6 +19,13 @@ T = TypeVar("T")
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "seed")
 
 
+def _check_name(name: object) -> None:
+    """``ArgumentError`` for what cannot be the name of a part: an output type in its place above all."""
+    if name is not None and not isinstance(name, str):
+        given = name.__name__ if isinstance(name, type) else repr(name)
+        raise ArgumentError(f"the name of a part is a str or None, not {given}: the name comes first, then the type")
+
+
 class Program:
     """A text that you and a model write in turns.
 
@@ -54,6 +61,8 @@ class Program:
         self._sampling = sampling
         self._sampler = Sampler(**sampling)
         self.captures: dict[str, Any] = {}
+        if not isinstance(prompt, Sequence):
+            raise ArgumentError(f"a prompt is a text or a list of messages, not {type(prompt).__name__}")
         as_chat = not isinstance(prompt, str) or bool(chat)
         text = "" if as_chat else str(prompt)
         self._transcript = Transcript(self.model, generator.encode(prompt, True) if as_chat else generator.begin())
@@ -108,6 +117,7 @@ class Program:
         Errors: ``BudgetError`` if no output is so short, ``ArgumentError`` for ``stop`` with a type other than ``str``
         and for unknown options, and those of the output type.
         """
+        _check_name(name)
         check_max_tokens(max_tokens)
         check_options(sampling, _SAMPLING, "a program")
         output = self.generator.output_type(output_type)
@@ -152,7 +162,8 @@ class Program:
     def select(self, name: str | None, options: Any, **sampling: Any) -> Any:
         """Have the model choose one of ``options``, write it, and return it. A mapping maps texts to values."""
         if isinstance(options, str):
-            raise ArgumentError("options are a list of texts, not a single text")
+            raise ArgumentError("options are a list of texts, not a single text: did you mean [text]?")
+        _check_name(name)
         texts = list(options)
         # The longest option, in tokens of one byte, is as long as an option can be.
         budget = max((len(text.encode()) for text in texts if isinstance(text, str)), default=1) or 1
@@ -167,6 +178,7 @@ class Program:
 
         The arguments follow its annotations. What it returns is kept under ``name`` and not written; write it yourself.
         """
+        _check_name(name)
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
         value = function(**arguments)
         if name is not None:
@@ -194,8 +206,8 @@ class Program:
         try:
             return self.captures[name]
         except KeyError:
-            known = ", ".join(map(repr, self.captures)) or "nothing"
-            raise KeyError(f"nothing is captured as {name!r}; there is {known}") from None
+            known = f"there is {', '.join(map(repr, self.captures))}" if self.captures else "no part has a name yet"
+            raise KeyError(f"no part has the name {name!r}: {known}") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self.captures

@@ -74,11 +74,12 @@ impl Slice {
     }
 
     /// The slice of a JSON string whose decoded text has this one: characters that are not written as they are leave
-    /// it, and control characters, which are written in no text, do too.
-    pub fn encoded(self, plain: bool) -> Slice {
+    /// it, and control characters, which are written in no text, do too. Where any text passes, all that a string
+    /// without constraints lets pass does, if there is such a string to compare with (`keeps_open`).
+    pub fn encoded(self, keeps_open: bool) -> Slice {
         let escaped = group_of(b'"') | group_of(b'\\');
         match self {
-            open if open.is_open() && !plain => open,
+            open if open.is_open() && keeps_open => open,
             Slice { groups, len } => {
                 let written = groups & ALL & !escaped & !CONTROLS;
                 Slice { groups: if written == 0 { 0 } else { written | CONTROLS }, len }

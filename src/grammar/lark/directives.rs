@@ -33,7 +33,9 @@ impl<'a> Parser<'a, '_> {
             let number = |p: &Self, s: &str| -> Result<u32> {
                 let digits = !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
                 let n = if digits { s.parse().ok() } else { None };
-                n.ok_or_else(|| wrong(p, format!("{s:?} is no id of a token; ids are numbers, ranges of them, or '*' alone")))
+                n.ok_or_else(|| {
+                    wrong(p, format!("{s:?} is no id of a token; ids are numbers, ranges of them, or '*' alone"))
+                })
             };
             tokens.push(match item.split_once('-') {
                 None => TokenName::Id(number(self, item)?),
@@ -69,14 +71,8 @@ impl<'a> Parser<'a, '_> {
         let number = self.tree.texts.add(name, text.clone());
         let space = self.new_space(TextPlace { text: number, at: 0 });
         let module = self.new_module();
-        let mut inner = Parser::new(
-            self.tree,
-            (number, text),
-            self.limits,
-            self.imported,
-            (space, module),
-            self.nested + 1,
-        );
+        let mut inner =
+            Parser::new(self.tree, (number, text), self.limits, self.imported, (space, module), self.nested + 1);
         inner.statements()?;
         self.imported.spaces.borrow_mut().insert(name.to_owned(), Some(space));
         Ok(self.tree.push(Part::Nested(space), place))
@@ -151,7 +147,8 @@ impl<'a> Parser<'a, '_> {
             }
             Some(Err(e)) => {
                 let line = rest.split_inclusive('\n').take(e.line().saturating_sub(1)).map(str::len).sum::<usize>();
-                let column = rest[line.min(rest.len())..].chars().take(e.column().saturating_sub(1)).map(char::len_utf8);
+                let column =
+                    rest[line.min(rest.len())..].chars().take(e.column().saturating_sub(1)).map(char::len_utf8);
                 let place = (from + line + column.sum::<usize>()).min(self.lexer.text.len());
                 let what = e.to_string();
                 let what = what.split(" at line ").next().unwrap_or_default();
@@ -229,7 +226,9 @@ impl<'a> Parser<'a, '_> {
                 ("lazy", false) => found.lazy = true,
                 ("capture", false) => found.capture = Some(String::new()),
                 ("lazy", true) => return Err(self.error(at, "\"lazy\" has no value")),
-                (_, false) => return Err(self.error(at, format!("a value must stand behind {name:?}, as in {name}=..."))),
+                (_, false) => {
+                    return Err(self.error(at, format!("a value must stand behind {name:?}, as in {name}=...")));
+                }
                 ("capture", true) => match self.take()? {
                     (Token::Text { raw, any_case: false }, _) => found.capture = Some(raw.to_owned()),
                     (_, at) => return Err(self.error(at, "the name of a capture is a text")),

@@ -76,7 +76,9 @@ impl<'a> Parser<'a, '_> {
                     self.expect_name("an alias")?;
                     let (next, at) = self.peek()?;
                     if !matches!(next, Token::Newline | Token::End | Token::Mark('|' | ')' | ']' | '}')) {
-                        return Err(self.error(at, "an alias ends its alternative; '|' or the next line must follow it"));
+                        return Err(
+                            self.error(at, "an alias ends its alternative; '|' or the next line must follow it")
+                        );
                     }
                 }
                 Token::Mark(open @ ('(' | '[')) => {
@@ -149,8 +151,7 @@ impl<'a> Parser<'a, '_> {
             Token::Name(name) => return self.named(name, place),
             Token::Text { raw, any_case } => return self.text_or_range(raw, any_case, place),
             Token::Pattern { raw, flags } => {
-                let pattern =
-                    escapes::pattern(raw).map_err(|(at, message)| self.error(place.at + 1 + at, message))?;
+                let pattern = escapes::pattern(raw).map_err(|(at, message)| self.error(place.at + 1 + at, message))?;
                 Part::Pattern { pattern, flags: flags.to_owned() }
             }
             Token::Special(name) => self.special_token(name, place)?,

@@ -80,7 +80,8 @@ impl Parser<'_, '_> {
             _ => {
                 let name = path.pop().unwrap_or_default();
                 if path.is_empty() {
-                    let message = format!("the file that {name:?} comes from must stand before it: %import file.{name}");
+                    let message =
+                        format!("the file that {name:?} comes from must stand before it: %import file.{name}");
                     return Err(self.error(start, message));
                 }
                 let alias = self.alias(&name)?;
@@ -158,14 +159,8 @@ pub(crate) fn load(parser: &mut Parser<'_, '_>, import: Import) -> Result<()> {
         }
     }
     let number = parser.tree.texts.add(dotted.clone(), text);
-    let mut inner = Parser::new(
-        parser.tree,
-        (number, text),
-        parser.limits,
-        parser.imported,
-        (parser.space, module),
-        parser.nested,
-    );
+    let mut inner =
+        Parser::new(parser.tree, (number, text), parser.limits, parser.imported, (parser.space, module), parser.nested);
     inner.statements()?;
     for (name, _, at) in &import.names {
         let global = parser.tree.mangled(module, name);

@@ -169,7 +169,9 @@ impl<'a> Lexer<'a> {
             match self.byte(self.at) {
                 b'"' => break,
                 b'\\' if self.byte(self.at + 1) != b'\n' => self.at += 2,
-                b'\n' => return Err((start, "this text is not closed; a double quote must end it on its line".to_owned())),
+                b'\n' => {
+                    return Err((start, "this text is not closed; a double quote must end it on its line".to_owned()));
+                }
                 _ if self.at >= self.text.len() => {
                     return Err((start, "this text is not closed; a double quote must end it".to_owned()));
                 }

@@ -41,5 +41,6 @@ pub(crate) fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Re
         spaces: RefCell::new(SeededMap::default()),
     };
     Parser::new(&mut tree, (number, text), limits, &imported, (0, 0), 0).statements()?;
+    tree.extend_definitions();
     Ok(tree)
 }

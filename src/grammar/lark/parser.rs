@@ -7,6 +7,9 @@ use crate::grammar::lark::lexer::{Lexer, Token};
 use crate::grammar::tree::{Attributes, Definition, ModuleId, Part, PartId, SpaceId, Tree};
 use crate::limits::Limits;
 
+/// Parameters of one template.
+const MOST_PARAMETERS: usize = 100;
+
 /// How a definition stands to one of the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
@@ -199,7 +202,9 @@ impl<'a, 'b> Parser<'a, 'b> {
         loop {
             let (name, at) = self.expect_name("the name of a terminal")?;
             if !is_terminal(name) {
-                return Err(self.error(at, format!("only terminals are declared, and {name:?} is a rule by its letters")));
+                return Err(
+                    self.error(at, format!("only terminals are declared, and {name:?} is a rule by its letters"))
+                );
             }
             let place = self.place(at);
             let body = self.tree.push(Part::Choice(Vec::new()), place);
@@ -238,7 +243,8 @@ impl<'a, 'b> Parser<'a, 'b> {
             return Err(self.error(at, "the modifiers ? and ! stand before rules, not before terminals"));
         }
         if terminal && name.bytes().any(|b| b.is_ascii_lowercase()) {
-            let message = format!("{name:?} mixes upper and lower case: terminals are named in capitals, rules without any");
+            let message =
+                format!("{name:?} mixes upper and lower case: terminals are named in capitals, rules without any");
             return Err(self.error(at, message));
         }
         self.parameters.clear();
@@ -247,6 +253,9 @@ impl<'a, 'b> Parser<'a, 'b> {
                 let (parameter, at) = self.expect_name("the name of a parameter")?;
                 if self.parameters.iter().any(|p| p == parameter) {
                     return Err(self.error(at, format!("the parameter {parameter:?} stands here twice")));
+                }
+                if self.parameters.len() == MOST_PARAMETERS {
+                    return Err(self.error(at, format!("a template has at most {MOST_PARAMETERS} parameters")));
                 }
                 self.parameters.push(parameter.to_owned());
                 if !self.takes(Token::Mark(','))? {
@@ -336,17 +345,17 @@ impl<'a, 'b> Parser<'a, 'b> {
                 );
                 return Err(self.tree.texts.error(place, message));
             }
-            Standing::Overrides => self.tree.definitions[slot] = definition,
+            Standing::Overrides => {
+                self.tree.definitions[slot] = definition;
+                self.tree.extensions.remove(&known);
+            }
             Standing::Extends => {
                 let old = &self.tree.definitions[slot];
                 if old.parameters != definition.parameters {
                     let message = format!("the {kind} {name:?} has other parameters than the one that it extends");
                     return Err(self.tree.texts.error(place, message));
                 }
-                let both = vec![old.body, definition.body];
-                let body = self.tree.push(Part::Choice(both), place);
-                self.tree.definitions[slot].body = body;
-                self.tree.definitions[slot].declared = false;
+                self.tree.extensions.entry(known).or_default().push(definition.body);
             }
         }
         Ok(())

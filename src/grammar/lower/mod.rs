@@ -1,6 +1,7 @@
 //! From definitions to the model: names become numbers, templates become rules, terminals become expressions.
 
 mod free_text;
+mod lazy_first;
 mod pattern_text;
 mod rules;
 mod terminals;
@@ -67,6 +68,8 @@ struct Lowering<'a> {
     states: Vec<TerminalState>,
     /// Named terminals that are one text or one pattern, by grammar.
     named_literals: SeededMap<(SpaceId, TerminalKey), DefinitionId>,
+    /// Terminals of rules with `lazy`, `suffix` or `stop`.
+    lazy: Vec<TerminalId>,
     token_sets: Vec<TokenSet>,
     documents: Vec<Document>,
     /// Ignored terminals are written out in the rules, since nested grammars do not ignore the same.
@@ -96,6 +99,7 @@ pub(crate) fn lower(tree: &Tree, lexer: Lexer, limits: &Limits) -> Result<Gramma
         terminal_ids: SeededMap::default(),
         states: vec![TerminalState::Unknown; tree.definitions.len()],
         named_literals: SeededMap::default(),
+        lazy: Vec::new(),
         token_sets: Vec::new(),
         documents: Vec::new(),
         explicit_ignore: false,
@@ -118,6 +122,9 @@ pub(crate) fn lower(tree: &Tree, lexer: Lexer, limits: &Limits) -> Result<Gramma
     }
     let start = l.start_of(0)?;
     l.run()?;
+    if lexer != Lexer::Any {
+        l.let_lazy_ones_count_first(start)?;
+    }
     l.x.check()?;
     let indentation = l.indentation();
     let ignored = if l.explicit_ignore { Vec::new() } else { ignored.swap_remove(0) };

@@ -5,6 +5,9 @@ use crate::grammar::lower::Lowering;
 use crate::grammar::model::UNBOUNDED;
 use crate::grammar::tree::{Part, PartId, SpaceId};
 
+/// Bytes of one terminal's pattern: what names are written out to.
+const MOST_BYTES: usize = 1 << 20;
+
 /// What is still to be written.
 enum Job {
     Write(String),
@@ -41,7 +44,7 @@ impl Lowering<'_> {
                 }
                 Job::Part(p) => p,
             };
-            let most = self.limits.max_source_bytes;
+            let most = self.limits.max_source_bytes.min(MOST_BYTES);
             if out.len() + jobs.len() > most {
                 let e = Error::limit("bytes of a terminal's pattern", most as u64, out.len() as u64);
                 return Err(e.of("max_source_bytes"));

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::grammar::excerpt::did_you_mean;
 use crate::grammar::lower::validate::undefined;
 use crate::grammar::lower::{Lowering, RuleKey, TerminalKey, Value, ValueId};
-use crate::grammar::model::{Document, Lexer, Node, TokenSet};
+use crate::grammar::model::{Document, Lexer, Node, TokenSet, UNBOUNDED};
 use crate::grammar::tree::{Definition, DefinitionId, Part, PartId, SpaceId};
 
 /// Parts of a body, children first, with what has become of them.
@@ -68,7 +68,9 @@ impl Lowering<'_> {
                 let found = self.tree.spaces[d.space as usize].names.get(&**name);
                 found.is_some_and(|&f| self.tree.definitions[f as usize].terminal)
             }
-            Part::Template { .. } | Part::Nested(_) | Part::Document(_) | Part::Tokens { .. } | Part::Dispatch(_) => false,
+            Part::Template { .. } | Part::Nested(_) | Part::Document(_) | Part::Tokens { .. } | Part::Dispatch(_) => {
+                false
+            }
             _ => true,
         })
     }
@@ -126,11 +128,10 @@ impl Lowering<'_> {
             }
             Part::Sequence(v) => {
                 let mut nodes = Vec::with_capacity(v.len());
-                let runs = self.runs(d.space, v);
+                let mut runs = self.runs(d.space, v).into_iter().peekable();
                 let mut i = 0;
                 while i < v.len() {
-                    let run = runs.iter().find(|r| r.as_ptr() == v[i..].as_ptr());
-                    if let Some(run) = run {
+                    if let Some(run) = runs.next_if(|run| run.first() == v.get(i)) {
                         let terminal = self.terminal_of_sequence(d.space, run)?;
                         nodes.push(self.symbol(d.space, Node::Terminal(terminal)));
                         i += run.len();
@@ -148,16 +149,18 @@ impl Lowering<'_> {
                     _ => Node::Sequence(nodes),
                 }
             }
-            Part::Choice(v) => match v.as_slice() {
-                [one] => lowered.take(*one),
-                _ => Node::Choice(v.iter().map(|&c| lowered.take(c)).collect()),
-            },
-            Part::Repeat { body, min, max } => match lowered.take(*body) {
-                Node::Empty => Node::Empty,
-                _ if *max == 0 => Node::Empty,
-                node if (*min, *max) == (1, 1) => node,
-                node => Node::Repeat { body: Box::new(node), min: *min, max: *max },
-            },
+            Part::Choice(v) => {
+                let mut nodes = Vec::with_capacity(v.len());
+                for &c in v {
+                    match lowered.take(c) {
+                        Node::Choice(inner) if nodes.is_empty() => nodes = inner,
+                        Node::Choice(inner) => nodes.extend(inner),
+                        node => nodes.push(node),
+                    }
+                }
+                if nodes.len() == 1 { nodes.swap_remove(0) } else { Node::Choice(nodes) }
+            }
+            Part::Repeat { body, min, max } => repeated(lowered.take(*body), *min, *max),
             Part::Tokens { tokens, complement } => {
                 let at = tree.texts.offset(place);
                 self.token_sets.push(TokenSet { place: at, tokens: tokens.clone(), complement: *complement });
@@ -304,5 +307,18 @@ impl Lowering<'_> {
             Part::Pattern { pattern, flags } => Some(TerminalKey::Pattern(pattern.clone(), flags.clone())),
             _ => None,
         }
+    }
+}
+
+/// Copies of a node. Copies of copies are counted together where that says the same.
+fn repeated(node: Node, min: u32, max: u32) -> Node {
+    match node {
+        Node::Empty => Node::Empty,
+        _ if max == 0 => Node::Empty,
+        node if (min, max) == (1, 1) => node,
+        Node::Repeat { body, min: 0, max: UNBOUNDED } => Node::Repeat { body, min: 0, max: UNBOUNDED },
+        Node::Repeat { body, min: 1, max: UNBOUNDED } => Node::Repeat { body, min, max: UNBOUNDED },
+        Node::Repeat { body, min: 0, max: 1 } => Node::Repeat { body, min: 0, max },
+        node => Node::Repeat { body: Box::new(node), min, max },
     }
 }

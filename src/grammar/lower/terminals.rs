@@ -123,7 +123,9 @@ impl Lowering<'_> {
         let shortest = self.x.shortest(e);
         let key = TerminalKey::Definition(id);
         let texts = SymbolTexts { texts: shortest, context: None };
-        Ok(self.add_terminal(key, d.name.clone(), d.place, texts, d.priority, false))
+        let terminal = self.add_terminal(key, d.name.clone(), d.place, texts, d.priority, false);
+        self.lazy.push(terminal);
+        Ok(terminal)
     }
 
     /// What a part accepts that must mean the same wherever it stands.
@@ -139,7 +141,8 @@ impl Lowering<'_> {
                 _ => !self.is_terminal(self.found(space, below, name)?),
             };
             if is_rule {
-                let message = "a rule with \"lazy\", \"suffix\" or \"stop\" is made of texts, patterns and terminals only";
+                let message =
+                    "a rule with \"lazy\", \"suffix\" or \"stop\" is made of texts, patterns and terminals only";
                 return Err(self.tree.texts.error(self.tree.place(below), message));
             }
         }
@@ -166,8 +169,8 @@ impl Lowering<'_> {
         let place = self.tree.place(p);
         let (pattern, flags) = self.pattern_text(space, p)?;
         let options = RegexOptions { dialect: Dialect::Python, flags };
-        let shortest = self.lexer != Lexer::Any;
-        regex::lower_symbol(&mut self.x, &pattern, &options, shortest, self.limits)
+        let first = self.lexer != Lexer::Any;
+        regex::lower_symbol(&mut self.x, &pattern, &options, first, self.limits)
             .map_err(|e| self.tree.texts.at(place, &e))
     }
 

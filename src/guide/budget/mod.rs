@@ -68,6 +68,9 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            return Err(no_plan());
+        }
         let planned = self.plan_here().map(|p| p.len());
         planned.or_else(|| Some(self.search(u64::MAX).plan?.len())).ok_or_else(no_plan)
     }
@@ -80,6 +83,12 @@ impl Guide {
     pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
+        }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "max_tokens: the outputs of a grammar can't be bounded yet",
+            ));
         }
         let most = max_tokens as u64;
         let mut is_searched = false;
@@ -297,6 +306,7 @@ impl Guide {
         // One place stands for many: what is true of them all is a plan.
         let mut twin = self.clone();
         twin.budget = None;
+        (twin.min_tokens, twin.canonical_forced) = (0, false);
         let completes = |plan: &Vec<u32>| twin.advance_many(plan) == plan.len() && twin.is_accepting();
         if !found.plan.as_ref().is_none_or(completes) {
             found = FewestSearch { plan: None, exact: false };

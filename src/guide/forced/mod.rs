@@ -4,5 +4,6 @@
 //! `docs/internals/forced-tokens.md` has an example.
 
 pub(crate) mod bytes;
+pub(crate) mod canonical;
 pub(crate) mod open_piece;
 pub(crate) mod tokens;

@@ -55,9 +55,24 @@ impl Guide {
         let tokens = self.certain_tokens().unwrap_or_default();
         // Going back forgets the run, which is that of this position.
         let run = self.run.clone();
-        let allowed = self.validate(&tokens);
+        let allowed = tokens.iter().take_while(|&&id| self.take(id)).count();
+        self.back(allowed);
         self.run = run;
         tokens.get(..allowed).unwrap_or_default().to_vec()
+    }
+
+    /// [`forced_tokens`](Self::forced_tokens) as they will be once `ids` were taken, a draft for instance. The guide
+    /// stays where it is. Empty where some of `ids` is refused.
+    ///
+    /// # Cost
+    /// That of taking `ids` and going back, and that of the forced tokens there.
+    pub fn forced_tokens_after(&mut self, ids: &[u32]) -> Vec<u32> {
+        let (run, canonical) = (self.run.clone(), self.canonical);
+        let taken = self.advance_many(ids);
+        let found = if taken == ids.len() { self.forced_tokens() } else { Vec::new() };
+        self.back(taken);
+        (self.run, self.canonical) = (run, canonical);
+        found
     }
 
     /// After tokens were taken back: forgets the places that they made certain.

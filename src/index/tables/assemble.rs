@@ -206,8 +206,8 @@ fn least_configurations(program: &Program, most: usize) -> Option<u64> {
         return Some(u64::MAX);
     }
     let lengths = program.lexemes.iter().filter_map(|l| match l.kind() {
-        LexemeKind::Text { min, max } => Some(u64::from(if max == INF { min } else { max })),
-        LexemeKind::Raw | LexemeKind::Constant => None,
+        LexemeKind::Text { min, max, .. } => Some(u64::from(if max == INF { min } else { max })),
+        LexemeKind::Raw => None,
     });
     let elements = program.arrays.iter().map(|a| if a.max == u64::MAX { a.min } else { a.max });
     // In any order every set of keys is a configuration.

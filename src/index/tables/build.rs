@@ -200,7 +200,9 @@ fn fill_parts(
     let lexemes: Vec<&Arc<MaskedLexeme>> = match &inner.engine {
         IndexEngine::Pattern(lexeme) => vec![lexeme],
         // Keys without a name are any text: a few states, so what comes last may take nearly all.
-        IndexEngine::Document { lexemes, .. } => [&inner.tables.any_text].into_iter().chain(lexemes).collect(),
+        IndexEngine::Document { program, lexemes } => {
+            [inner.tables.any_text_with(program.key_escapes())].into_iter().chain(lexemes).collect()
+        }
         IndexEngine::Grammar(grammar) => grammar.lexemes.iter().flatten().collect(),
     };
     // Masks of each lexeme with their rank in it: all lexemes have their turn.
@@ -311,7 +313,7 @@ fn explore(l: &Lexeme, most: usize, most_bytes: usize) -> Result<(Vec<StateId>, 
 /// Numbers of code points, one at least of every class that a mask can tell apart: those near either bound, and one
 /// that is far from both.
 fn counts(l: &Lexeme) -> BTreeSet<u32> {
-    let LexemeKind::Text { min, max } = l.kind() else { return BTreeSet::from([0]) };
+    let LexemeKind::Text { min, max, .. } = l.kind() else { return BTreeSet::from([0]) };
     if !l.is_bounded() {
         return BTreeSet::from([0]);
     }

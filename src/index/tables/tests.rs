@@ -1,3 +1,4 @@
+use crate::json::string_escape::EscapeUse;
 use std::sync::Arc;
 
 use crate::flat::explore::Explorer;
@@ -296,7 +297,7 @@ fn masks_of_bounded_text_inside_escapes_are_those_of_steps() {
     let options = VocabularyOptions { eos_token_ids: vec![eos], special_token_ids: vec![], size: None };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
     let shared = VocabularyTables::of(&vocabulary).unwrap();
-    let masked = shared.any_text_of(1, 5).unwrap();
+    let masked = shared.any_text_of(1, 5, EscapeUse::Any).unwrap();
     let l = &masked.lexeme;
     let (mut states, mut at, mut rooms) = (vec![l.start()], 0, 0);
     while let Some(&state) = states.get(at) {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
+use crate::json::string_escape::EscapeUse;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
@@ -24,7 +25,7 @@ fn a_turn_that_lengthens_the_way_is_seen() {
 #[test]
 fn no_state_is_farther_than_that() {
     for (pattern, min, max) in [("(?s).*", 0, INF), ("(?s).*", 3, 9), ("(a{7,8})*", 10, 40), ("é|ab{9}", 0, INF)] {
-        let l = lexeme(pattern, LexemeKind::Text { min, max });
+        let l = lexeme(pattern, LexemeKind::Text { min, max, escapes: EscapeUse::Any });
         let most = farthest(&l).expect("few states");
         let mut states = vec![(l.start(), 0)];
         let mut at = 0;

@@ -58,7 +58,7 @@ impl KeyEncoder<'_> {
         rests.sort_unstable();
         rests.dedup();
         out.clear();
-        out.push(self.program.plain_names as u8);
+        out.push(self.program.name_escapes as u8);
         for rest in &rests {
             out.extend_from_slice(&(rest.len() as u32).to_le_bytes());
             out.extend_from_slice(rest);

@@ -340,7 +340,7 @@ impl KeyEncoder<'_> {
                 // Any name may go on with an escape that has only begun, but for those that are spelled plainly;
                 // whether there is one is told of all names together.
                 (true, b"\\") => {
-                    self.program.plain_names && !name.first().is_some_and(|&b| b < 0x7F && spells_itself(b))
+                    !self.program.name_escapes.is_any() && !name.first().is_some_and(|&b| b < 0x7F && spells_itself(b))
                 }
                 (true, _) => true,
                 (false, _) => !t.complete,

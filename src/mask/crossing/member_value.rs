@@ -182,8 +182,7 @@ impl MaskBuilder<'_> {
             let masked = &self.lexemes[lexeme as usize];
             let bounds = match masked.lexeme.kind() {
                 LexemeKind::Raw => 0,
-                LexemeKind::Constant => 1,
-                LexemeKind::Text { min, max } => !(u64::from(min) << 32 | u64::from(max)),
+                LexemeKind::Text { min, max, .. } => !(u64::from(min) << 32 | u64::from(max)),
             };
             [masked.number(), bounds]
         };

@@ -8,10 +8,12 @@
 //! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`builder`).
 
 mod builder;
+mod documents;
 mod exits;
 
 use std::sync::Arc;
 
+pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
@@ -51,18 +53,22 @@ pub struct GrammarEngine {
     pub lexemes: Vec<Option<Arc<MaskedLexeme>>>,
     /// What is remembered of masks.
     pub masks: GrammarMasks,
+    /// The masks of the documents inside the output.
+    pub documents: Vec<DocumentMasks>,
 }
 
 impl GrammarEngine {
     /// What fills masks.
     pub fn masker<'a>(&'a self, tables: &'a VocabTables, vocabulary: &'a Vocabulary) -> GrammarMasker<'a> {
-        GrammarMasker { program: &self.program, lexemes: &self.lexemes, tables, vocabulary, masks: &self.masks }
+        let GrammarEngine { program, lexemes, masks, documents } = self;
+        GrammarMasker { program, lexemes, tables, vocabulary, masks, documents }
     }
 
     /// Approximate bytes held, those included that are shared with other indexes of the vocabulary.
     pub fn memory_bytes(&self) -> usize {
         let lexemes: usize = self.lexemes.iter().flatten().map(|l| l.memory_bytes()).sum();
-        lexemes + self.program.memory_bytes() + self.masks.memory_bytes()
+        let documents: usize = self.documents.iter().map(DocumentMasks::memory_bytes).sum();
+        lexemes + self.program.memory_bytes() + self.masks.memory_bytes() + documents
     }
 }
 
@@ -78,11 +84,16 @@ pub struct GrammarMasker<'a> {
     pub vocabulary: &'a Vocabulary,
     /// What the index remembers.
     pub masks: &'a GrammarMasks,
+    /// The masks of the documents.
+    pub documents: &'a [DocumentMasks],
 }
 
 impl GrammarMasker<'_> {
     /// Writes the mask of a position to `row` if it is known. Otherwise `row` holds anything.
-    pub fn fill_known(&self, stack: &ParseStack, position: PositionId, row: &mut [u32]) -> bool {
+    pub fn fill_known(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32]) -> bool {
+        if !self.documents.is_empty() {
+            return false;
+        }
         let branches = stack.branches(position);
         let mut is_first = true;
         for branch in branches {
@@ -104,6 +115,10 @@ impl GrammarMasker<'_> {
     pub fn fill(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32]) {
         row.fill(0);
         for branch in stack.branches_of(position) {
+            self.fill_documents(stack, &branch, row);
+            if branch.is_in_document() {
+                continue;
+            }
             let known = self.row_of(stack, &branch);
             row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from);
         }

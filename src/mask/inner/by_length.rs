@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::lexeme::{Lexeme, StateId};
+use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::mask::lexeme_mask::{LexemeMask, TokenSet, walk};
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
@@ -15,10 +15,11 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::vocab::Vocabulary;
 
 impl VocabTables {
-    /// Masks of any text between two characters, by room.
-    pub(crate) fn rooms(&self, vocabulary: &Vocabulary) -> &[Arc<LexemeMask>] {
-        let l = &*self.any_text.lexeme;
-        self.any_text.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, l.next(l.start(), b'"')))
+    /// Masks of any text of a kind between two characters, by room.
+    pub(crate) fn rooms(&self, vocabulary: &Vocabulary, kind: LexemeKind) -> &[Arc<LexemeMask>] {
+        let any = self.any_text_with(kind.escapes());
+        let l = &*any.lexeme;
+        any.masks.rooms.get_or_init(|| self.room_masks(vocabulary, l, l.next(l.start(), b'"')))
     }
 
     /// [`room_masks`](Self::room_masks) of a state inside a character or an escape, made once: there are some dozens.

@@ -59,7 +59,7 @@ pub fn counted_cross(
 fn around(tables: &VocabTables, l: &Lexeme, state: StateId, free: Slice) -> Option<((StateId, StateId), u32)> {
     let read = match l.kind() {
         LexemeKind::Text { min, .. } => min,
-        LexemeKind::Raw | LexemeKind::Constant => 0,
+        LexemeKind::Raw => 0,
     };
     if free.len < INF || !l.is_far(read, tables.reach.any) {
         return None;

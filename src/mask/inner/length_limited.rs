@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::expr::INF;
-use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::mask::inner::inner_walk::by_short_walk;
 use crate::mask::inner::inner_walk::is_inside_char;
 use crate::mask::inner::pending_length::needs;
@@ -56,19 +56,21 @@ impl VocabTables {
         let fits = |t: u32| vocabulary.token_bytes(t).is_some_and(|bytes| fits(l, state, count, bytes));
         let inner = match &far.inner {
             TokenSet::Sparse(tokens) => TokenSet::Sparse(tokens.iter().copied().filter(|&t| fits(t)).collect()),
-            TokenSet::Dense(row) => match self.fitting_by_length(vocabulary, row, (room, l.most_later()), fits) {
-                Some(fitting) => fitting,
-                None => {
-                    let needs = match lexeme.masks.known_needs(state) {
-                        Some(known) => known,
-                        None => match by_walk() {
-                            Some(inner) => return Some(LexemeMask { inner, cross: far.cross.clone() }),
-                            None => self.find_needs(vocabulary, lexeme, state),
-                        },
-                    };
-                    self.fitting(vocabulary, row, &*needs?, room)
+            TokenSet::Dense(row) => {
+                match self.fitting_by_length((vocabulary, l.kind()), row, (room, l.most_later()), fits) {
+                    Some(fitting) => fitting,
+                    None => {
+                        let needs = match lexeme.masks.known_needs(state) {
+                            Some(known) => known,
+                            None => match by_walk() {
+                                Some(inner) => return Some(LexemeMask { inner, cross: far.cross.clone() }),
+                                None => self.find_needs(vocabulary, lexeme, state),
+                            },
+                        };
+                        self.fitting((vocabulary, l.kind()), row, &*needs?, room)
+                    }
                 }
-            },
+            }
         };
         // Whether a crossing token's text fits is seen where it closes.
         Some(LexemeMask { inner, cross: far.cross.clone() })
@@ -78,14 +80,14 @@ impl VocabTables {
     /// `later` is needed behind any token. The few that are left are asked about.
     fn fitting_by_length(
         &self,
-        vocabulary: &Vocabulary,
+        (vocabulary, kind): (&Vocabulary, LexemeKind),
         row: &Arc<[u32]>,
         (room, later): (u32, u32),
         fits: impl Fn(u32) -> bool,
     ) -> Option<TokenSet> {
         /// Tokens that are asked about at most.
         const MOST: u32 = 1_024;
-        let rooms = self.rooms(vocabulary);
+        let rooms = self.rooms(vocabulary, kind);
         let none = TokenSet::Sparse(Box::default());
         // `None` where all are as short.
         let sure = room.checked_sub(later).map_or(Some(&none), |sure| rooms.get(sure as usize).map(|mask| &mask.inner));
@@ -126,8 +128,14 @@ impl VocabTables {
     }
 
     /// The tokens of `row` that fit into `room` code points together with what is needed behind them.
-    fn fitting(&self, vocabulary: &Vocabulary, row: &Arc<[u32]>, needs: &PendingLengths, room: u32) -> TokenSet {
-        let rooms = self.rooms(vocabulary);
+    fn fitting(
+        &self,
+        (vocabulary, kind): (&Vocabulary, LexemeKind),
+        row: &Arc<[u32]>,
+        needs: &PendingLengths,
+        room: u32,
+    ) -> TokenSet {
+        let rooms = self.rooms(vocabulary, kind);
         let mut out: Arc<[u32]> = Arc::from(&row[..]);
         let row = Arc::make_mut(&mut out);
         // The tokens of at most so many code points; all where there is no such mask.

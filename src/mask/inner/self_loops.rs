@@ -26,7 +26,7 @@ pub(super) fn loops(l: &Lexeme, state: StateId) -> Slice {
         missing |= back.missing(lead);
     }
     let found = Slice { groups: ALL & !missing, len: INF };
-    if l.kind() == LexemeKind::Raw { found } else { found.encoded(l.kind() == LexemeKind::Constant) }
+    if l.kind() == LexemeKind::Raw { found } else { found.encoded(l.kind().has_any_text()) }
 }
 
 struct Back<'a> {

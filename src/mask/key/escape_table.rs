@@ -2,7 +2,7 @@
 //!
 //! What a token may still become inside an escape does not depend on any name, so it is listed once.
 
-use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::json::string_escape::{EscapeMove, EscapeState, EscapeUse, step};
 use crate::mask::trie_kind::TrieKind;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
@@ -27,28 +27,35 @@ pub(crate) struct Escapes {
 }
 
 impl Escapes {
-    /// The tokens from the backslash `node` on, in `plain` spelling or any.
-    pub(super) fn of(trie: &Trie, node: u32, plain: bool) -> Escapes {
+    /// The tokens from the backslash `node` on that keep to some escapes.
+    pub(super) fn of(trie: &Trie, node: u32, escapes: EscapeUse) -> Escapes {
         let mut found = Escapes::default();
-        found.add(trie, (node, b'\\'), plain, EscapeState::Plain, &mut KeyPath::new());
+        found.add(trie, (node, b'\\'), escapes, EscapeState::Plain, &mut KeyPath::new());
         found
     }
 
     /// Adds what lies from `node` on, to which `byte` leads.
-    fn add(&mut self, trie: &Trie, (node, byte): (u32, u8), plain: bool, before: EscapeState, path: &mut KeyPath) {
+    fn add(
+        &mut self,
+        trie: &Trie,
+        (node, byte): (u32, u8),
+        escapes: EscapeUse,
+        before: EscapeState,
+        path: &mut KeyPath,
+    ) {
         let to = step(before, byte);
-        if plain && !is_plain(before, byte, &to) {
+        if !escapes.allows(before, byte, &to) {
             return;
         }
         path.push(byte);
         match to {
             EscapeMove::To(sub) => {
-                let pending = if plain { plain_pending(sub) } else { pending(sub) };
+                let pending = escapes.pending(sub);
                 let next = pending.iter().fold(0, |all, &(lo, hi)| all | ascii(lo, hi));
                 if next != 0 {
                     self.inside.extend(trie.tokens(node).iter().map(|&item| (item, next)));
                     for child in trie.children(node) {
-                        self.add(trie, (child, trie.byte[child as usize]), plain, sub, path);
+                        self.add(trie, (child, trie.byte[child as usize]), escapes, sub, path);
                     }
                 }
             }
@@ -60,18 +67,18 @@ impl Escapes {
     }
 }
 
-/// The escapes that were asked for, by whether they are plain and where their backslash is.
+/// The escapes that were asked for, by which may be written and where their backslash is.
 #[derive(Default)]
-pub(crate) struct AllEscapes(RwLock<SeededMap<(bool, TrieKind, u32), Arc<Escapes>>>);
+pub(crate) struct AllEscapes(RwLock<SeededMap<(EscapeUse, TrieKind, u32), Arc<Escapes>>>);
 
 impl AllEscapes {
     /// The tokens from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
-    pub(super) fn of(&self, trie: &Trie, plain: bool, walked: TrieKind, node: u32) -> Arc<Escapes> {
-        let key = (plain, walked, node);
+    pub(super) fn of(&self, trie: &Trie, escapes: EscapeUse, walked: TrieKind, node: u32) -> Arc<Escapes> {
+        let key = (escapes, walked, node);
         if let Some(known) = self.0.read().unwrap_or_else(|p| p.into_inner()).get(&key) {
             return known.clone();
         }
-        let made = Arc::new(Escapes::of(trie, node, plain));
+        let made = Arc::new(Escapes::of(trie, node, escapes));
         self.0.write().unwrap_or_else(|p| p.into_inner()).entry(key).or_insert(made).clone()
     }
 }

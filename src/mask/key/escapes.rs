@@ -18,20 +18,20 @@ impl MaskBuilder<'_> {
     /// What is behind the backslash `child`, in front of which the tries agree in `name` of `names`. `None` if no name
     /// can go on there.
     pub(crate) fn escaped_at(&self, ground: WalkOver<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {
-        let plain = self.frames.program.plain_names;
+        let escapes = self.frames.program.name_escapes;
         let mut next = Some(0);
         for at in names.children(name) {
             let byte = names.byte[at as usize];
             next = next.filter(|_| byte.is_ascii()).map(|all| all | ascii(byte.into(), byte.into()));
         }
         let trie = self.trie(ground);
-        let escapes = match ground {
-            WalkOver::Whole(walked) => self.tables.escapes.of(trie, plain, walked, child),
-            WalkOver::Tail { .. } => Arc::new(Escapes::of(trie, child, plain)),
+        let table = match ground {
+            WalkOver::Whole(walked) => self.tables.escapes.of(trie, escapes, walked, child),
+            WalkOver::Tail { .. } => Arc::new(Escapes::of(trie, child, escapes)),
         };
-        let inside = escapes.inside.iter().map(|e| e.1);
-        let any = inside.chain(escapes.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);
-        next.is_none_or(|next| next & any != 0).then_some(EscapedAt { name, child, next, escapes })
+        let inside = table.inside.iter().map(|e| e.1);
+        let any = inside.chain(table.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);
+        next.is_none_or(|next| next & any != 0).then_some(EscapedAt { name, child, next, escapes: table })
     }
 
     /// Allows the tokens behind a backslash that go on with one of the names below `named` that may come. False, and

@@ -95,10 +95,11 @@ impl MaskBuilder<'_> {
         let rests = self.seen_rests(top);
         let mut first: Option<FirstBytes> = None;
         let (tables, lexemes) = (self.tables, self.lexemes);
+        let any = tables.any_text_with(self.frames.program.key_escapes());
         let mut texts: smallvec::SmallVec<[_; 4]> = smallvec::SmallVec::new();
         for group in groups() {
             texts.push(match lexemes.get(group[0].text as usize) {
-                None => (group, &tables.any_text, n.text),
+                None => (group, any, n.text),
                 Some(masked) => (group, masked, encoded_state(&masked.lexeme, &self.frames.key_bytes(n.key))),
             });
         }

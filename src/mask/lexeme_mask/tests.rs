@@ -3,6 +3,7 @@
 use super::*;
 use crate::expr::Exprs;
 use crate::expr::analysis::saturate_counts::TokenReach;
+use crate::json::string_escape::EscapeUse;
 use crate::lexeme::CLOSED;
 use crate::limits::Limits;
 
@@ -38,7 +39,7 @@ fn lists_are_walked_as_their_states_are() {
     let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut met = 0;
     for texts in LISTS {
-        for kind in [LexemeKind::Text { min: 0, max: INF }, LexemeKind::Constant] {
+        for kind in [EscapeUse::Any, EscapeUse::Writers, EscapeUse::Needed].map(LexemeKind::text) {
             let mut exprs = Exprs::new(1 << 16);
             let expr = exprs.choice(texts);
             let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");
@@ -77,9 +78,9 @@ fn what_is_no_list_is_left_to_its_states() {
     let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut exprs = Exprs::new(1 << 16);
     for (expr, kind) in [
-        (exprs.any_text(), LexemeKind::Text { min: 0, max: INF }),
-        (exprs.choice(&["é"]), LexemeKind::Text { min: 0, max: INF }),
-        (exprs.choice(&["ab"]), LexemeKind::Text { min: 1, max: 9 }),
+        (exprs.any_text(), LexemeKind::text(EscapeUse::Any)),
+        (exprs.choice(&["é"]), LexemeKind::text(EscapeUse::Any)),
+        (exprs.choice(&["ab"]), LexemeKind::Text { min: 1, max: 9, escapes: EscapeUse::Any }),
         (exprs.choice(&["ab"]), LexemeKind::Raw),
     ] {
         let l = Lexeme::compile(&exprs, expr, kind, reach, &Limits::default()).expect("small").expect("not empty");

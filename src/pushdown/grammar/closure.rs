@@ -28,10 +28,12 @@ struct Reached {
 /// All tops that reductions lead to, as far as terminals lead on from them.
 pub struct Closure {
     reached: Box<[Reached]>,
-    /// The terminals that may come next, ascending, and behind them the sets of special tokens.
+    /// The terminals that may come next, ascending, and behind them the sets of special tokens and the documents.
     pub next: Arc<[Symbol]>,
     /// The output may end here.
     pub accepting: bool,
+    /// A document may come next.
+    pub has_documents: bool,
 }
 
 /// Closures by what decides them.
@@ -62,7 +64,7 @@ impl Closures {
         decided.dedup();
         // The view must reach all that decided before numbers can be given.
         let mut wide = StackView::new(&[], tops);
-        while !decided.iter().all(|node| wide.described().contains(node)) && wide.deepen(stack) {}
+        while !decided.iter().all(|&node| wide.describes(node)) && wide.deepen(stack) {}
         let mut next: Vec<Symbol> = Vec::new();
         let mut accepting = false;
         let mut reached = Vec::new();
@@ -79,7 +81,8 @@ impl Closures {
         next.sort_unstable();
         next.dedup();
         let size = reached.len() * size_of::<Reached>() + next.len() * 4 + 64;
-        let closure = Arc::new(Closure { reached: reached.into(), next: next.into(), accepting });
+        let has_documents = next.iter().any(|&s| productions.document(s).is_some());
+        let closure = Arc::new(Closure { reached: reached.into(), next: next.into(), accepting, has_documents });
         self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
         // A view that another answer had led deeper gives the same numbers, and more of them.
         if view.order().len() < wide.order().len() {
@@ -180,7 +183,6 @@ pub struct Shifted(SmallVec<[(LrStateId, SmallVec<[NodeId; 2]>); 2]>);
 impl Shifted {
     fn add(&mut self, state: LrStateId, below: NodeId) {
         match self.0.iter_mut().find(|(known, _)| *known == state) {
-            Some((_, nodes)) if nodes.contains(&below) => {}
             Some((_, nodes)) => nodes.push(below),
             None => self.0.push((state, smallvec::smallvec![below])),
         }
@@ -197,6 +199,10 @@ impl Shifted {
     /// The tops, in the order of their states.
     pub fn finish(mut self, stack: &mut ParseStack) -> SmallVec<[NodeId; 2]> {
         self.0.sort_unstable_by_key(|(state, _)| *state);
+        self.0.iter_mut().for_each(|(_, below)| {
+            below.sort_unstable();
+            below.dedup();
+        });
         self.0.iter().map(|(state, below)| stack.push(*state, below)).collect()
     }
 }

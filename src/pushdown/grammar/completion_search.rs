@@ -4,8 +4,8 @@
 //! that may follow does so: `"<" /.+/ ">"` can never come to its end. Whether a branch can be completed is then found
 //! by trying.
 
-use crate::pushdown::grammar::parse_stack::Branch;
 use crate::pushdown::grammar::machine::Branches;
+use crate::pushdown::grammar::parse_stack::Branch;
 use crate::pushdown::grammar::program::GrammarMachine;
 
 /// Branches that are tried.
@@ -29,7 +29,8 @@ impl GrammarMachine<'_> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut tried = 0;
         while let Some((at, terminals)) = todo.pop() {
-            if terminals >= FAR || self.accepts(&[at]) {
+            // Documents can always be completed, and no promise reaches beyond one.
+            if terminals >= FAR || at.is_in_document() || self.accepts(&[at]) {
                 return true;
             }
             tried += 1;

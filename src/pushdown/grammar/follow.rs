@@ -1,12 +1,10 @@
-//! What may follow a terminal anywhere in the grammar, and whether its longest match can always be followed.
+//! What may follow a terminal anywhere in the grammar (FIRST and FOLLOW), down to bytes.
 
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
-use crate::grammar::model::Lexer;
-use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::lexeme::{CLOSED, Lexeme};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
-use crate::pushdown::grammar::scanner::Scanner;
 
 /// Sets of symbols below the first nonterminal.
 struct SymbolSets {
@@ -53,6 +51,10 @@ pub struct Follow {
     bytes: Box<[ByteSet]>,
     /// For each terminal the bytes that can begin it.
     first: Box<[ByteSet]>,
+    /// For each terminal the terminals that may come behind it, ignored ones left out.
+    terminals: Box<[Box<[u32]>]>,
+    /// For each terminal the bytes that begin each document that may come behind it.
+    documents: Box<[Box<[ByteSet]>]>,
 }
 
 fn first_bytes(lexeme: Option<&Arc<Lexeme>>) -> ByteSet {
@@ -72,7 +74,12 @@ fn join(to: &mut ByteSet, from: &ByteSet) {
 
 impl Follow {
     /// FIRST and FOLLOW of all symbols, down to bytes.
-    pub fn of(productions: &Productions, lexemes: &[Option<Arc<Lexeme>>], ignored: &[u32]) -> Follow {
+    pub fn of(
+        productions: &Productions,
+        lexemes: &[Option<Arc<Lexeme>>],
+        ignored: &[u32],
+        documents: &[ByteSet],
+    ) -> Follow {
         let symbols = productions.symbols();
         let below = productions.first_rule as usize;
         let mut firsts = SymbolSets::new(symbols, below);
@@ -125,17 +132,34 @@ impl Follow {
         let first: Box<[ByteSet]> = lexemes.iter().map(|l| first_bytes(l.as_ref())).collect();
         let terminals = productions.terminals;
         let mut any = [false; 256];
-        first.iter().for_each(|set| join(&mut any, set));
+        first.iter().chain(documents).for_each(|set| join(&mut any, set));
         let bytes = (0..terminals).map(|t| {
             if ignored.contains(&t) {
                 return any;
             }
             let mut out = [false; 256];
-            follows.of(t as usize).filter(|&s| s < terminals).for_each(|s| join(&mut out, &first[s as usize]));
+            for symbol in follows.of(t as usize) {
+                match productions.document(symbol) {
+                    Some(document) => join(&mut out, &documents[document as usize]),
+                    None if symbol < terminals => join(&mut out, &first[symbol as usize]),
+                    None => {}
+                }
+            }
             ignored.iter().for_each(|&t| join(&mut out, &first[t as usize]));
             out
         });
-        Follow { bytes: bytes.collect(), first }
+        let bytes = bytes.collect();
+        let behind = |t: u32| follows.of(t as usize).filter(|&s| s < terminals).collect();
+        let documents_behind = |t: u32| {
+            let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
+            symbols.map(|document| documents[document as usize]).collect()
+        };
+        Follow {
+            bytes,
+            first,
+            terminals: (0..terminals).map(behind).collect(),
+            documents: (0..terminals).map(documents_behind).collect(),
+        }
     }
 
     /// The bytes that may come behind the end of a terminal.
@@ -143,64 +167,29 @@ impl Follow {
         &self.bytes[terminal as usize]
     }
 
-    /// Whether every terminal can be followed wherever it ends, whatever its longest match forbids: an ignored terminal
-    /// can always stand between it and the next one. Then nothing needs to be searched.
-    pub fn always_completes(&self, scanner: &Scanner, ignored: &[u32]) -> bool {
-        let Some(going_on): Option<Vec<ByteSet>> =
-            (0..self.first.len() as u32).map(|t| bytes_that_go_on(scanner, t)).collect()
-        else {
-            return false;
-        };
-        let escapes = |from: &ByteSet, by: &ByteSet| by.iter().zip(from).any(|(&begins, &goes_on)| begins && !goes_on);
-        ignored.iter().any(|&between| {
-            let own = between as usize;
-            let known = |t: &usize| scanner.lexeme(*t as u32).is_some();
-            let others = || (0..self.first.len()).filter(known).filter(move |&t| t != own);
-            // What other terminals begin with must not be what this one begins with, or it might not win.
-            let apart = others().all(|t| {
-                !self.first[t].iter().zip(&self.first[own]).any(|(a, b)| *a && *b)
-            });
-            let contextual = scanner.lexer() == Lexer::Contextual;
-            let follows = match contextual {
-                true => scanner.every_end_lets(&self.first[own]),
-                false => others().all(|t| escapes(&going_on[t], &self.first[own])),
-            };
-            apart && follows && others().all(|t| escapes(&going_on[own], &self.first[t]))
-        })
+    /// How many terminals there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// The bytes that can begin a terminal.
+    pub fn first(&self, terminal: u32) -> &ByteSet {
+        &self.first[terminal as usize]
+    }
+
+    /// The terminals that may come behind a terminal, ignored ones left out.
+    pub fn terminals(&self, terminal: u32) -> &[u32] {
+        &self.terminals[terminal as usize]
+    }
+
+    /// The bytes that begin each document that may come behind a terminal.
+    pub fn documents(&self, terminal: u32) -> &[ByteSet] {
+        &self.documents[terminal as usize]
     }
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        (self.bytes.len() + self.first.len()) * 256
+        (self.bytes.len() + self.first.len()) * 256 + self.terminals.iter().map(|t| t.len() * 4 + 16).sum::<usize>()
     }
-}
-
-/// The bytes by which some text of a terminal can go on; `None` if its automaton is large.
-fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Option<ByteSet> {
-    /// States that are looked at.
-    const MOST: usize = 500;
-    let mut out = [false; 256];
-    let Some(lexeme) = scanner.lexeme(terminal) else { return Some(out) };
-    let mut seen: Vec<StateId> = vec![lexeme.start()];
-    let mut at = 0;
-    while let Some(&state) = seen.get(at) {
-        at += 1;
-        let accepting = at > 1 && lexeme.state(state).accepting;
-        for (lo, hi) in lexeme.byte_runs() {
-            let to = lexeme.next(state, lo);
-            if to <= CLOSED {
-                continue;
-            }
-            if accepting {
-                out[usize::from(lo)..=usize::from(hi)].fill(true);
-            }
-            if !seen.contains(&to) {
-                if seen.len() >= MOST {
-                    return None;
-                }
-                seen.push(to);
-            }
-        }
-    }
-    Some(out)
 }

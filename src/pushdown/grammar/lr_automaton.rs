@@ -130,7 +130,8 @@ impl LrAutomaton {
         let id = builder.by_kernel.len() as LrStateId;
         let state = close(productions, kernel);
         let items: usize = state.transitions.iter().map(|t| t.kernel.len()).sum();
-        builder.bytes += size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
+        builder.bytes +=
+            size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
         self.states.set(id, state);
         builder.by_kernel.insert(kernel.into(), id);
         id

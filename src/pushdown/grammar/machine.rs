@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::parse_stack::{Branch, Group, NodeId, ParseStack, PositionId, StackMark};
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack, PositionId, StackMark};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED};
 
@@ -12,11 +12,11 @@ use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED};
 pub type Branches = SmallVec<[Branch; 4]>;
 
 /// Tops behind a terminal that ended, with what must not follow it.
-struct Ended {
-    obligations: ObligationsId,
-    shifted: Shifted,
+pub(super) struct Ended {
+    pub(super) obligations: ObligationsId,
+    pub(super) shifted: Shifted,
     /// Tops that an ignored terminal leaves as they are.
-    kept: SmallVec<[NodeId; 2]>,
+    pub(super) kept: SmallVec<[NodeId; 2]>,
 }
 
 /// Steps the stack of a request.
@@ -34,7 +34,7 @@ impl GrammarMachine<'_> {
         let tops = self.stack.group(&[bottom]);
         let found = self.program.closure(self.stack, &[bottom]);
         let scan = self.program.scan_start(&found, NO_OBLIGATIONS);
-        let branch = Branch { tops, scan };
+        let branch = Branch::scanning(tops, scan);
         let live = self.completes(&branch);
         let all = [branch];
         self.stack.make_position(if live { &all } else { &[] })
@@ -46,9 +46,17 @@ impl GrammarMachine<'_> {
         let mut out = Branches::new();
         let mut ended: SmallVec<[Ended; 2]> = SmallVec::new();
         for branch in branches {
-            let to = self.program.scanner.next(branch.scan, byte);
-            if to != REFUSED {
-                add(&mut out, Branch { tops: branch.tops, scan: to });
+            if branch.is_in_document() {
+                self.step_document(branch, byte, &mut out);
+            } else {
+                let to = self.program.scanner.next(branch.scan, byte);
+                if to != REFUSED {
+                    add(&mut out, Branch::scanning(branch.tops, to));
+                }
+                if !self.program.documents.is_empty() && self.program.scanner.state(branch.scan).at_boundary {
+                    let obligations = self.program.scanner.state(branch.scan).obligations;
+                    self.begin_documents(branch.tops, obligations, byte, &mut out);
+                }
             }
             self.end_terminals(branch, Some(byte), &mut ended);
             if self.program.scanner.lexer() == Lexer::Contextual {
@@ -64,9 +72,9 @@ impl GrammarMachine<'_> {
 
     /// Makes one branch of those whose scanner is in the same state: what they have read since is read alike.
     fn merge(&mut self, branches: &mut Branches) {
-        branches.sort_by_key(|b| b.scan);
+        branches.sort_by_key(|b| (b.frame, b.scan));
         let mut out = Branches::new();
-        for group in branches.chunk_by(|a, b| a.scan == b.scan) {
+        for group in branches.chunk_by(|a, b| a.scan == b.scan && a.frame == NO_FRAME && b.frame == NO_FRAME) {
             let [one] = group else {
                 let mut merged = Shifted::default();
                 for branch in group {
@@ -77,7 +85,7 @@ impl GrammarMachine<'_> {
                     }
                 }
                 let tops = merged.finish(self.stack);
-                out.push(Branch { tops: self.stack.group(&tops), scan: group[0].scan });
+                out.push(Branch::scanning(self.stack.group(&tops), group[0].scan));
                 continue;
             };
             out.push(*one);
@@ -88,6 +96,9 @@ impl GrammarMachine<'_> {
     /// Ends the terminals that may end in a branch, if `byte` may come next.
     fn end_terminals(&mut self, branch: &Branch, byte: Option<u8>, ended: &mut SmallVec<[Ended; 2]>) {
         let program = self.program;
+        if branch.is_in_document() {
+            return self.end_document(branch, ended);
+        }
         let ends = &program.scanner.state(branch.scan).ends;
         if ends.is_empty() {
             return;
@@ -144,7 +155,10 @@ impl GrammarMachine<'_> {
             let start = self.program.scan_start(&found, obligations);
             let to = self.program.scanner.next(start, byte);
             if to != REFUSED {
-                add(out, Branch { tops, scan: to });
+                add(out, Branch::scanning(tops, to));
+            }
+            if found.closure.has_documents {
+                self.begin_documents(tops, obligations, byte, out);
             }
         }
     }
@@ -153,7 +167,7 @@ impl GrammarMachine<'_> {
     pub fn boundaries(&mut self, branches: &[Branch]) -> Branches {
         let mut out = Branches::new();
         for branch in branches {
-            if self.program.scanner.state(branch.scan).at_boundary {
+            if !branch.is_in_document() && self.program.scanner.state(branch.scan).at_boundary {
                 out.push(*branch);
                 continue;
             }
@@ -163,7 +177,7 @@ impl GrammarMachine<'_> {
                 let obligations = one.obligations;
                 let Some((tops, nodes)) = self.tops_of(one) else { continue };
                 let found = self.program.closure(self.stack, &nodes);
-                out.push(Branch { tops, scan: self.program.scan_start(&found, obligations) });
+                out.push(Branch::scanning(tops, self.program.scan_start(&found, obligations)));
             }
         }
         out
@@ -190,8 +204,9 @@ impl GrammarMachine<'_> {
             let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
             let found = program.closure(self.stack, &tops);
             let symbols: SmallVec<[u32; 4]> = found.closure.next.iter().copied().collect();
-            for symbol in symbols.into_iter().filter(|&s| s >= program.productions.terminals) {
-                let set = &program.token_sets[(symbol - program.productions.terminals) as usize];
+            for symbol in symbols {
+                let Some(set) = program.productions.token_set(symbol) else { continue };
+                let set = &program.token_sets[set];
                 if set.binary_search(&token).is_ok() {
                     found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
                 }
@@ -201,7 +216,7 @@ impl GrammarMachine<'_> {
         if let Some((tops, nodes)) = self.tops_of(ended) {
             let found = program.closure(self.stack, &nodes);
             let scan = program.scan_start(&found, NO_OBLIGATIONS);
-            out.push(Branch { tops, scan });
+            out.push(Branch::scanning(tops, scan));
         }
         out
     }
@@ -215,8 +230,8 @@ impl GrammarMachine<'_> {
         for branch in self.boundaries(branches) {
             let tops = self.stack.tops(branch.tops);
             let found = program.closure(self.stack, tops);
-            for &symbol in found.closure.next.iter().filter(|&&s| s >= program.productions.terminals) {
-                let set = &program.token_sets[(symbol - program.productions.terminals) as usize];
+            for set in found.closure.next.iter().filter_map(|&s| program.productions.token_set(s)) {
+                let set = &program.token_sets[set];
                 set.iter().for_each(|&token| allow(token));
             }
         }
@@ -225,12 +240,12 @@ impl GrammarMachine<'_> {
     /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
     /// follow, that takes a search.
     pub fn completes(&mut self, branch: &Branch) -> bool {
-        self.program.always_completes || self.search_completion(branch)
+        self.program.succession.is_free || self.completes_nearby(branch).is_some() || self.search_completion(branch)
     }
 
     /// The branches that can be completed.
     fn completing(&mut self, branches: Branches) -> Branches {
-        if self.program.always_completes {
+        if self.program.succession.is_free {
             return branches;
         }
         branches.into_iter().filter(|branch| self.completes(branch)).collect()
@@ -247,6 +262,7 @@ impl GrammarMachine<'_> {
                 return None;
             }
         }
+        self.compact(&mut branches, &mark);
         self.settle(branches, &mark)
     }
 
@@ -303,7 +319,8 @@ impl GrammarMachine<'_> {
 
 /// Adds a branch, unless it is there.
 fn add(out: &mut Branches, branch: Branch) {
-    if !out.iter().any(|b| b.scan == branch.scan && b.tops == branch.tops) {
+    let same = |b: &Branch| (b.scan, b.frame, b.tops) == (branch.scan, branch.frame, branch.tops);
+    if !out.iter().any(same) {
         out.push(branch);
     }
 }

@@ -13,6 +13,7 @@
 
 pub mod closure;
 mod completion_search;
+pub mod document;
 pub mod follow;
 pub mod lr_automaton;
 pub mod machine;
@@ -21,3 +22,4 @@ pub mod productions;
 pub mod program;
 pub mod scanner;
 pub mod stack_view;
+pub mod succession;

@@ -10,6 +10,9 @@
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::lr_automaton::LrStateId;
+use crate::pushdown::json::arena::{Arena, ArenaMark};
+use crate::pushdown::json::frame::FrameId;
+pub use crate::pushdown::json::frame::NONE as NO_FRAME;
 
 /// Names a node.
 pub type NodeId = u32;
@@ -36,8 +39,25 @@ struct StackNode {
 pub struct Branch {
     /// The tops of the stack, before the terminal that is being read.
     pub tops: Group,
-    /// What the scanner has read since.
+    /// What the scanner has read since; inside a document what must not follow.
     pub scan: u32,
+    /// The document that is being read, and where in it the text is; [`NO_FRAME`] outside of documents.
+    pub document: u32,
+    /// See `document`.
+    pub frame: FrameId,
+}
+
+impl Branch {
+    /// A branch outside of documents.
+    pub fn scanning(tops: Group, scan: u32) -> Self {
+        Branch { tops, scan, document: 0, frame: NO_FRAME }
+    }
+
+    /// Whether the branch is inside a document.
+    #[inline]
+    pub fn is_in_document(&self) -> bool {
+        self.frame != NO_FRAME
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -51,12 +71,20 @@ struct PositionEntry {
 }
 
 /// The lengths of a stack's lists, to go back to.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct StackMark {
     nodes: u32,
     links: u32,
     groups: u32,
     branches: u32,
+    arena: ArenaMark,
+}
+
+impl StackMark {
+    /// The lengths of the documents' arena.
+    pub fn arena(&self) -> &ArenaMark {
+        &self.arena
+    }
 }
 
 /// The stacks of one request, and all that it had before.
@@ -67,6 +95,27 @@ pub struct ParseStack {
     groups: Vec<NodeId>,
     branches: Vec<Branch>,
     positions: Vec<PositionEntry>,
+    /// The frames of documents, where the grammar has any, and its lengths at each position.
+    pub arena: Option<Box<Arena>>,
+    arena_marks: Vec<ArenaMark>,
+    /// Nodes by their content, so that equal ones are one node; see [`push`](Self::push).
+    known: NodeTable,
+}
+
+/// Nodes by a hash of their content. Entries of nodes that were forgotten stay, and are told by the content: it is
+/// compared anyway.
+#[derive(Clone, Default)]
+struct NodeTable {
+    slots: Vec<NodeId>,
+    used: usize,
+}
+
+/// No node.
+const NONE: NodeId = u32::MAX;
+
+fn hash(state: LrStateId, below: &[NodeId]) -> usize {
+    let mix = |h: u64, word: u32| (h.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    (below.iter().fold(mix(0, state), |h, &node| mix(h, node)) >> 20) as usize
 }
 
 impl ParseStack {
@@ -77,6 +126,7 @@ impl ParseStack {
             links: self.links.len() as u32,
             groups: self.groups.len() as u32,
             branches: self.branches.len() as u32,
+            arena: self.arena.as_ref().map(|arena| arena.mark()).unwrap_or_default(),
         }
     }
 
@@ -86,6 +136,9 @@ impl ParseStack {
         self.links.truncate(mark.links as usize);
         self.groups.truncate(mark.groups as usize);
         self.branches.truncate(mark.branches as usize);
+        if let Some(arena) = &mut self.arena {
+            arena.truncate(&mark.arena);
+        }
     }
 
     /// How many nodes there are.
@@ -93,10 +146,22 @@ impl ParseStack {
         self.nodes.len() as u32
     }
 
-    /// A node of a state on top of others; none for the bottom.
+    /// The node of a state on top of others; none for the bottom. Equal nodes are one.
     pub fn push(&mut self, state: LrStateId, below: &[NodeId]) -> NodeId {
+        if 2 * (self.known.used + 1) > self.known.slots.len() {
+            self.rebuild_table();
+        }
+        let places = self.known.slots.len() - 1;
+        let mut at = hash(state, below) & places;
+        while self.known.slots[at] != NONE {
+            let node = self.known.slots[at];
+            if (node as usize) < self.nodes.len() && self.state(node) == state && self.below(node) == below {
+                return node;
+            }
+            at = (at + 1) & places;
+        }
         let count = below.len() as u32;
-        let below = match below {
+        let first = match below {
             [] => 0,
             [one] => *one,
             many => {
@@ -105,8 +170,25 @@ impl ParseStack {
                 first
             }
         };
-        self.nodes.push(StackNode { state, below, count });
-        self.nodes.len() as u32 - 1
+        let node = self.nodes.len() as u32;
+        self.nodes.push(StackNode { state, below: first, count });
+        self.known.slots[at] = node;
+        self.known.used += 1;
+        node
+    }
+
+    #[cold]
+    fn rebuild_table(&mut self) {
+        let size = (4 * self.nodes.len()).next_power_of_two().max(32);
+        let mut slots = vec![NONE; size];
+        for node in 0..self.nodes.len() as u32 {
+            let mut at = hash(self.state(node), self.below(node)) & (size - 1);
+            while slots[at] != NONE {
+                at = (at + 1) & (size - 1);
+            }
+            slots[at] = node;
+        }
+        self.known = NodeTable { slots, used: self.nodes.len() };
     }
 
     /// The state of a node.
@@ -148,6 +230,9 @@ impl ParseStack {
             links: self.links.len() as u32,
             groups: self.groups.len() as u32,
         });
+        if let Some(arena) = &self.arena {
+            self.arena_marks.push(arena.mark());
+        }
         self.positions.len() as u32 - 1
     }
 
@@ -170,7 +255,10 @@ impl ParseStack {
     pub fn go_back_to(&mut self, position: PositionId) {
         let entry = self.positions[position as usize];
         self.positions.truncate(position as usize + 1);
+        self.arena_marks.truncate(position as usize + 1);
+        let arena = self.arena_marks.last().copied().unwrap_or_default();
         self.truncate(&StackMark {
+            arena,
             nodes: entry.nodes,
             links: entry.links,
             groups: entry.groups,
@@ -182,6 +270,7 @@ impl ParseStack {
     pub fn describe(&self, position: PositionId, mut write: impl FnMut(u32)) {
         for branch in self.branches(position) {
             write(branch.scan);
+            write(u32::from(branch.is_in_document()));
             let mut view = crate::pushdown::grammar::stack_view::StackView::new(&[], self.tops(branch.tops));
             while view.deepen(self) {}
             view.key().iter().for_each(|&word| write(word));
@@ -190,7 +279,10 @@ impl ParseStack {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<StackNode>()
+        self.arena.as_ref().map_or(0, |arena| arena.memory_bytes())
+            + self.arena_marks.capacity() * size_of::<ArenaMark>()
+            + self.nodes.capacity() * size_of::<StackNode>()
+            + self.known.slots.capacity() * 4
             + (self.links.capacity() + self.groups.capacity()) * 4
             + self.branches.capacity() * size_of::<Branch>()
             + self.positions.capacity() * size_of::<PositionEntry>()

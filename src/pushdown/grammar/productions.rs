@@ -12,7 +12,7 @@ use crate::grammar::model::{Grammar, Node, UNBOUNDED};
 use crate::limits::Limits;
 
 /// A symbol: a terminal, a set of special tokens or a nonterminal, by [`Productions::terminals`] and
-/// [`Productions::first_rule`].
+/// [`Productions::first_rule`]; between these, sets of special tokens and documents.
 pub type Symbol = u32;
 
 /// One alternative of a nonterminal.
@@ -27,7 +27,9 @@ pub struct Production {
 pub struct Productions {
     /// How many symbols are terminals. Symbols below this number are.
     pub terminals: u32,
-    /// The first symbol that is a nonterminal. Those between are sets of special tokens.
+    /// The first symbol that is a document. Those between this and the terminals are sets of special tokens.
+    pub first_document: u32,
+    /// The first symbol that is a nonterminal.
     pub first_rule: u32,
     /// All alternatives.
     pub all: Vec<Production>,
@@ -91,8 +93,8 @@ impl Writer<'_> {
             Node::Terminal(t) => parts.push(*t),
             Node::Token(t) => parts.push(self.grammar.terminals.len() as u32 + t),
             Node::Rule(r) => parts.push(self.first_rule + r),
-            Node::Document(_) => {
-                return Err(Error::new(ErrorKind::Unsupported, "JSON documents inside grammars are not supported yet"));
+            Node::Document(d) => {
+                parts.push((self.grammar.terminals.len() + self.grammar.token_sets.len()) as u32 + d);
             }
             Node::Sequence(all) => all.iter().try_for_each(|one| self.sequence(one, parts))?,
             Node::Capture { body, .. } => self.sequence(body, parts)?,
@@ -109,7 +111,7 @@ impl Writer<'_> {
     /// The symbol of a node.
     fn symbol(&mut self, node: &Node) -> Result<Symbol> {
         match node {
-            Node::Terminal(_) | Node::Token(_) | Node::Rule(_) => {
+            Node::Terminal(_) | Node::Token(_) | Node::Document(_) | Node::Rule(_) => {
                 let mut parts = Vec::new();
                 self.sequence(node, &mut parts)?;
                 Ok(parts[0])
@@ -237,7 +239,8 @@ impl Productions {
     /// `Limit` for more alternatives than the limits allow; `Unsatisfiable` if nothing is accepted.
     pub fn of(grammar: &Grammar, inhabited: &[bool], may_be_empty: &[bool], limits: &Limits) -> Result<Productions> {
         let terminals = grammar.terminals.len() as u32;
-        let first_rule = terminals + grammar.token_sets.len() as u32;
+        let first_document = terminals + grammar.token_sets.len() as u32;
+        let first_rule = first_document + grammar.documents.len() as u32;
         let rules = grammar.rules.len();
         let mut writer = Writer {
             grammar,
@@ -282,7 +285,17 @@ impl Productions {
                 .collect()
             })
             .collect();
-        Ok(Productions { terminals, first_rule, all, of: numbers, nullable, start })
+        Ok(Productions { terminals, first_document, first_rule, all, of: numbers, nullable, start })
+    }
+
+    /// The set of special tokens that a symbol is.
+    pub fn token_set(&self, symbol: Symbol) -> Option<usize> {
+        (self.terminals..self.first_document).contains(&symbol).then(|| (symbol - self.terminals) as usize)
+    }
+
+    /// The document that a symbol is.
+    pub fn document(&self, symbol: Symbol) -> Option<u32> {
+        (self.first_document..self.first_rule).contains(&symbol).then(|| symbol - self.first_document)
     }
 
     /// Whether a symbol is a nonterminal.

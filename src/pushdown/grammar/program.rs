@@ -12,9 +12,13 @@ use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
-use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
+use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
 use crate::pushdown::grammar::scanner::{ObligationsId, Precedence, ScanStateId, Scanner};
+use crate::pushdown::grammar::succession::Succession;
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::program::Program;
 
 /// A grammar, compiled. Threads share it.
 pub struct GrammarProgram {
@@ -34,8 +38,10 @@ pub struct GrammarProgram {
     pub terminal_names: Box<[String]>,
     /// The special tokens of each set, ascending.
     pub token_sets: Box<[Box<[u32]>]>,
-    /// Whether no branch needs a search to know that it can be completed.
-    pub always_completes: bool,
+    /// JSON documents inside the output.
+    pub documents: Vec<Box<Program>>,
+    /// Which terminals the longest match of another one lets follow.
+    pub succession: Succession,
 }
 
 impl GrammarProgram {
@@ -49,18 +55,22 @@ impl GrammarProgram {
         lexemes: Vec<Option<Arc<Lexeme>>>,
         nullable: &[bool],
         token_sets: Vec<Box<[u32]>>,
+        documents: Vec<Box<Program>>,
         limits: &Limits,
     ) -> Result<GrammarProgram> {
         let inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
         let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
         let precedence =
             grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
-        let follow = Follow::of(&productions, &lexemes, &grammar.ignored);
-        let scanner = Scanner::new(grammar.lexer, lexemes, precedence);
+        let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
+        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first);
+        let scanner = Scanner::new(grammar.lexer, lexemes, precedence, !documents.is_empty());
         let lr = LrAutomaton::new(&productions);
-        let ignored: Box<[u32]> =
-            grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
-        let always_completes = grammar.lexer == Lexer::Any || follow.always_completes(&scanner, &ignored);
+        let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
+        let succession = match grammar.lexer {
+            Lexer::Any => Succession::free(),
+            _ => Succession::of(&scanner, &follow, &ignored),
+        };
         let program = GrammarProgram {
             productions,
             lr,
@@ -70,9 +80,10 @@ impl GrammarProgram {
             ignored,
             terminal_names: grammar.terminals.iter().map(|t| t.name.clone()).collect(),
             token_sets: token_sets.into(),
-            always_completes,
+            documents,
+            succession,
         };
-        let mut stack = ParseStack::default();
+        let mut stack = program.stack();
         program.machine(&mut stack).start();
         if stack.branches(0).is_empty() {
             let rule = &grammar.rules[grammar.start as usize];
@@ -83,6 +94,13 @@ impl GrammarProgram {
             return Err(Error::new(ErrorKind::Unsatisfiable, message));
         }
         Ok(program)
+    }
+
+    /// A stack without positions.
+    pub fn stack(&self) -> ParseStack {
+        let mut stack = ParseStack::default();
+        stack.arena = (!self.documents.is_empty()).then(|| Box::new(Arena::default()));
+        stack
     }
 
     /// What the parser can do behind these tops.
@@ -102,6 +120,9 @@ impl GrammarProgram {
         let mut out = [false; 256];
         for terminal in 0..self.productions.terminals {
             let Some(lexeme) = self.scanner.lexeme(terminal) else { continue };
+            if !self.documents.is_empty() {
+                return [true; 256];
+            }
             out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
         }
         out
@@ -127,6 +148,14 @@ impl GrammarProgram {
             + self.closures.memory_bytes()
             + self.follow.memory_bytes()
     }
+}
+
+/// The bytes that can begin a document.
+fn first_bytes(program: &Program) -> ByteSet {
+    let mut arena = Arena::default();
+    let mut machine = JsonMachine { program, arena: &mut arena };
+    let start = machine.start();
+    std::array::from_fn(|byte| machine.step(start, byte as u8) != NO_FRAME)
 }
 
 pub use crate::pushdown::grammar::machine::GrammarMachine;

@@ -6,9 +6,9 @@
 //! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
@@ -45,6 +45,13 @@ pub struct ScanState {
     pub at_boundary: bool,
 }
 
+/// What must not be read to an end.
+struct Obligations {
+    list: Box<[TerminalState]>,
+    /// The bytes that would, made on use.
+    forbidden: OnceLock<ByteSet>,
+}
+
 /// What decides which of several terminals is taken where they match the same text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precedence {
@@ -64,7 +71,7 @@ pub struct Scanner {
     /// The first byte of each class.
     firsts: Box<[u8]>,
     states: AppendVec<ScanState>,
-    obligations: AppendVec<Box<[TerminalState]>>,
+    obligations: AppendVec<Obligations>,
     builder: Mutex<Builder>,
 }
 
@@ -77,9 +84,9 @@ struct Builder {
 }
 
 impl Scanner {
-    /// The scanner of these terminals.
-    pub fn new(lexer: Lexer, lexemes: Vec<Option<Arc<Lexeme>>>, precedence: Vec<Precedence>) -> Self {
-        let mut borders = [false; 256];
+    /// The scanner of these terminals. `apart` keeps all bytes apart, for what is read beside it.
+    pub fn new(lexer: Lexer, lexemes: Vec<Option<Arc<Lexeme>>>, precedence: Vec<Precedence>, apart: bool) -> Self {
+        let mut borders = [apart; 256];
         borders[0] = true;
         for lexeme in lexemes.iter().flatten() {
             let classes = lexeme.byte_classes();
@@ -144,7 +151,7 @@ impl Scanner {
 
     /// What obligations hold.
     pub fn obligations(&self, id: ObligationsId) -> &[TerminalState] {
-        self.obligations.get(id).map_or(&[], |list| list)
+        self.obligations.get(id).map_or(&[], |obligations| &obligations.list)
     }
 
     /// The state at a boundary where these terminals may begin.
@@ -165,12 +172,36 @@ impl Scanner {
 
     /// Whether obligations forbid that this byte comes next.
     pub fn forbids(&self, obligations: ObligationsId, byte: u8) -> bool {
-        self.obligations(obligations).iter().any(|&(terminal, state)| {
-            self.lexeme(terminal).is_some_and(|lexeme| {
-                let to = lexeme.next(state, byte);
-                to > CLOSED && lexeme.state(to).accepting
-            })
-        })
+        let Some(obligations) = self.obligations.get(obligations) else { return false };
+        let forbidden = obligations.forbidden.get_or_init(|| {
+            let mut out = [false; 256];
+            for &(terminal, state) in &obligations.list {
+                let Some(lexeme) = self.lexeme(terminal) else { continue };
+                for (lo, hi) in lexeme.byte_runs() {
+                    if self.accepts(terminal, lexeme.next(state, lo)) {
+                        out[usize::from(lo)..=usize::from(hi)].fill(true);
+                    }
+                }
+            }
+            out
+        });
+        forbidden[usize::from(byte)]
+    }
+
+    /// The obligations behind a byte; `None` if it breaks one.
+    pub fn next_obligations(&self, id: ObligationsId, byte: u8) -> Option<ObligationsId> {
+        if id == NO_OBLIGATIONS {
+            return Some(id);
+        }
+        if self.forbids(id, byte) {
+            return None;
+        }
+        let step = |&(terminal, from): &TerminalState| {
+            let to = self.lexemes[terminal as usize].as_ref()?.next(from, byte);
+            (to > CLOSED).then_some((terminal, to))
+        };
+        let list = self.obligations(id).iter().filter_map(step).collect();
+        Some(self.oblige(&mut self.lock(), list))
     }
 
     #[cold]
@@ -213,8 +244,8 @@ impl Scanner {
             return id;
         }
         let id = builder.by_obligations.len() as ObligationsId;
-        builder.bytes += list.len() * 16 + 64;
-        self.obligations.set(id, list.clone());
+        builder.bytes += list.len() * 16 + 360;
+        self.obligations.set(id, Obligations { list: list.clone(), forbidden: OnceLock::new() });
         builder.by_obligations.insert(list, id);
         id
     }
@@ -270,37 +301,6 @@ impl Scanner {
                 Box::new([(winner, self.oblige(builder, list))])
             }
         }
-    }
-
-    /// Whether wherever a terminal may end, among all terminals at once, one of these bytes may come next, and whether
-    /// every terminal is taken for itself somewhere. False as well where that takes many states to tell.
-    pub fn every_end_lets(&self, bytes: &ByteSet) -> bool {
-        /// States that are looked at.
-        const MOST: usize = 3_000;
-        let all = (0..self.lexemes.len() as u32).filter(|&t| self.lexeme(t).is_some());
-        let mut seen = vec![self.start(all.clone(), NO_OBLIGATIONS)];
-        let mut known: FxHashSet<ScanStateId> = seen.iter().copied().collect();
-        let mut won = vec![false; self.lexemes.len()];
-        let mut at = 0;
-        while let Some(&id) = seen.get(at) {
-            at += 1;
-            let ends = &self.state(id).ends;
-            ends.iter().for_each(|&(terminal, _)| won[terminal as usize] = true);
-            let lets = |&byte: &u8| bytes[usize::from(byte)] && self.next(id, byte) == REFUSED;
-            if !ends.is_empty() && !self.firsts.iter().any(lets) {
-                return false;
-            }
-            for &byte in &self.firsts {
-                let to = self.next(id, byte);
-                if to != REFUSED && known.insert(to) {
-                    if seen.len() >= MOST {
-                        return false;
-                    }
-                    seen.push(to);
-                }
-            }
-        }
-        all.into_iter().all(|t| won[t as usize])
     }
 
     /// How many states are known.

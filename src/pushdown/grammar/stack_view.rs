@@ -6,6 +6,9 @@
 //! advice to look deeper. So an answer that was found in one place is found again wherever the stack is alike as far as
 //! it matters, which is the idea of GLRMask's automaton over stacks, made on use.
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::util::bounded_cache::BoundedCache;
 
@@ -15,10 +18,12 @@ const BRANCHING: u32 = 1 << 31;
 /// The description of a stack down to some level.
 pub struct StackView {
     /// A prefix that says what is asked, and the levels.
-    key: Vec<u32>,
+    key: SmallVec<[u32; 24]>,
     /// The nodes in the order in which they are met. Those before `read` are described.
-    order: Vec<NodeId>,
+    order: SmallVec<[NodeId; 16]>,
     read: usize,
+    /// The number of each node, where they are many.
+    numbers: FxHashMap<NodeId, u32>,
     /// Some node that was described has not exactly one below it.
     branches: bool,
 }
@@ -26,10 +31,12 @@ pub struct StackView {
 impl StackView {
     /// The view of a stack with these tops; nothing of them is described yet but their number.
     pub fn new(prefix: &[u32], tops: &[NodeId]) -> Self {
-        let mut key = Vec::with_capacity(16);
-        key.extend_from_slice(prefix);
+        let mut key = SmallVec::from_slice(prefix);
         key.push(tops.len() as u32);
-        StackView { key, order: tops.to_vec(), read: 0, branches: tops.len() > 1 }
+        let mut view =
+            StackView { key, order: SmallVec::new(), read: 0, numbers: FxHashMap::default(), branches: tops.len() > 1 };
+        tops.iter().for_each(|&top| view.meet(top));
+        view
     }
 
     /// Describes the next level. False if there is none.
@@ -43,27 +50,39 @@ impl StackView {
             let state = stack.state(node);
             let below = stack.below(node);
             if let [one] = below
-                && !(self.branches && self.order.contains(one))
+                && (!self.branches || self.number(*one).is_none())
             {
                 self.key.push(state);
-                self.order.push(*one);
+                self.meet(*one);
                 continue;
             }
             self.branches = true;
             self.key.push(state | BRANCHING);
             self.key.push(below.len() as u32);
             for &node in below {
-                match self.order.iter().position(|&known| known == node) {
-                    Some(known) => self.key.push(known as u32 + 1),
+                match self.number(node) {
+                    Some(known) => self.key.push(known + 1),
                     None => {
                         self.key.push(0);
-                        self.order.push(node);
+                        self.meet(node);
                     }
                 }
             }
         }
         self.read = end;
         true
+    }
+
+    fn meet(&mut self, node: NodeId) {
+        /// Nodes that are looked through.
+        const FEW: usize = 16;
+        let number = self.order.len() as u32;
+        self.order.push(node);
+        if self.order.len() == FEW + 1 {
+            self.numbers = (0..).zip(self.order.iter()).map(|(number, &node)| (node, number)).collect();
+        } else if self.order.len() > FEW {
+            self.numbers.insert(node, number);
+        }
     }
 
     /// The description so far.
@@ -81,9 +100,17 @@ impl StackView {
         &self.order[..self.read]
     }
 
+    /// Whether a node is described.
+    pub fn describes(&self, node: NodeId) -> bool {
+        self.number(node).is_some_and(|number| (number as usize) < self.read)
+    }
+
     /// The number of a node in the order, described or met next.
     pub fn number(&self, node: NodeId) -> Option<u32> {
-        self.order.iter().position(|&known| known == node).map(|at| at as u32)
+        match self.numbers.is_empty() {
+            true => self.order.iter().position(|&known| known == node).map(|at| at as u32),
+            false => self.numbers.get(&node).copied(),
+        }
     }
 }
 
@@ -124,7 +151,7 @@ impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
     /// others. `size` are the bytes of the answer. The view is described down to the level that decides.
     pub fn keep(&self, view: &mut StackView, stack: &ParseStack, decided: &[NodeId], answer: V, size: usize) {
         const ENTRY: usize = 64;
-        let is_seen = |view: &StackView| decided.iter().all(|node| view.described().contains(node));
+        let is_seen = |view: &StackView| decided.iter().all(|&node| view.describes(node));
         while !is_seen(view) {
             let bytes = view.key().len() * 4 + ENTRY;
             if self.known.with(view.key(), |_| ()).is_none() {

@@ -18,7 +18,7 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::json::rules::RuleId;
-use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::json::string_escape::{EscapeMove, EscapeState, EscapeUse, step};
 use crate::lexeme::LexemeKind;
 use crate::pushdown::json::program::Program;
 use crate::util::append_vec::AppendVec;
@@ -51,8 +51,8 @@ pub struct LiteralTrie {
     rules: Box<[RuleId]>,
     /// The texts as they decode; ids are places among the value's rules, ascending at each node.
     pub texts: Trie,
-    /// All are written plainly.
-    plain: bool,
+    /// The escapes that all are written with.
+    escapes: EscapeUse,
     /// Lexemes that are no list of texts, with the places of their rules.
     pub others: Box<[(u32, u32)]>,
 }
@@ -90,7 +90,7 @@ impl LiteralTrie {
         Some(LiteralTrie {
             rules: rules.into(),
             texts,
-            plain: kind == Some(LexemeKind::Constant),
+            escapes: kind.map(LexemeKind::escapes).unwrap_or_default(),
             others: others.into(),
         })
     }
@@ -98,7 +98,7 @@ impl LiteralTrie {
     /// Where `byte` leads from a place.
     pub fn step(&self, at: u32, sub: EscapeState, byte: u8) -> LiteralNode {
         let moved = step(sub, byte);
-        if self.plain && !is_plain(sub, byte, &moved) {
+        if !self.escapes.allows(sub, byte, &moved) {
             return LiteralNode::Dead;
         }
         let to = match moved {
@@ -117,7 +117,7 @@ impl LiteralTrie {
 
     /// Whether some text goes on, from a node, with a character that an escape may still become.
     fn may_spell(&self, at: u32, sub: EscapeState) -> bool {
-        let ranges = if self.plain { plain_pending(sub) } else { pending(sub) };
+        let ranges = self.escapes.pending(sub);
         self.goes_on(at, 0, 0, &ranges)
     }
 

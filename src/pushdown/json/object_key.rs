@@ -5,7 +5,7 @@
 //! neither is left. Where a class has few keys, those that the object has are not counted on. The quote that ends the
 //! key decides which named member, or which class, it is.
 
-use crate::json::string_escape::{EscapeMove, EscapeState, is_plain, pending, plain_pending, step};
+use crate::json::string_escape::{EscapeMove, EscapeState, step};
 use crate::json::whitespace::Gap;
 use crate::lexeme::{CLOSED, DEAD, StateId};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, Seen};
@@ -58,7 +58,7 @@ impl JsonMachine<'_> {
         }
         let mut buffer = [0; 4];
         let to = step(node.sub, byte);
-        let names = !self.program.plain_names || is_plain(node.sub, byte, &to);
+        let names = self.program.name_escapes.allows(node.sub, byte, &to);
         let (sub, decoded): (EscapeState, &[u8]) = match to {
             EscapeMove::Dead | EscapeMove::Close => return NONE,
             EscapeMove::To(sub) => (sub, &[]),
@@ -72,8 +72,8 @@ impl JsonMachine<'_> {
         if decoded.is_empty() {
             // In the middle of an escape: something that it can become must lead on.
             let moved = if names { moved } else { self.without_names(moved) };
-            let any = pending(sub);
-            let named = if self.program.plain_names { plain_pending(sub) } else { any.clone() };
+            let any = self.program.key_escapes().pending(sub);
+            let named = self.program.name_escapes.pending(sub);
             let mut items = moved.start..moved.start + moved.len;
             let meets = items.any(|i| self.key_meets(&moved, self.arena.objects[i as usize], &named, &any));
             return if meets { self.arena.push(moved) } else { NONE };

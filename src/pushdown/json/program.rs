@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::json::rules::{Contains, Element, RuleId};
+use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::Lexeme;
 use crate::pushdown::json::contains::ContainsCounting;
@@ -97,14 +98,14 @@ pub struct Program {
     pub arrays: Vec<ArrayProgram>,
     /// All object shapes.
     pub objects: Vec<ObjectProgram>,
-    /// Any string: what keys are made of.
+    /// Any string, with the escapes that the document has: what keys are made of.
     pub any_text: Arc<Lexeme>,
     /// Whitespace by [`Gap`](crate::json::whitespace::Gap).
     pub gaps: [WhitespaceRule; 3],
     /// Keys may come in any order.
     pub any_order: bool,
-    /// Named keys are written plainly; another spelling of one is no key at all.
-    pub plain_names: bool,
+    /// The escapes of named keys; with other ones a name is no key at all.
+    pub name_escapes: EscapeUse,
     /// Some array's elements must be unique.
     pub has_unique: bool,
     /// Some array's elements are watched.
@@ -115,6 +116,14 @@ pub struct Program {
     pub constants: Arc<LiteralTries>,
     /// What the document is.
     pub root: RuleId,
+}
+
+impl Program {
+    /// The escapes of keys that have no name.
+    #[inline]
+    pub fn key_escapes(&self) -> EscapeUse {
+        self.any_text.kind().escapes()
+    }
 }
 
 impl ObjectProgram {

@@ -18,7 +18,7 @@ use crate::limits::Limits;
 use crate::python::convert::limits;
 use crate::python::runtime::registry;
 use crate::regex::{Dialect, RegexOptions};
-use crate::schema::{ConstantSpelling, Formats, OnUnsupported, PropertyOrder, SchemaOptions, Whitespace};
+use crate::schema::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::vocab::Vocabulary;
 
 /// What `dialect` may be.
@@ -30,8 +30,8 @@ pub const ON_UNSUPPORTED: [(&str, OnUnsupported); 2] = [("error", OnUnsupported:
 /// What `formats` may be.
 pub const FORMATS: [(&str, Formats); 2] = [("assert", Formats::Assert), ("annotate", Formats::Annotate)];
 /// What `spelling` may be.
-pub const SPELLINGS: [(&str, ConstantSpelling); 2] =
-    [("any", ConstantSpelling::Any), ("plain", ConstantSpelling::Plain)];
+pub const SPELLINGS: [(&str, Spelling); 3] =
+    [("any", Spelling::Any), ("constants", Spelling::Constants), ("plain", Spelling::Plain)];
 
 /// What `syntax` may be.
 pub const SYNTAXES: [(&str, Syntax); 3] = [("lark", Syntax::Lark), ("gbnf", Syntax::Gbnf), ("ebnf", Syntax::Ebnf)];

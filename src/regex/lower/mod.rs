@@ -9,5 +9,7 @@ pub(crate) mod atomic;
 pub(crate) mod continuation;
 pub(crate) mod look_behind;
 pub(crate) mod next_char;
+pub(crate) mod preferred;
 pub(crate) mod split_by_context;
 pub(crate) mod symbol;
+pub(crate) mod symbol_texts;

@@ -243,6 +243,13 @@ impl EcmaParser {
         loop {
             match c {
                 ':' if !seen.is_empty() => return Ok(flags),
+                ')' if on && !seen.is_empty() => {
+                    let message = format!(
+                        "(?{seen}) is no group: ECMA-262, the dialect of JSON Schema, sets flags for a group only; write \
+                         (?{seen}:...) around what they are for"
+                    );
+                    return Err(self.r.error(message, at));
+                }
                 '-' if on => on = false,
                 c if !seen.contains(c) && flags.set(c, on) => seen.push(c),
                 _ => return Err(self.r.error("invalid group", at)),

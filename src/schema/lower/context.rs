@@ -117,7 +117,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             any_text,
             any_number,
             capped_numbers: false,
-            plain: options.is_plain(),
+            plain: options.has_plain_constants(),
             plain_constants: false,
             pattern_hits: SeededMap::default(),
             pattern_exprs: SeededMap::default(),

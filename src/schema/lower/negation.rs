@@ -41,7 +41,7 @@ impl LoweringContext<'_, '_> {
     pub fn most_strings(&mut self, id: SchemaNodeId, keywords: Option<&Keywords>) -> Result<Option<Rc<Scalars>>> {
         let Some((k, format)) = keywords.and_then(|k| Some((k, k.format.as_deref()?))) else { return Ok(None) };
         let text = format::at_most(&mut self.x, format);
-        let wide = Scalars { sets: vec![StringSet { text, min: 0, max: INF, plain: false }], ..Scalars::default() };
+        let wide = Scalars { sets: vec![StringSet { text, min: 0, max: INF, constant: false }], ..Scalars::default() };
         let mut others = k.clone();
         others.format = None;
         let rest = Scalars { sets: self.own_strings(id, Some(&others))?, ..Scalars::default() };
@@ -80,26 +80,26 @@ impl LoweringContext<'_, '_> {
             no: !s.no,
             numbers: self.not_numbers(&s.numbers)?,
             words: Vec::new(),
-            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
+            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, constant: false }],
             narrow: None,
             most: None,
         };
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
             let text = self.other_text(text);
-            out.sets = vec![StringSet { text, min: 0, max: INF, plain: false }];
+            out.sets = vec![StringSet { text, min: 0, max: INF, constant: false }];
         }
         for set in &s.sets {
             let mut refused = Vec::new();
             if set.text != self.any_text {
                 let text = self.other_text(set.text);
-                refused.push(StringSet { text, min: 0, max: INF, plain: false });
+                refused.push(StringSet { text, min: 0, max: INF, constant: false });
             }
             if let Some(max) = set.min.checked_sub(1) {
-                refused.push(StringSet { text: self.any_text, min: 0, max, plain: false });
+                refused.push(StringSet { text: self.any_text, min: 0, max, constant: false });
             }
             if set.max != INF {
-                refused.push(StringSet { text: self.any_text, min: set.max + 1, max: INF, plain: false });
+                refused.push(StringSet { text: self.any_text, min: set.max + 1, max: INF, constant: false });
             }
             let refused = Scalars { sets: refused, ..Scalars::default() };
             let strings = Scalars { sets: std::mem::take(&mut out.sets), ..Scalars::default() };

@@ -30,7 +30,7 @@ impl LoweringContext<'_, '_> {
         } else {
             let mut kept = Vec::with_capacity(rule.strings.len());
             for s in &rule.strings {
-                let bytes = if s.plain { Some(&alphabet.plain) } else { alphabet.text.as_ref() };
+                let bytes = if s.constant { Some(&alphabet.plain) } else { alphabet.text.as_ref() };
                 let r = bytes.map_or(s.text, |bytes| self.x.restrict(s.text, bytes));
                 if r == s.text {
                     kept.push(s.clone());

@@ -44,8 +44,18 @@ fn pattern(step: &Value) -> Option<String> {
         let known = kind(split) == Some("Split") && isolates;
         known.then(|| Some(split.get("pattern")?.get("Regex")?.as_str()?.to_owned())).flatten()
     };
-    let patterns: Vec<String> = splits.iter().map(regex).collect::<Option<_>>()?;
-    (kind(step) == Some("Sequence") && byte_level(letters, false)).then(|| patterns.join("\0"))
+    let digits = |split: &Value| {
+        let single = split.get("individual_digits").and_then(Value::as_bool).unwrap_or(false);
+        (kind(split) == Some("Digits")).then(|| if single { r"\p{N}" } else { r"\p{N}+" }.to_owned())
+    };
+    let mut patterns: Vec<String> =
+        splits.iter().map(|split| regex(split).or_else(|| digits(split))).collect::<Option<_>>()?;
+    if byte_level(letters, true) {
+        patterns.push(GPT2.to_owned());
+    } else if !byte_level(letters, false) {
+        return None;
+    }
+    (kind(step) == Some("Sequence") && !patterns.is_empty()).then(|| patterns.join("\0"))
 }
 
 /// Whether a document makes `▁` of each space and changes nothing else but the start of a text; then, whether it also
@@ -66,6 +76,13 @@ fn marks_spaces(document: &Map<String, Value>) -> Option<bool> {
             known.then_some(false)
         }
         (Some(step), None) => replaces(step).then_some(false),
+        // Gemma's files cut text at spaces, of which the normalizer has left none.
+        (Some(step), Some(split)) => {
+            let at_spaces = kind(split) == Some("Split")
+                && split.get("pattern").and_then(|p| text(p, "String")).as_deref() == Some(" ")
+                && is_unset(split.get("invert"));
+            (replaces(step) && at_spaces).then_some(false)
+        }
         (None, Some(step)) => {
             let known = kind(step) == Some("Metaspace") && text(step, "replacement").as_deref() == Some("▁");
             known.then(|| step.get("split").and_then(Value::as_bool).unwrap_or(true))

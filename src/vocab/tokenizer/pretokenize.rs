@@ -58,8 +58,19 @@ const DEEPSEEK: &str = concat!(
     r"]+|\s+(?!\S)|\s+"
 );
 
-const PATTERNS: [(&str, Family); 11] = [
+/// Digits one by one, then GPT-2's pattern: StarCoder, SmolLM, Command R, Granite. As tokenizers has it, a digit is a
+/// character of the class of numbers.
+const SINGLE_DIGITS: &str =
+    concat!(r"\p{N}", "\0", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+");
+
+/// Runs of digits, then GPT-2's pattern.
+const DIGIT_RUNS: &str =
+    concat!(r"\p{N}+", "\0", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+");
+
+const PATTERNS: [(&str, Family); 13] = [
     (DEEPSEEK, Family::Plain),
+    (SINGLE_DIGITS, Family::Plain),
+    (DIGIT_RUNS, Family::Plain),
     (GPT2, Family::Plain),
     (r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", Family::Plain),
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s", Family::Plain),

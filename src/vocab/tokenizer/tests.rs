@@ -111,3 +111,17 @@ fn open_pieces_shrink_where_a_pattern_gives_back() {
         assert_eq!(shrinks(&v, text), expected, "{text:?}");
     }
 }
+
+#[test]
+fn digits_stand_alone_where_a_step_before_takes_them_out() {
+    let gpt2 = crate::vocab::tokenizer::pretokenize::GPT2;
+    let single = vocabulary(|parts| parts.pattern = format!("\\p{{N}}\0{gpt2}"));
+    assert_eq!(pieces(&single, "ab12 c"), [2, 3, 4]);
+    // The space before a digit is a piece, and blanks before it are cut as at the end of a text.
+    assert_eq!(pieces(&single, "a  1b "), [1, 3, 4, 5]);
+    // Whether more digits follow does not matter, but whether a mark does is not asked.
+    assert_eq!(pieces(&single, "a1"), [1]);
+    let runs = vocabulary(|parts| parts.pattern = format!("\\p{{N}}+\0{gpt2}"));
+    assert_eq!(pieces(&runs, "ab12 c"), [2, 4]);
+    assert_eq!(pieces(&runs, "ab12"), [2]);
+}

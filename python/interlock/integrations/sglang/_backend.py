@@ -10,15 +10,17 @@ from typing import Any
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarBackend, BaseGrammarObject, InvalidGrammarObject
 
 from interlock import Vocabulary
+from interlock.integrations.markup_tokens import markup_token_ids
+from interlock.integrations.prometheus_mirror import mirror
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang import _masks
 from interlock.integrations.sglang._compiling import CompilePool, Compiler, Refusal
-from interlock.integrations.sglang._counters import count, prometheus_sink, set_sink
 from interlock.integrations.sglang._grammar import InterlockGrammar
 from interlock.integrations.sglang._grammar_cache import GrammarCache, Key
 from interlock.integrations.sglang._keeping import KeepsGrammars, TransientRefusal
 from interlock.integrations.sglang._options import Options
+from interlock.integrations.sglang._parser_texts import parser_texts
 from interlock.integrations.sglang._requests import watch_requests
-from interlock.integrations.sglang._reserved import mentions, reserved_token_ids
 from interlock.integrations.vocabulary_packs import recognised_tokenizer, vocabulary_for
 
 __all__ = ["InterlockGrammarBackend", "make_backend"]
@@ -110,7 +112,7 @@ class InterlockGrammarBackend(KeepsGrammars, BaseGrammarBackend):  # type: ignor
             return (TransientRefusal if refusal.is_transient else InvalidGrammarObject)(str(refusal))
 
     def _not_yet(self, kind: str, what: str) -> BaseGrammarObject:
-        count("refusals", kind=kind, error="NotSupported")
+        counts().refusals.add(1, "unsupported", "engine")
         return InvalidGrammarObject(
             f"{what} not supported by the interlock backend yet: use json_schema, regex or ebnf, or another "
             "--grammar-backend"
@@ -166,14 +168,14 @@ def make_backend(
     stops = _stop_ids(tokenizer, eos_token_ids)
     reserved: list[int] = []
     if options.reserved == "template":
-        reserved = reserved_token_ids(tokenizer, mentions(server_args, tokenizer))
+        reserved = markup_token_ids(tokenizer, parser_texts(server_args, tokenizer))
         reserved = [i for i in reserved if i not in stops]
 
     def vocabulary_with(framing: Sequence[int]) -> Vocabulary:
         return vocabulary_for(recognised_tokenizer(tokenizer), vocab_size, stops, [*reserved, *framing])
 
     if getattr(server_args, "enable_metrics", False):
-        set_sink(prometheus_sink())
+        mirror(counts().registry)
     alone = getattr(server_args, "tp_size", 1) * getattr(server_args, "pp_size", 1) == 1
     backend = InterlockGrammarBackend(
         vocabulary_with, options, _server_whitespace(server_args), options.compile_seconds if alone else None

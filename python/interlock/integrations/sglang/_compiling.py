@@ -21,7 +21,8 @@ from typing import Any
 
 from interlock import CancelledError, CancelToken, Index, InterlockError, Vocabulary
 from interlock.grammar_syntax import syntax_of
-from interlock.integrations.sglang._counters import count, observe
+from interlock.integrations.metrics import refusal_reason
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
@@ -95,6 +96,13 @@ class Refusal(Exception):
         self.is_transient = is_transient
 
 
+def _refused(reason: str, begin: float) -> None:
+    """Count a refusal. Work that nobody waited for was not refused, but cancelled."""
+    counts().refusals.add(1, reason, "engine")
+    outcome = "cancelled" if reason == "cancelled" else "refused"
+    counts().compile_seconds.observe(time.perf_counter() - begin, outcome)
+
+
 class Compiler:
     """Makes indexes with an operator's options. ``compile`` is for threads of a ``CompilePool``."""
 
@@ -137,30 +145,29 @@ class Compiler:
         try:
             index = self._index(kind, text, None if work is None else work.cancel)
         except CancelledError as error:
-            count("refusals", kind=kind, error="CancelledError")
             if work is not None and work.is_late:
-                message = f"compiling took longer than {work.seconds:g} s, the server's limit"
+                reason = "deadline"
+                message = f"LimitError: compiling took longer than {work.seconds:g} s, the server's limit"
             else:
-                message = "compiling was stopped, since nobody waited for it"
+                reason, message = "cancelled", "CancelledError: compiling was stopped, since nobody waited for it"
+            _refused(reason, begin)
             raise Refusal(message, is_transient=True) from error
         except InterlockError as error:
-            name = type(error).__name__
-            count("refusals", kind=kind, error=name)
-            raise Refusal(f"{name}: {error}") from error
+            _refused(refusal_reason(error), begin)
+            raise Refusal(f"{type(error).__name__}: {error}") from error
         except MemoryError as error:
-            count("refusals", kind=kind, error="MemoryError")
+            _refused("memory", begin)
             raise Refusal("the server has no memory for this source", is_transient=True) from error
         except Exception as error:
             _LOG.exception("a %s source of %d characters could not be compiled", kind, len(text))
-            count("refusals", kind=kind, error=type(error).__name__)
+            _refused("internal", begin)
             raise Refusal(f"{type(error).__name__}: {error}") from error
         if self._options.budget:
             # The first guide with a budget looks for short outputs, which takes milliseconds: here, and not in the
             # scheduler's loop when a request comes in.
             with contextlib.suppress(InterlockError):
                 index.guide(_ROOM)
-        count("compiles", kind=kind)
-        observe("compile_seconds", time.perf_counter() - begin, kind=kind)
+        counts().compile_seconds.observe(time.perf_counter() - begin, "compiled")
         if self._options.warm_up_ms > 0:
             index.warm_up(max_ms=self._options.warm_up_ms, background=True)
         return index

@@ -9,8 +9,8 @@ from typing import Any
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject, GrammarRow, GrammarStats
 
 from interlock import Guide, Index, TokenRejected
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang import _masks
-from interlock.integrations.sglang._counters import count
 
 __all__ = ["InterlockGrammar", "Terms", "fill_entries"]
 
@@ -73,7 +73,7 @@ class InterlockGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
         try:
             guide.advance(token)
         except TokenRejected as error:
-            count("rejected_tokens")
+            counts().rejected.add(1)
             raise TokenRejected(f"{error} (after {guide.num_tokens} tokens of the {self.kind} grammar)") from error
         self.current_token = token
 
@@ -103,7 +103,7 @@ class InterlockGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
         """Fill one row."""
-        self.guide.fill_bitmask(vocab_mask, idx)
+        _masks.fill_guides([self.guide], [idx], vocab_mask)
         self.hold_back(vocab_mask, idx)
 
     def hold_back(self, vocab_mask: Any, row: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sglang.srt.constrained.base_grammar_backend import InvalidGrammarObject
 
-from interlock.integrations.sglang._counters import count
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._grammar_cache import Key
 
 __all__ = ["KeepsGrammars", "TransientRefusal"]
@@ -23,7 +23,7 @@ class KeepsGrammars:
         """The grammar of a source that was compiled before, or the future of one that is compiled now."""
         value, is_hit = super().get_cached_or_future_value(key, require_reasoning)  # type: ignore[misc]
         if is_hit:
-            count("cache_hits", kind=self.kind_of(key))
+            counts().cache_hits.add(1, self.kind_of(key))
         return value, is_hit
 
     def set_cache(self, key: Key, value: Any) -> None:

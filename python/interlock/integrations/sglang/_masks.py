@@ -6,6 +6,7 @@ Rows that nobody fills stay free, so a new mask allows everything.
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 import interlock
 from interlock import Guide
+from interlock.integrations.server_counts import counts
 from interlock.masks import apply_padded
 
 __all__ = ["allocated", "applied", "fill_guides", "moved", "reset", "row_words", "set_tokens"]
@@ -51,8 +53,15 @@ def reset(mask: Any) -> None:
 
 def fill_guides(guides: Sequence[Guide], rows: Sequence[int], mask: Any) -> None:
     """Fill row ``rows[i]`` for ``guides[i]``, all in one native call."""
-    if guides:
+    if not guides:
+        return
+    begin, numbers = time.perf_counter(), counts()
+    if len(guides) == 1:
+        guides[0].fill_bitmask(mask, rows[0])
+    else:
         interlock.fill_bitmasks(guides, mask, rows=rows)
+    numbers.fill_seconds.observe(time.perf_counter() - begin)
+    numbers.rows.add(len(guides))
 
 
 def row_words(mask: Any, row: int) -> npt.NDArray[np.uint32]:

@@ -118,7 +118,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "reserved": _one_of("template", "none"),
     "regex_flags": str,
     "whitespace": str,
-    "spelling": _one_of("plain", "any"),
+    "spelling": _one_of("plain", "constants", "any"),
     "property_order": _one_of("schema", "any"),
     "formats": _one_of("assert", "annotate"),
     "on_unsupported": _one_of("error", "warn"),

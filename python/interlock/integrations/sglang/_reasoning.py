@@ -15,8 +15,8 @@ from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject, Gramm
 from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend, ReasonerGrammarObject
 
 from interlock import BudgetError, UnsupportedError
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._compiling import CompilePool
-from interlock.integrations.sglang._counters import count
 from interlock.integrations.sglang._grammar import InterlockGrammar, Terms, fill_entries
 from interlock.integrations.sglang._grammar_cache import GrammarCache, Key
 from interlock.integrations.sglang._keeping import KeepsGrammars
@@ -59,14 +59,14 @@ class InterlockReasonerGrammar(ReasonerGrammarObject):  # type: ignore[misc, unu
             try:
                 if budget is None or budget > 0:
                     grammar.begin(dataclasses.replace(terms, max_tokens=budget))
-                    count("budgets", outcome="kept" if budget is not None else "none")
+                    counts().budgets.add(1, "kept" if budget is not None else "none")
                     return
             except BudgetError:
                 continue
             except UnsupportedError:
                 break
         # Nothing whole is left to say. The server cuts the output, as it does without a budget.
-        count("budgets", outcome="spent_by_reasoning")
+        counts().budgets.add(1, "spent_by_reasoning")
         grammar.begin(dataclasses.replace(terms, max_tokens=None))
 
     @staticmethod

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from interlock import BudgetError, UnsupportedError, Vocabulary
-from interlock.integrations.sglang._counters import count
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._grammar import InterlockGrammar, Terms
 from interlock.integrations.sglang._options import Options
 
@@ -83,6 +83,7 @@ def bind(req: Any, options: Options) -> None:
     inner = grammar.grammar if after_reasoning is not None else grammar
     if not isinstance(inner, InterlockGrammar):
         return
+    counts().requests.add(1, inner.kind)
     terms = terms_of(req, inner.index.vocabulary, options)
     if after_reasoning is not None:
         after_reasoning(terms)
@@ -90,10 +91,11 @@ def bind(req: Any, options: Options) -> None:
             return
     if terms.max_tokens is None:
         inner.begin(terms)
-        count("budgets", outcome="none")
+        counts().budgets.add(1, "none")
     elif not _begin_within(inner, terms):
         needed = _needed(inner, terms)
-        count("budgets", outcome="refused")
+        counts().budgets.add(1, "refused")
+        counts().refusals.add(1, "budget", "engine")
         req.set_finish_with_abort(
             f"BudgetError: max_new_tokens is {terms.max_tokens + 1}, but a complete output needs {needed} tokens"
         )
@@ -110,13 +112,13 @@ def _begin_within(grammar: InterlockGrammar, terms: Terms) -> bool:
         try:
             if budget > 0:
                 grammar.begin(replace(terms, max_tokens=budget))
-                count("budgets", outcome=outcome)
+                counts().budgets.add(1, outcome)
                 return True
         except BudgetError:
             continue
         except UnsupportedError:  # No short output was found; there may be one.
             grammar.begin(replace(terms, max_tokens=None))
-            count("budgets", outcome="unknown")
+            counts().budgets.add(1, "unknown")
             return True
     return False
 

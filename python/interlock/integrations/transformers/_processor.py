@@ -12,26 +12,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from transformers import LogitsProcessor
 
-from interlock import ArgumentError, Index, TokenRejected
+from interlock import ArgumentError, TokenRejected
 from interlock.integrations._batch import Batch
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
-from interlock.integrations._triggers import Triggered
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
 
 def _given(constraints: Constraint | Sequence[Constraint], trigger: str | Sequence[int] | None) -> list[Constraint]:
     """The constraints of all prompts, or the one that they share, behind their trigger."""
-    if constraints is None or isinstance(constraints, (Index, Triggered)):
-        given: list[Constraint] = [constraints]
-    else:
-        given = list(constraints)
+    # Whatever is no list is meant as one constraint, and is refused by what it is.
+    given: list[Any] = list(constraints) if isinstance(constraints, list | tuple) else [constraints]
     return [given_one(constraint, trigger) for constraint in given]
 
 

@@ -11,12 +11,12 @@ import interlock
 from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError, UnsupportedError
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.vllm.batch import Rows
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.deadlines import Deadline, Deadlines
 from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vllm.sources import Source, compile_source, source_of
-from interlock.integrations.vllm.vocabulary import vocabulary_of
+from interlock.integrations.vllm.vocabulary import speller_of, vocabulary_of
 
 __all__ = ["Backend", "guide_within"]
 
@@ -75,6 +75,9 @@ class Backend:
         self._marks = frozenset(self.vocabulary.special_token_ids) | frozenset(self.vocabulary.eos_token_ids)
         self.drafts: int = getattr(vllm_config, "num_speculative_tokens", 0) or 0
         self.jumps = options.jump_forward and self.drafts > 0
+        # Only for forced tokens.
+        needed = self.jumps or options.canonical
+        self._spell = speller_of(tokenizer, self.vocabulary) if needed else None
         logger.info(
             "interlock %s: a vocabulary of %d tokens in %.2f s; jump-forward %s, budgets %s",
             interlock.__version__,
@@ -93,7 +96,8 @@ class Backend:
         with self.deadlines.new() as deadline:
             index = self._index(source, deadline)
         stops = self._stops(stop_token_ids)
-        return Grammar("", index.guide(stop_token_ids=stops), self.rows, stops, canonical=self.options.canonical)
+        guide = index.guide(stop_token_ids=stops)
+        return Grammar("", guide, self.rows, stops, canonical=self.options.canonical, spell=self._spell)
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
         """A mask of so many rows that allow everything: an int32 tensor in memory."""
@@ -155,7 +159,7 @@ class Backend:
 
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
-                context = {"context_ids": self._context(request.all_token_ids)} if follows else {}
+                context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if follows else {}
                 return _bounded(index, left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
@@ -177,6 +181,7 @@ class Backend:
             endless=bool(params.ignore_eos),
             canonical=self.options.canonical,
             budget=late,
+            spell=self._spell,
         )
 
     def _only_reads(self, params: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from interlock import fill_bitmasks
-from interlock.integrations.vllm.counts import Counts
+from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.grammar import Bits, Grammar
 
 __all__ = ["Rows"]

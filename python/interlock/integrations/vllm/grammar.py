@@ -41,6 +41,10 @@ class Grammar:
     It has the methods of vLLM's ``StructuredOutputGrammar``. `min_tokens` keeps the output from ending before so many
     tokens, as far as it can go on. With ``endless``, which is vLLM's ``ignore_eos``, the end of the output repeats and
     nothing follows it. With ``canonical`` the tokenizer's own token alone is allowed where bytes are forced.
+
+    ``spell`` is for a tokenizer of a kind that interlock does not know: it encodes a text, and forced bytes are spelled
+    by it. Such tokens are permitted and their bytes are certain, so they are good drafts; in the whole text
+    the tokenizer might have chosen others.
     """
 
     def __init__(
@@ -54,8 +58,10 @@ class Grammar:
         endless: bool = False,
         canonical: bool = False,
         budget: LateBudget | None = None,
+        spell: Callable[[str], list[int]] | None = None,
     ) -> None:
         self.request_id, self.guide = request_id, guide
+        self._spell = spell
         self._rows, self._stops = rows, tuple(stop_token_ids)
         self._min_tokens, self._endless, self._canonical, self._budget = min_tokens, endless, canonical, budget
         # How many stop tokens came after the end; the guide does not know them.
@@ -174,8 +180,18 @@ class Grammar:
         at = self.guide.num_tokens
         if self._forced_at is not None and 0 <= at - self._forced_at < len(self._forced):
             return self._forced[at - self._forced_at :]
-        self._forced_at, self._forced = at, self.guide.forced_tokens() if self.guide.forced_bytes() else []
+        self._forced_at, self._forced = at, self._forced_here()
         return self._forced
+
+    def _forced_here(self) -> list[int]:
+        if not self.guide.forced_bytes():
+            return []
+        exact = self.guide.forced_tokens()
+        if exact or self._spell is None:
+            return exact
+        # The last token is left out: what follows might join it.
+        ids = self._spell(self.guide.forced_text())[:-1]
+        return ids[: self.guide.validate(ids)]
 
     def with_forced(self, drafts: list[int], room: int) -> list[int]:
         """``drafts``, all of which are allowed, and behind them the tokens that are forced there, ``room`` in all."""

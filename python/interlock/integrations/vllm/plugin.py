@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args
 from interlock.integrations.vllm import options as options_module
 from interlock.integrations.vllm.after_import import after_import
 from interlock.integrations.vllm.backend import Backend
-from interlock.integrations.vllm.counts import counts
+from interlock.integrations.server_counts import counts
+from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
 from interlock.integrations.vllm.publish import Collector, Publisher, make_folder
@@ -55,6 +56,7 @@ def _register() -> None:
     _wrap(EngineArgs, "create_engine_config", _create_engine_config)
     after_import("vllm.v1.structured_output", _safely(_install_manager))
     after_import("vllm.v1.core.sched.scheduler", _safely(_install_scheduler))
+    after_import("vllm.v1.worker.cpu_model_runner", _safely(_install_cpu_runner))
     _add_name(StructuredOutputsConfig)
 
 
@@ -216,6 +218,23 @@ def _install_scheduler() -> None:
 
     _wrap(Scheduler, "finish_requests", _finish_requests)
     _wrap(Scheduler, "update_draft_token_ids_in_output", _update_draft_token_ids_in_output)
+
+
+def _install_cpu_runner() -> None:
+    from vllm.v1.worker.cpu_model_runner import CPUModelRunner
+
+    _wrap(CPUModelRunner, "__init__", _cpu_runner_init)
+
+
+def _cpu_runner_init(original: Callable[..., Any]) -> Callable[..., Any]:
+    def init(self: Any, vllm_config: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, vllm_config, *args, **kwargs)
+        if _is_ours(vllm_config) and getattr(vllm_config, "speculative_config", None) is not None:
+            from vllm.v1.sample import rejection_sampler
+
+            repair(rejection_sampler)
+
+    return init
 
 
 def _manager_init(original: Callable[..., Any]) -> Callable[..., Any]:

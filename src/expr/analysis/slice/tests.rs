@@ -59,12 +59,12 @@ fn what_is_free() {
 #[test]
 fn encoded_strings_keep_escapes_apart() {
     let open = Slice::OPEN;
-    assert!(open.encoded(false).is_open());
-    assert!(!open.encoded(true).is_open());
-    let line = free_in(".*").encoded(false);
+    assert!(open.encoded(true).is_open());
+    assert!(!open.encoded(false).is_open());
+    let line = free_in(".*").encoded(true);
     assert_eq!(line.groups & groups("\"\\"), 0);
     assert!(line.covers(groups("az09 ~\u{1}\n"), 1_000));
-    assert_eq!(Slice { groups: groups("\""), len: 1 }.encoded(false).groups, 0);
+    assert_eq!(Slice { groups: groups("\""), len: 1 }.encoded(true).groups, 0);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Lexemes with the same crossing tokens name one set; others do not.
 
+use crate::json::string_escape::EscapeUse;
 use std::sync::Arc;
 
-use crate::expr::{Exprs, INF};
+use crate::expr::Exprs;
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
 use crate::mask::lexeme_mask::CrossingTokens;
@@ -13,7 +14,7 @@ use crate::vocab::{Vocabulary, VocabularyOptions};
 fn crossing(tables: &VocabTables, vocabulary: &Vocabulary, text: &str, read: &str) -> Option<Arc<CrossingTokens>> {
     let mut exprs = Exprs::new(1 << 16);
     let expr = exprs.choice(&[text]);
-    let kind = LexemeKind::Text { min: 0, max: INF };
+    let kind = LexemeKind::text(EscapeUse::Any);
     let limits = Limits::default();
     let masked = tables.lexeme(&mut exprs, expr, kind, LexemeRole::Value, &limits).unwrap().unwrap();
     let l = &masked.lexeme;

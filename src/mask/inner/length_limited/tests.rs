@@ -81,8 +81,8 @@ fn ways(
     let fits = |t: u32| fits(l, state, count, vocabulary.token_bytes(t).unwrap());
     let needs = tables.find_needs(vocabulary, lexeme, state);
     [
-        tables.fitting_by_length(vocabulary, row, (room, l.most_later()), fits),
-        needs.map(|needs| tables.fitting(vocabulary, row, &needs, room)),
+        tables.fitting_by_length((vocabulary, l.kind()), row, (room, l.most_later()), fits),
+        needs.map(|needs| tables.fitting((vocabulary, l.kind()), row, &needs, room)),
         by_short_walk(tables, vocabulary.trie(), l, state, Some(count), u32::MAX),
     ]
 }

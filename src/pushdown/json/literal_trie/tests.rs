@@ -9,7 +9,7 @@ use crate::lexeme::{CLOSED, DEAD, Lexeme};
 use crate::limits::Limits;
 use crate::pushdown::json::program::RuleProgram;
 
-const TEXT: LexemeKind = LexemeKind::Text { min: 0, max: INF };
+const TEXT: LexemeKind = LexemeKind::Text { min: 0, max: INF, escapes: EscapeUse::Any };
 
 /// A program whose rules list these texts, and the rules.
 fn program(rules: &[&[&str]], kind: LexemeKind) -> (Program, Vec<RuleId>) {
@@ -36,7 +36,7 @@ fn program(rules: &[&[&str]], kind: LexemeKind) -> (Program, Vec<RuleId>) {
         any_text,
         gaps: [WhitespaceRule::none(), WhitespaceRule::none(), WhitespaceRule::none()],
         any_order: true,
-        plain_names: false,
+        name_escapes: EscapeUse::Any,
         has_unique: false,
         has_watched: false,
         unique: Default::default(),
@@ -58,10 +58,10 @@ const RULES: &[&[&str]] = &[
 /// All places that few bytes lead to are those of the lexemes, one for each rule, side by side.
 #[test]
 fn a_set_is_its_lexemes_side_by_side() {
-    for kind in [TEXT, LexemeKind::Constant] {
+    for kind in [TEXT, LexemeKind::text(EscapeUse::Writers), LexemeKind::text(EscapeUse::Needed)] {
         let (program, rules) = program(RULES, kind);
         let (number, set) = program.constants.of(&program, &rules).expect("lists of texts");
-        assert!(set.others.is_empty() && set.plain == (kind == LexemeKind::Constant));
+        assert!(set.others.is_empty() && set.escapes == kind.escapes());
         let open: Vec<u32> = program.lexemes.iter().map(|l| l.next(l.start(), b'"')).collect();
         let mut seen = std::collections::HashSet::new();
         let mut queue = VecDeque::from([((0, EscapeState::Plain), open)]);

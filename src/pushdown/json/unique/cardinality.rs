@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::json::rules::{Element, RuleId};
-use crate::json::string_escape::{EscapeState, pending, plain_pending};
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, LexemeKind, StateId};
 use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
@@ -282,7 +282,7 @@ impl JsonMachine<'_> {
 
     /// Whether a name may go on with the escape that was begun in the key `node`, if one was.
     fn escaped_in_name(&self, node: &Frame) -> impl Fn(&str) -> bool {
-        let ranges = if self.program.plain_names { plain_pending(node.sub) } else { pending(node.sub) };
+        let ranges = self.program.name_escapes.pending(node.sub);
         let read = if node.sub == EscapeState::Plain { 0 } else { self.key_bytes(node.key).len() };
         let sub = node.sub;
         move |name| {

@@ -205,12 +205,12 @@ impl<'a> UniqueCompiler<'a> {
         for s in &r.strings {
             let Some(index) = lexemes.string(s)? else { continue };
             let listed = if s.text == self.any_text { None } else { listed(s, lexemes)? };
-            let bounded = !s.plain && (s.min, s.max) != (0, INF);
+            let bounded = !s.constant && (s.min, s.max) != (0, INF);
             let index = match &listed {
                 Some(texts) if bounded => {
                     changed = true;
                     let expr = lexemes.exprs().choice(texts);
-                    lexemes.lexeme(expr, LexemeKind::Text { min: 0, max: INF })?
+                    lexemes.string(&StringSet { text: expr, min: 0, max: INF, constant: false })?
                 }
                 _ => Some(index),
             };

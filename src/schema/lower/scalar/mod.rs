@@ -87,7 +87,7 @@ impl Scalars {
     /// Whether some values may all be used up, of those that can be spelled in more ways than are accepted here.
     pub fn may_run_out(&self) -> bool {
         let numbers = matches!(&self.numbers, NumberAssertions::Some(set) if set.has_few());
-        numbers || !self.words.is_empty() || self.sets.iter().any(|set| set.plain)
+        numbers || !self.words.is_empty() || self.sets.iter().any(|set| set.constant)
     }
 
     /// Whether nothing is accepted.
@@ -106,7 +106,7 @@ impl LoweringContext<'_, '_> {
             no: true,
             numbers: NumberAssertions::All,
             words: Vec::new(),
-            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, plain: false }],
+            sets: vec![StringSet { text: self.any_text, min: 0, max: INF, constant: false }],
             narrow: None,
             most: None,
         }
@@ -309,7 +309,7 @@ impl LoweringContext<'_, '_> {
                     text: self.meet(s.text, t.text),
                     min: s.min.max(t.min),
                     max: s.max.min(t.max),
-                    plain: false,
+                    constant: false,
                 };
                 if self.is_inhabited(&set)? {
                     self.push_set(&mut out.sets, set);
@@ -347,9 +347,9 @@ impl LoweringContext<'_, '_> {
         let mut sets = s.sets.clone();
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
-            let plain = self.plain;
-            self.plain_constants |= plain;
-            self.push_set(&mut sets, StringSet { text, min: 0, max: INF, plain });
+            self.plain_constants |= self.plain;
+            let constant = self.options.name_escapes() != self.options.string_escapes();
+            self.push_set(&mut sets, StringSet { text, min: 0, max: INF, constant });
         }
         Ok((literals, sets))
     }

@@ -2,7 +2,7 @@
 //!
 //! A set is a text with bounds on its length, which stay bounds. Whether a set has a member is asked once.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SourcePlace};
 use crate::expr::{Expr, ExprId, Exprs, INF};
 use crate::json::rules::StringSet;
 use crate::regex;
@@ -18,7 +18,7 @@ use crate::schema::report::Enforcement;
 impl LoweringContext<'_, '_> {
     pub(crate) fn own_strings(&mut self, id: SchemaNodeId, keywords: Option<&Keywords>) -> Result<Vec<StringSet>> {
         let mut text = self.any_text;
-        let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF, plain: false }]) };
+        let Some(k) = keywords else { return Ok(vec![StringSet { text, min: 0, max: INF, constant: false }]) };
         if let Some(p) = &k.pattern
             && let Some(e) = self.pattern_text(id, "pattern", p)?
         {
@@ -35,7 +35,7 @@ impl LoweringContext<'_, '_> {
             min: k.min_length.map_or(0, clamp),
             // A bound that no text can reach is none.
             max: k.max_length.map_or(INF, |n| if n >= INF as u64 { INF } else { n as u32 }),
-            plain: false,
+            constant: false,
         };
         Ok(if self.is_inhabited(&set)? { vec![set] } else { Vec::new() })
     }
@@ -52,10 +52,12 @@ impl LoweringContext<'_, '_> {
                 None
             }
             Err(e) => {
-                let message = format!("{} in the pattern {pattern:?}", e.message());
                 let e = match e.limit_values() {
                     Some(_) => e,
-                    None => Error::new(e.kind(), message),
+                    None => {
+                        let message = format!("{} in the pattern {pattern:?}", e.message());
+                        e.in_source(pattern).saying(message).moved_to(SourcePlace::Unknown)
+                    }
                 };
                 return Err(self.place(e, node, keyword));
             }
@@ -133,7 +135,7 @@ impl LoweringContext<'_, '_> {
             sets.clear();
         }
         for t in sets.iter_mut() {
-            if t.plain != s.plain {
+            if t.constant != s.constant {
                 continue;
             }
             if t.text == s.text && s.min <= t.max.saturating_add(1) && t.min <= s.max.saturating_add(1) {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::expr::Exprs;
 use crate::expr::analysis::saturate_counts::TokenReach;
+use crate::json::string_escape::EscapeUse;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::util::hash::SeededMap;
@@ -14,7 +15,7 @@ fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
 }
 
 fn texts_left(pattern: &str, max: u32) -> (u64, usize) {
-    let l = lexeme(pattern, LexemeKind::Text { min: 0, max });
+    let l = lexeme(pattern, LexemeKind::Text { min: 0, max, escapes: EscapeUse::Any });
     let mut memo = SeededMap::default();
     let n = count_texts(&l, 0, (l.next(l.start(), b'"'), 0), &mut memo);
     (n, memo.len())
@@ -62,7 +63,7 @@ fn texts_are_counted_as_they_are_listed() {
         ("日[a-c]{1,2}|日本|q\t", None),
     ] {
         let (min, max) = bounds.unwrap_or((0, crate::expr::INF));
-        let l = lexeme(pattern, LexemeKind::Text { min, max });
+        let l = lexeme(pattern, LexemeKind::Text { min, max, escapes: EscapeUse::Any });
         let inside = l.next(l.start(), b'"');
         let mut memo = SeededMap::default();
         let mut counted = |state: u32, count: u32| count_texts(&l, 0, (state, count), &mut memo);
@@ -88,7 +89,7 @@ fn texts_are_counted_as_they_are_listed() {
 #[test]
 fn long_texts_are_listed() {
     let texts_of = ["a", "b"].map(|c| c.repeat(20_000));
-    let l = lexeme(&texts_of.join("|"), LexemeKind::Text { min: 0, max: crate::expr::INF });
+    let l = lexeme(&texts_of.join("|"), LexemeKind::text(EscapeUse::Any));
     let listed = texts(&l, l.next(l.start(), b'"'), 0);
     // The last way is gone first.
     let ended = [&texts_of[1], &texts_of[0]].map(|text| format!("{text}\""));

@@ -1,9 +1,10 @@
+use crate::json::string_escape::EscapeUse;
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use crate::expr::Exprs;
 use crate::expr::analysis::saturate_counts::TokenReach;
-use crate::expr::{Exprs, INF};
 use crate::json::rules::{Contains, Element, RuleId};
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{Lexeme, LexemeKind};
@@ -46,8 +47,7 @@ fn program(shapes: Vec<Result<ArrayProgram, Option<ObjectProgram>>>) -> Program 
     let mut exprs = Exprs::new(limits.max_expr_nodes);
     let any = exprs.any_text();
     let reach = TokenReach { digits: 8, word: 8, any: 8 };
-    let any_text =
-        Lexeme::compile(&exprs, any, LexemeKind::Text { min: 0, max: INF }, reach, &limits).unwrap().unwrap();
+    let any_text = Lexeme::compile(&exprs, any, LexemeKind::text(EscapeUse::Any), reach, &limits).unwrap().unwrap();
     let (mut rules, mut arrays, mut objects) = (Vec::new(), Vec::new(), Vec::new());
     for shape in shapes {
         let mut rule = RuleProgram::default();
@@ -72,7 +72,7 @@ fn program(shapes: Vec<Result<ArrayProgram, Option<ObjectProgram>>>) -> Program 
         any_text: Arc::new(any_text),
         gaps: [WhitespaceRule::none(), WhitespaceRule::none(), WhitespaceRule::none()],
         any_order: true,
-        plain_names: false,
+        name_escapes: EscapeUse::Any,
         has_unique: true,
         has_watched: true,
         unique: Default::default(),

@@ -1,41 +1,19 @@
-"""Tokens that mean something to the server and must not appear inside text.
-
-Tokenizers have *added tokens* that are not marked special: ``</think>``, ``<tool_call>``, ``<|user|>``. A string of a
-JSON document may hold such text, but not as that token: the reasoning parser would end the reasoning there, the tool
-parser begin a call, and the next turn's prompt hold a forged turn. Reserved tokens never spell text; the text itself
-stays possible, in other tokens.
-"""
+"""The texts in which a server names its own tokens, beside the tokenizer's chat template: see `markup_tokens`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["mentions", "reserved_token_ids"]
+__all__ = ["parser_texts"]
 
 _LOG = logging.getLogger(__name__)
 
 
-def reserved_token_ids(tokenizer: Any, texts: Iterable[str]) -> list[int]:
-    """The added tokens whose content stands in one of ``texts``, ascending; blanks and one or two letters do not
-    count."""
-    added = getattr(tokenizer, "added_tokens_decoder", None)
-    if not isinstance(added, dict):
-        return []
-    together = "\n".join(texts)
-    found = []
-    for i, token in added.items():
-        content = str(getattr(token, "content", token))
-        if len(content.strip()) > 2 and content in together:
-            found.append(int(i))
-    return sorted(found)
-
-
-def mentions(server_args: Any, tokenizer: Any) -> list[str]:
-    """The texts of a server in which its own tokens stand: chat templates, and the marks that its parsers look for."""
-    texts = _strings(getattr(tokenizer, "chat_template", None))
+def parser_texts(server_args: Any, tokenizer: Any) -> list[str]:
+    """The server's own chat template, and the marks that its reasoning and tool parsers look for."""
+    texts: list[str] = []
     template = getattr(server_args, "chat_template", None)
     if isinstance(template, str):
         file = Path(template)

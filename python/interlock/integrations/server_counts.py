@@ -1,6 +1,8 @@
-"""What the plug-in counts."""
+"""What the plug-ins of servers count. The names and their meanings are the same in vLLM and in SGLang."""
 
 from __future__ import annotations
+
+import threading
 
 from interlock.integrations.metrics import Registry, watch_core
 
@@ -8,23 +10,31 @@ __all__ = ["Counts", "counts"]
 
 
 class Counts:
-    """The metrics of one process."""
+    """The metrics of one process, all of them in ``registry``. What a server has no use for stays empty."""
 
     def __init__(self, registry: Registry | None = None) -> None:
         self.registry = registry or Registry("interlock")
         new = self.registry
-        self.requests = new.counter("requests", "Constrained requests that were compiled, by kind.", ("kind",))
+        self.requests = new.counter("requests", "Constrained requests that began, by kind of source.", ("kind",))
+        self.cache_hits = new.counter(
+            "cache_hits", "Requests whose source, or its refusal, the server had kept, by kind.", ("kind",)
+        )
         self.refusals = new.counter(
             "refusals",
             "Constrained requests that were refused, by reason and by the process that did.",
             ("reason", "where"),
         )
         self.compile_seconds = new.histogram(
-            "compile_seconds", "Time from a request's arrival to its guide.", ("outcome",)
+            "compile_seconds", "Time from a source's arrival in the engine to its index, by outcome.", ("outcome",)
         )
-        self.check_seconds = new.histogram("check_seconds", "Time of a check in the front end.", ("outcome",))
+        self.check_seconds = new.histogram(
+            "check_seconds", "Time of a check in the front end, by outcome.", ("outcome",)
+        )
         self.fill_seconds = new.histogram("fill_seconds", "Time of one call that fills masks.")
         self.rows = new.counter("rows", "Rows of masks that were filled.")
+        self.budgets = new.counter(
+            "budgets", "Outputs that end within the request's number of tokens, and those that may not.", ("outcome",)
+        )
         self.rejected = new.counter(
             "rejected_tokens", "Sampled tokens that the mask had forbidden; requests end with one."
         )
@@ -39,12 +49,14 @@ class Counts:
 
 
 _counts: Counts | None = None
+_lock = threading.Lock()
 
 
 def counts() -> Counts:
-    """The metrics of this process."""
+    """The metrics of this process, with those of the core (`watch_core`)."""
     global _counts
-    if _counts is None:
-        _counts = Counts()
-        watch_core(_counts.registry)
-    return _counts
+    with _lock:
+        if _counts is None:
+            _counts = Counts()
+            watch_core(_counts.registry)
+        return _counts

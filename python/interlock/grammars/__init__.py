@@ -1,0 +1,112 @@
+"""Grammars of common languages, in Lark's notation.
+
+Each grammar is a file of this folder, written from the language's standard: `names` lists them, `load` gives the text of
+one, and `lexer` the lexer that it is written for. Some take options that restrict them to what one program can use: the
+tables and columns of a database, the elements of a kind of document, the columns of a file.
+
+    >>> from interlock import grammars
+    >>> grammars.names()
+    ['arithmetic', 'c', 'csv', 'go', 'java', 'json', 'python', 'sql', 'xml']
+    >>> text = grammars.sql(tables={"student": ["name", "age"]})
+    >>> "start:" in text, grammars.lexer("sql")
+    (True, 'contextual')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from interlock._core import ArgumentError
+from interlock.grammars.csv_columns import with_columns
+from interlock.grammars.sql_names import FUNCTIONS, with_tables
+from interlock.grammars.xml_elements import with_elements
+
+__all__ = ["FUNCTIONS", "lexer", "load", "names", "sql"]
+
+# The options of each grammar that has any.
+_OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions"), "xml": ("elements",)}
+
+
+def names() -> list[str]:
+    """The names of all grammars, sorted."""
+    files = resources.files(__name__).iterdir()
+    return sorted(file.name.removesuffix(".lark") for file in files if file.name.endswith(".lark"))
+
+
+def lexer(name: str) -> str:
+    """The lexer that a grammar is written for, as `Index.from_grammar` takes it.
+
+    All of them are written for ``"contextual"``: where the parser can go on with several terminals, the longest match is
+    taken. The words of a language are reserved.
+
+    Raises:
+        ArgumentError: there is no grammar of this name.
+    """
+    _known(name)
+    return "contextual"
+
+
+def load(name: str, **options: Any) -> str:
+    """The text of a grammar, in Lark's notation; its start rule is ``start``.
+
+    Options:
+        columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
+        tables, functions: for ``"sql"``; see `sql`.
+        elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
+            then repeats its opening tag's name, and attributes come in this order, each at most once.
+
+    Raises:
+        ArgumentError: there is no grammar of this name, it has no such option, or the option's value does not fit.
+
+    Costs a read of a file, at most 60 kB.
+
+        >>> from interlock import grammars
+        >>> print(grammars.load("csv", columns=["name", "age"]).splitlines()[6])
+        start: HEADER (LINE_END record)* [LINE_END]
+    """
+    _known(name)
+    text = resources.files(__name__).joinpath(f"{name}.lark").read_text(encoding="utf-8")
+    for option in options:
+        if option not in _OPTIONS.get(name, ()):
+            raise ArgumentError(f"the grammar {name!r} has no option {option!r}")
+    given = {option: value for option, value in options.items() if value is not None}
+    if name == "csv" and "columns" in given:
+        return with_columns(text, given["columns"])
+    if name == "xml" and "elements" in given:
+        return with_elements(text, given["elements"])
+    if name == "sql" and given:
+        if "tables" not in given:
+            raise ArgumentError("functions are restricted together with tables")
+        return with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
+    return text
+
+
+def sql(
+    tables: Mapping[str, Sequence[str]] | None = None,
+    functions: Iterable[str] | None = None,
+) -> str:
+    """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE.
+
+    Args:
+        tables: the tables that a statement may name, each with its columns. A column stands alone or behind the name of
+            a table that has it. There are no other names then: no aliases of tables, no common tables, no other schemas.
+            A result may still be given a new name behind ``AS``.
+        functions: the functions that a statement may call. `FUNCTIONS`, which SQLite has built in, if nothing is said.
+
+    Raises:
+        ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
+            or `functions` are given without `tables`.
+
+        >>> from interlock import grammars
+        >>> text = grammars.sql(tables={"student": ["name", "age"]})
+        >>> [line for line in text.splitlines() if "student" in line]
+        ['NAMED_1: /student\\\\b|"student"/i']
+    """
+    return load("sql", tables=tables, functions=functions)
+
+
+def _known(name: str) -> None:
+    if name not in names():
+        raise ArgumentError(f"there is no grammar {name!r}; there are {', '.join(names())}")

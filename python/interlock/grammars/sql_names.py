@@ -1,0 +1,75 @@
+"""The grammar of SQL for the tables of one database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from interlock._core import ArgumentError
+from interlock.grammars.rules import literal, replace_rules
+
+FUNCTIONS = tuple(
+    "abs avg changes char coalesce count cume_dist date datetime dense_rank first_value format group_concat hex ifnull "
+    "iif instr julianday lag last_insert_rowid last_value lead length lower ltrim max min nth_value ntile nullif "
+    "percent_rank printf quote random rank replace round row_number rtrim sign strftime substr sum time total trim "
+    "typeof unicode unixepoch upper".split()
+)
+"""Functions that SQLite has built in."""
+
+
+def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str]) -> str:
+    """The grammar restricted to these tables, their columns and these functions."""
+    if not tables or isinstance(tables, str):
+        raise ArgumentError("tables are a mapping from names to the names of columns, not an empty one")
+    names = _Names(text)
+    of_table = {}
+    for table, columns in tables.items():
+        if isinstance(columns, str) or not columns:
+            raise ArgumentError(f"the table {table!r} needs a list of columns")
+        of_table[names.terminal(table)] = [names.terminal(column) for column in columns]
+    columns_of_all = dict.fromkeys(column for columns in of_table.values() for column in columns)
+    called = dict.fromkeys(names.terminal(function) for function in functions)
+    text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
+    text = text.replace(" [AS new_name]", "")
+    text = re.sub(r"^ +\| function_name OPEN.*\n|^ +\| function_name \"\(\" \[expression.*\n", "", text, flags=re.M)
+    rules = {
+        "with": "",
+        "common_table": "",
+        "table_alias": "",
+        "any_name": "",
+        "result_alias": "AS (NAME | QUOTED_NAME | STRING)",
+        "new_name": "NAME | QUOTED_NAME",
+        "table_name": " | ".join(of_table),
+        "column_name": " | ".join(columns_of_all),
+        "column": "column_name | "
+        + " | ".join(f'{table} "." ({" | ".join(dict.fromkeys(columns))})' for table, columns in of_table.items()),
+        "all_columns": f'({" | ".join(of_table)}) "." "*"',
+        "function_name": " | ".join(called) or names.terminal("count"),
+    }
+    for keyword in ("WITH", "RECURSIVE", "MATERIALIZED"):
+        rules[keyword] = ""
+    return replace_rules(text, rules) + "\n// The names of the database.\n" + "\n".join(names.definitions()) + "\n"
+
+
+class _Names:
+    """One terminal for each name, whatever it names: names differ by more than the case of their letters."""
+
+    def __init__(self, text: str) -> None:
+        found = re.search(r"^NAME: /\(\?!\(\?:(.*?)\)", text, re.MULTILINE)
+        assert found is not None
+        self.reserved = frozenset(found[1].split("|"))
+        self.found: dict[str, str] = {}
+
+    def terminal(self, name: str) -> str:
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise ArgumentError(f"a name is a string that is not empty and has no character zero, not {name!r}")
+        return self.found.setdefault(name.lower(), f"NAMED_{len(self.found) + 1}")
+
+    def definitions(self) -> list[str]:
+        out = []
+        for name, terminal in self.found.items():
+            quoted = literal(name.replace('"', '""'))
+            quoted = f'"{quoted}"'
+            plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in self.reserved
+            out.append(f"{terminal}: /" + (rf"{name}\b|" if plain else "") + f"{quoted}/i")
+        return out

@@ -1,0 +1,33 @@
+"""Tool calls: the notations of model families as data, structural tags that enforce them, and what clients send.
+
+>>> from interlock.tools import Call, render
+>>> render("hermes", [Call("get_weather", {"city": "Rome"})])
+'<tool_call>\\n{"name": "get_weather", "arguments": {"city": "Rome"}}\\n</tool_call>'
+"""
+
+from interlock.tools import spec
+from interlock.tools.detection import detect_format
+from interlock.tools.errors import StructuralTagError, ToolFormatError
+from interlock.tools.format_files import format_names, tool_format
+from interlock.tools.render import Call, render
+from interlock.tools.response_format import Source, response_format
+from interlock.tools.structural_tag import structural_tag
+from interlock.tools.tool_format import ToolFormat
+from interlock.tools.tool_list import Tool, tools_of
+
+__all__ = [
+    "Call",
+    "Source",
+    "StructuralTagError",
+    "Tool",
+    "ToolFormat",
+    "ToolFormatError",
+    "detect_format",
+    "format_names",
+    "render",
+    "response_format",
+    "spec",
+    "structural_tag",
+    "tool_format",
+    "tools_of",
+]

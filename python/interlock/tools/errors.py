@@ -1,0 +1,44 @@
+"""What is raised where a tool format, a structural tag or a request's tools are not well formed."""
+
+from __future__ import annotations
+
+from interlock._core import InterlockError
+
+__all__ = ["StructuralTagError", "ToolFormatError"]
+
+
+class StructuralTagError(InterlockError, ValueError):
+    """A structural tag, a list of tools or a ``response_format`` is not well formed. ``pointer`` says where.
+
+    >>> from interlock.tools import spec
+    >>> try:
+    ...     spec.read({"type": "structural_tag", "format": {"type": "sequence", "elements": []}})
+    ... except StructuralTagError as error:
+    ...     print(error.pointer, "|", error)
+    /format/elements | at /format/elements: a sequence needs at least one element
+    """
+
+    pointer: str
+    """JSON Pointer into what was given; ``""`` is the whole of it."""
+    reason: str
+    """What is wrong there, without the place."""
+
+    def __init__(self, reason: str, pointer: str = "") -> None:
+        super().__init__(f"at {pointer}: {reason}" if pointer else reason)
+        self.reason = reason
+        self.pointer = pointer
+
+    def __reduce__(self) -> tuple[type[StructuralTagError], tuple[str, str]]:
+        return type(self), (self.reason, self.pointer)
+
+
+class ToolFormatError(InterlockError, ValueError):
+    """A file of a tool format is not well formed, no format has this name, or a call cannot be written in a format.
+
+    >>> from interlock.tools import tool_format
+    >>> try:
+    ...     tool_format("hermse")
+    ... except ToolFormatError as error:
+    ...     print(str(error)[:58])
+    no tool format has the name 'hermse': did you mean 'hermes
+    """

@@ -1,0 +1,293 @@
+"""What a client asks of an output, in every shape that servers take, as one kind of source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from interlock.output_types import output_type_of
+from interlock.tools.errors import StructuralTagError
+from interlock.tools.spec import read, write
+
+__all__ = ["Source", "response_format"]
+
+Kind = Literal["text", "json_object", "json_schema", "regex", "choice", "grammar", "structural_tag"]
+
+_KINDS = "text, json_object, json_schema, regex, choice, grammar, structural_tag"
+#: Older names of vLLM and SGLang, and the kind that each means.
+_ALIASES = {
+    "guided_json": "json",
+    "guided_regex": "regex",
+    "guided_choice": "choice",
+    "guided_grammar": "grammar",
+    "guided_json_object": "json_object",
+    "ebnf": "grammar",
+    "json_schema": "json",
+}
+_CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
+#: Fields beside the constraints of ``structured_outputs`` that change what is meant.
+_WHITESPACE = ("whitespace_pattern", "guided_whitespace_pattern")
+_IGNORED = ("backend", "guided_decoding_backend", "_backend", "disable_fallback", "_backend_was_auto")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an output must be.
+
+    ``value`` is, by kind: ``None`` for ``"text"`` (anything) and ``"json_object"`` (any JSON object); a JSON Schema; a
+    pattern; a tuple of texts; a grammar; the JSON object of a structural tag.
+    """
+
+    kind: Kind
+    value: Any = None
+    name: str = ""
+    """What the client calls it, where it has a name."""
+    is_strict: bool | None = None
+    """The ``strict`` of a JSON Schema's envelope, where it is there."""
+    syntax: str = ""
+    """For a grammar: ``"lark"``, ``"gbnf"`` or ``"ebnf"``; ``""`` where the request does not say."""
+    whitespace: str = ""
+    """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
+
+
+def response_format(value: Any) -> Source:
+    """The source in a ``response_format`` or in a server's own fields.
+
+    * OpenAI: ``{"type": "text"}``, ``{"type": "json_object"}``, ``{"type": "json_schema", "json_schema": {"name": …,
+      "strict": …, "schema": …}}``, the flat form of the Responses API, and ``{"format": …}`` around one.
+    * Servers: ``{"type": "structural_tag", …}`` in both forms, ``{"type": "regex", "pattern": …}``,
+      ``{"type": "grammar", "grammar": …, "syntax": …}``, ``{"type": "choice", "choices": […]}``,
+      ``{"type": "json_object", "schema": …}`` of llama.cpp.
+    * vLLM's ``{"structured_outputs": {…}}`` or its content (``json``, ``regex``, ``choice``, ``grammar``,
+      ``json_object``, ``structural_tag``), and the older ``guided_json`` and so on; SGLang's ``regex``, ``ebnf``,
+      ``json_schema`` fields.
+    * ``None`` is text. Classes and other output types are those of ``output_type_of``.
+
+    ``StructuralTagError`` names by JSON Pointer what is not known or not well formed. It refuses two constraints at
+    once, and fields that it does not know: they might be constraints.
+
+    >>> response_format({"type": "json_schema", "json_schema": {"name": "age", "schema": {"type": "integer"}}}).value
+    {'type': 'integer'}
+    >>> response_format({"guided_choice": ["yes", "no"]})
+    Source(kind='choice', value=('yes', 'no'), name='', is_strict=None, syntax='', whitespace='')
+    """
+    if value is None:
+        return Source("text")
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        value = dump(exclude_none=True, by_alias=True)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise StructuralTagError(f"a response_format in a text is JSON, and this is not: {error}") from error
+    if not isinstance(value, Mapping):
+        return _of_type(value)
+    odd = next((key for key in value if not isinstance(key, str)), None)
+    if odd is not None:
+        raise StructuralTagError(f"the keys of a response_format are strings, and {odd!r} is none")
+    return _of_object(dict(value), "")
+
+
+def _of_type(value: Any) -> Source:
+    found = output_type_of(value)
+    kinds: dict[str, Kind] = {"json_schema": "json_schema", "regex": "regex", "choices": "choice", "text": "text"}
+    if found.kind not in kinds:
+        raise StructuralTagError("an index is compiled already: it is no response_format")
+    kind = kinds[found.kind]
+    source = found.source.pattern if kind == "regex" else found.source
+    return Source(kind, source, found.name if kind == "json_schema" else "")
+
+
+def _of_object(value: dict[str, Any], pointer: str) -> Source:
+    kind = value.get("type")
+    if "structures" in value and kind in (None, "structural_tag"):
+        return Source("structural_tag", _tag(value, pointer))
+    if isinstance(kind, str) and kind in _READERS:
+        return _READERS[kind](value, pointer)
+    for key in ("response_format", "structured_outputs", "format", "guided_decoding"):
+        inner = value.get(key)
+        if "type" not in value and isinstance(inner, Mapping) and len(value) == 1:
+            return _of_object(dict(inner), f"{pointer}/{key}")
+    if kind is None:
+        return _of_constraints(value, pointer)
+    raise StructuralTagError(
+        f"{kind!r} is no type of response_format; there are {_KINDS}. A JSON Schema goes into "
+        '{"type": "json_schema", "json_schema": {"schema": …}}',
+        f"{pointer}/type",
+    )
+
+
+def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
+    """Fields such as ``regex`` and ``guided_json``, of which exactly one is set."""
+    given: dict[str, tuple[str, Any]] = {}
+    whitespace = ""
+    for key, inner in value.items():
+        kind = _ALIASES.get(key, key)
+        if inner is None or inner is False or key in _IGNORED:
+            continue
+        if key in _WHITESPACE:
+            whitespace = _text(inner, f"{pointer}/{key}")
+        elif key == "disable_any_whitespace":
+            whitespace = whitespace or "compact"
+        elif kind in _CONSTRAINTS:
+            given[key] = (kind, inner)
+        else:
+            known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
+            raise StructuralTagError(
+                f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}",
+                f"{pointer}/{key}",
+            )
+    if len(given) > 1:
+        raise StructuralTagError(f"{' and '.join(given)} are given at once: an output has one constraint", pointer)
+    if not given:
+        raise StructuralTagError(
+            f"it asks for nothing: give a type ({_KINDS}) or one of {', '.join(_CONSTRAINTS)}", pointer
+        )
+    (key, (kind, inner)) = next(iter(given.items()))
+    return _constraint(kind, inner, whitespace, f"{pointer}/{key}")
+
+
+def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
+    if kind == "json":
+        return Source("json_schema", _schema(inner, pointer), whitespace=whitespace)
+    if kind == "json_object":
+        if inner is not True:
+            raise StructuralTagError("json_object is true, or it is left out", pointer)
+        return Source("json_object", whitespace=whitespace)
+    if kind == "regex":
+        return Source("regex", _text(inner, pointer))
+    if kind == "choice":
+        return Source("choice", _choices(inner, pointer))
+    if kind == "grammar":
+        return Source("grammar", _text(inner, pointer))
+    return Source("structural_tag", _tag(inner, pointer))
+
+
+def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
+    odd = next((key for key in value if key not in ("type", *known)), None)
+    if odd is not None:
+        raise StructuralTagError(
+            f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}", f"{pointer}/{odd}"
+        )
+
+
+def _read_text(value: dict[str, Any], pointer: str) -> Source:
+    _only(value, pointer)
+    return Source("text")
+
+
+def _read_json_object(value: dict[str, Any], pointer: str) -> Source:
+    _only(value, pointer, "schema")
+    if value.get("schema") is not None:
+        return Source("json_schema", _schema(value["schema"], f"{pointer}/schema"))
+    return Source("json_object")
+
+
+def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
+    envelope, place = value, pointer
+    inner = value.get("json_schema")
+    if isinstance(inner, Mapping):
+        _only(value, pointer, "json_schema")
+        envelope, place = dict(inner), f"{pointer}/json_schema"
+    elif inner is not None:
+        raise StructuralTagError("json_schema is an object with name and schema", f"{pointer}/json_schema")
+    if "schema" not in envelope and "schema_" in envelope:
+        envelope["schema"] = envelope.pop("schema_")
+    if "schema" not in envelope:
+        raise StructuralTagError('the schema is missing: it goes into "schema", beside "name"', place)
+    for key in envelope:
+        if key not in ("type", "name", "description", "schema", "strict"):
+            raise StructuralTagError(
+                f"the envelope of a schema has no field {key!r}; it has name, description, strict, schema",
+                f"{place}/{key}",
+            )
+    name, strict = envelope.get("name"), envelope.get("strict")
+    if name is not None and not isinstance(name, str):
+        raise StructuralTagError("the name is a text", f"{place}/name")
+    if strict is not None and not isinstance(strict, bool):
+        raise StructuralTagError("strict is true or false", f"{place}/strict")
+    return Source("json_schema", _schema(envelope["schema"], f"{place}/schema"), name or "", strict)
+
+
+def _read_regex(value: dict[str, Any], pointer: str) -> Source:
+    _only(value, pointer, "pattern", "regex", "value")
+    key = next((key for key in ("pattern", "regex", "value") if key in value), None)
+    if key is None:
+        raise StructuralTagError("the pattern is missing", pointer)
+    return Source("regex", _text(value[key], f"{pointer}/{key}"))
+
+
+def _read_choice(value: dict[str, Any], pointer: str) -> Source:
+    _only(value, pointer, "choices", "choice", "value")
+    key = next((key for key in ("choices", "choice", "value") if key in value), None)
+    if key is None:
+        raise StructuralTagError("the choices are missing", pointer)
+    return Source("choice", _choices(value[key], f"{pointer}/{key}"))
+
+
+def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
+    _only(value, pointer, "grammar", "definition", "value", "syntax")
+    key = next((key for key in ("grammar", "definition", "value") if key in value), None)
+    if key is None:
+        raise StructuralTagError("the grammar is missing", pointer)
+    syntax = value.get("syntax", "")
+    if syntax == "regex":
+        return Source("regex", _text(value[key], f"{pointer}/{key}"))
+    if syntax not in ("", "lark", "gbnf", "ebnf"):
+        raise StructuralTagError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}", f"{pointer}/syntax")
+    return Source("grammar", _text(value[key], f"{pointer}/{key}"), syntax=syntax)
+
+
+def _read_tag(value: dict[str, Any], pointer: str) -> Source:
+    return Source("structural_tag", _tag(value, pointer))
+
+
+_READERS = {
+    "text": _read_text,
+    "json_object": _read_json_object,
+    "json_schema": _read_json_schema,
+    "json": _read_json_schema,
+    "regex": _read_regex,
+    "choice": _read_choice,
+    "grammar": _read_grammar,
+    "ebnf": _read_grammar,
+    "structural_tag": _read_tag,
+}
+
+
+def _text(value: Any, pointer: str) -> str:
+    if not isinstance(value, str):
+        raise StructuralTagError(f"a text is needed, not {type(value).__name__}", pointer)
+    return value
+
+
+def _schema(value: Any, pointer: str) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise StructuralTagError(f"the schema is not JSON: {error}", pointer) from error
+    if isinstance(value, type):
+        return output_type_of(value).source
+    if not isinstance(value, Mapping | bool):
+        raise StructuralTagError(f"a JSON Schema is an object or a boolean, not {type(value).__name__}", pointer)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _choices(value: Any, pointer: str) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise StructuralTagError("choices are a list of texts that is not empty", pointer)
+    for index, text in enumerate(value):
+        if not isinstance(text, str):
+            raise StructuralTagError(f"a choice is a text, not {type(text).__name__}", f"{pointer}/{index}")
+    return tuple(value)
+
+
+def _tag(value: Any, pointer: str) -> dict[str, Any]:
+    try:
+        return write(read(value))
+    except StructuralTagError as error:
+        raise StructuralTagError(error.reason, pointer + error.pointer) from error

@@ -1,0 +1,120 @@
+"""Takes the fields of one JSON object one after another, with errors that say where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from interlock.tools.errors import StructuralTagError
+
+__all__ = ["LARGEST", "Fields", "escaped"]
+
+#: The largest count that XGrammar takes.
+LARGEST = 2_147_483_647
+
+
+def escaped(key: object) -> str:
+    """One part of a JSON Pointer."""
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def kind_of(value: object) -> str:
+    """The JSON type of what was given, for an error."""
+    names: dict[type, str] = {bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "an array"}
+    if value is None:
+        return "null"
+    return "an object" if isinstance(value, Mapping) else names.get(type(value), type(value).__name__)
+
+
+class Fields:
+    """The fields of the object at ``pointer``. What nobody took is a mistake, which ``done`` reports."""
+
+    def __init__(self, value: Any, pointer: str, what: str) -> None:
+        if not isinstance(value, Mapping):
+            raise StructuralTagError(f"{what} is an object, not {kind_of(value)}", pointer)
+        self.left = dict(value)
+        self.pointer = pointer
+        self.what = what
+        self.known: list[str] = []
+
+    def at(self, *keys: object) -> str:
+        return self.pointer + "".join(f"/{escaped(key)}" for key in keys)
+
+    def refuse(self, key: str, reason: str) -> NoReturn:
+        raise StructuralTagError(reason, self.at(key))
+
+    def has(self, key: str) -> bool:
+        self.known.append(key)
+        return self.left.get(key) is not None
+
+    def take(self, key: str) -> Any:
+        """The value of a field that must be there."""
+        self.known.append(key)
+        if key not in self.left:
+            raise StructuralTagError(f"{self.what} needs the field {key!r}", self.pointer)
+        return self.left.pop(key)
+
+    def optional(self, key: str, default: Any) -> Any:
+        """The value of a field, or the default where it is absent or null."""
+        self.known.append(key)
+        value = self.left.pop(key, None)
+        return default if value is None else value
+
+    def text(self, key: str) -> str:
+        value = self.take(key)
+        if not isinstance(value, str):
+            self.refuse(key, f"a string is needed, not {kind_of(value)}")
+        return value
+
+    def truth(self, key: str, default: bool = False) -> bool:
+        value = self.optional(key, default)
+        if not isinstance(value, bool):
+            self.refuse(key, f"true or false is needed, not {kind_of(value)}")
+        return value
+
+    def count(self, key: str, default: int | None) -> int | None:
+        value = self.optional(key, default)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.refuse(key, f"a whole number is needed, not {value!r}")
+        if not 0 <= value <= LARGEST:
+            self.refuse(key, f"{value} is not between 0 and {LARGEST}")
+        return value
+
+    def items(self, value: Any, key: str, *, empty: bool = True) -> list[Any]:
+        if not isinstance(value, list | tuple):
+            self.refuse(key, f"an array is needed, not {kind_of(value)}")
+        if not value and not empty:
+            self.refuse(key, f"{self.what} needs at least one element")
+        return list(value)
+
+    def texts(self, key: str, *, empty: bool = True, required: bool = False) -> tuple[str, ...]:
+        """A list of texts, none of which is empty."""
+        found = self.items(self.take(key) if required else self.optional(key, []), key, empty=empty)
+        for index, text in enumerate(found):
+            if not isinstance(text, str):
+                raise StructuralTagError(f"a string is needed, not {kind_of(text)}", self.at(key, index))
+            if not text:
+                raise StructuralTagError("the text is empty", self.at(key, index))
+        return tuple(found)
+
+    def token(self, value: Any, *path: object) -> int | str:
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise StructuralTagError(f"a token is an id or a text, not {kind_of(value)}", self.at(*path))
+        if isinstance(value, int) and not 0 <= value <= LARGEST:
+            raise StructuralTagError(f"{value} is no id of a token", self.at(*path))
+        if value == "":
+            raise StructuralTagError("the text of the token is empty", self.at(*path))
+        return value
+
+    def tokens(self, key: str, *, empty: bool = True, required: bool = False) -> tuple[int | str, ...]:
+        found = self.items(self.take(key) if required else self.optional(key, []), key, empty=empty)
+        return tuple(self.token(value, key, index) for index, value in enumerate(found))
+
+    def done(self) -> None:
+        if self.left:
+            odd = next(iter(self.left))
+            self.refuse(
+                str(odd), f"{self.what} has no field {odd!r}; it has {', '.join(dict.fromkeys(self.known)) or 'none'}"
+            )

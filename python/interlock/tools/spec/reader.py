@@ -1,0 +1,296 @@
+"""Reads the JSON of structural tags into the dataclasses of ``nodes``, and refuses what makes no sense."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from interlock.tools.errors import StructuralTagError, ToolFormatError
+from interlock.tools.format_files import read_arguments_table
+from interlock.tools.spec import nodes
+from interlock.tools.spec.checks import check
+from interlock.tools.spec.fields import Fields, kind_of
+from interlock.tools.spec.styles import STYLES
+from interlock.tools.tool_format import Arguments
+
+__all__ = ["read"]
+
+_DEPTH = 100
+
+
+def read(tag: str | bytes | Mapping[str, Any]) -> nodes.StructuralTag:
+    """A structural tag from its JSON: text or the object in it.
+
+    Three forms are read: ``{"type": "structural_tag", "format": …}``, the format alone, and the legacy form with
+    ``structures`` and ``triggers``. ``StructuralTagError`` with a JSON Pointer for anything else: a field that is
+    missing, unknown or of a wrong type, an empty list where one element is needed, a tag that no trigger or more than
+    one fits, an unlimited text that nothing ends. Linear in the size of the tag.
+
+    >>> read({"type": "structural_tag", "format": {"type": "const_string", "value": "yes"}}).format
+    ConstString(value='yes')
+    """
+    if isinstance(tag, str | bytes):
+        try:
+            tag = json.loads(tag)
+        except (ValueError, RecursionError) as error:
+            raise StructuralTagError(f"the structural tag is not JSON: {error}") from error
+    fields = Fields(tag, "", "a structural tag")
+    if fields.has("structures"):
+        return check(nodes.StructuralTag(_legacy(fields)))
+    if fields.left.get("type") != "structural_tag":
+        if isinstance(fields.left.get("type"), str) and fields.left["type"] in _READERS:
+            return check(nodes.StructuralTag(_format(fields.left, "", 0)), "")
+        fields.refuse("type", f'"structural_tag" or the type of a format is needed, not {fields.left.get("type")!r}')
+    fields.take("type")
+    special = fields.texts("special_tokens")
+    found = _format(fields.take("format"), "/format", 0)
+    fields.done()
+    return check(nodes.StructuralTag(found, special))
+
+
+def _legacy(fields: Fields) -> nodes.TriggeredTags:
+    fields.optional("type", None)
+    tags = []
+    for index, item in enumerate(fields.items(fields.take("structures"), "structures", empty=False)):
+        inner = Fields(item, fields.at("structures", index), "a structure")
+        schema = inner.take("schema")
+        if isinstance(schema, str):
+            try:
+                schema = json.loads(schema)
+            except (ValueError, RecursionError) as error:
+                inner.refuse("schema", f"the schema is not JSON: {error}")
+        content = nodes.JsonSchema(_schema(schema, inner.at("schema")))
+        tags.append(nodes.Tag(inner.text("begin"), content, (inner.text("end"),)))
+        inner.done()
+    triggers = fields.texts("triggers", empty=False, required=True)
+    fields.done()
+    return nodes.TriggeredTags(triggers, tuple(tags))
+
+
+def _format(value: Any, pointer: str, depth: int, *, default: str | None = None) -> Any:
+    if depth > _DEPTH:
+        raise StructuralTagError(f"formats are nested more than {_DEPTH} deep", pointer)
+    fields = Fields(value, pointer, "a format")
+    kind = fields.optional("type", default)
+    if not isinstance(kind, str):
+        raise StructuralTagError("a format needs the field 'type'", pointer)
+    if kind not in _READERS:
+        fields.refuse("type", f"{kind!r} is no type of a format; there are {', '.join(_READERS)}")
+    fields.what = f"a {kind}"
+    found = _READERS[kind](fields, depth + 1)
+    fields.done()
+    return found
+
+
+def _schema(schema: Any, pointer: str) -> Any:
+    if not isinstance(schema, Mapping | bool):
+        raise StructuralTagError(f"a schema is an object or a boolean, not {kind_of(schema)}", pointer)
+    return schema
+
+
+def _style(fields: Fields) -> Arguments:
+    value = fields.optional("style", "json")
+    if isinstance(value, Mapping):
+        try:
+            return read_arguments_table(value, "style")
+        except ToolFormatError as error:
+            fields.refuse("style", str(error))
+    if not isinstance(value, str) or value not in STYLES:
+        fields.refuse("style", f"{value!r} is no style; there are {', '.join(STYLES)}, or an object with an encoding")
+    return STYLES[value]
+
+
+def _json_schema(fields: Fields, depth: int) -> nodes.JsonSchema:
+    return nodes.JsonSchema(
+        _schema(fields.take("json_schema"), fields.at("json_schema")),
+        _style(fields),
+        fields.truth("any_order"),
+        fields.texts("excludes"),
+        fields.count("max_whitespace_cnt", None),
+    )
+
+
+def _qwen(fields: Fields, depth: int) -> nodes.JsonSchema:
+    return nodes.JsonSchema(_schema(fields.take("json_schema"), fields.at("json_schema")), STYLES["qwen_xml"])
+
+
+def _grammar(fields: Fields, depth: int) -> nodes.GrammarText:
+    syntax = fields.optional("syntax", "ebnf")
+    if syntax not in ("ebnf", "gbnf", "lark"):
+        fields.refuse("syntax", f"{syntax!r} is no syntax of grammars; there are ebnf, gbnf, lark")
+    return nodes.GrammarText(fields.text("grammar"), syntax)
+
+
+def _any_text(fields: Fields, depth: int) -> nodes.AnyText:
+    return nodes.AnyText(fields.texts("excludes"), fields.count("max_tokens", None), fields.count("max_chars", None))
+
+
+def _any_tokens(fields: Fields, depth: int) -> nodes.AnyTokens:
+    return nodes.AnyTokens(fields.tokens("exclude_tokens"), fields.count("max_tokens", None))
+
+
+def _content(fields: Fields, depth: int) -> Any:
+    return _format(fields.take("content"), fields.at("content"), depth)
+
+
+def _elements(fields: Fields, depth: int) -> tuple[Any, ...]:
+    found = fields.items(fields.take("elements"), "elements", empty=False)
+    return tuple(_format(element, fields.at("elements", index), depth) for index, element in enumerate(found))
+
+
+def _repeat(fields: Fields, depth: int) -> nodes.Repeat:
+    least = fields.count("min", None)
+    most = fields.take("max")
+    if least is None:
+        raise StructuralTagError("a repeat needs the field 'min'", fields.pointer)
+    if not isinstance(most, int) or isinstance(most, bool) or most < -1:
+        fields.refuse("max", f"a whole number from -1 (no bound) is needed, not {most!r}")
+    if -1 < most < least:
+        fields.refuse("max", f"{most} is less than min, which is {least}")
+    return nodes.Repeat(least, most, _content(fields, depth))
+
+
+def _begin(fields: Fields) -> nodes.Begin:
+    value = fields.take("begin")
+    if isinstance(value, str):
+        return value
+    inner = Fields(value, fields.at("begin"), "the begin of a tag")
+    kind = inner.take("type")
+    found: nodes.Begin
+    if kind == "token":
+        found = nodes.Token(inner.token(inner.take("token"), "token"))
+    elif kind == "regex":
+        found = nodes.Regex(inner.text("pattern"))
+    else:
+        inner.refuse("type", f"a tag begins with a string, a token or a regex, not with {kind!r}")
+    inner.done()
+    return found
+
+
+def _end(fields: Fields) -> nodes.End:
+    value = fields.take("end")
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list | tuple):
+        for index, text in enumerate(fields.items(value, "end", empty=False)):
+            if not isinstance(text, str):
+                raise StructuralTagError(f"a string is needed, not {kind_of(text)}", fields.at("end", index))
+        return tuple(value)
+    inner = Fields(value, fields.at("end"), "the end of a tag")
+    if inner.take("type") != "token":
+        inner.refuse("type", "a tag ends with a string, a list of strings or a token")
+    found = nodes.Token(inner.token(inner.take("token"), "token"))
+    inner.done()
+    return found
+
+
+def _tag(fields: Fields, depth: int) -> nodes.Tag:
+    begin = _begin(fields)
+    content = _content(fields, depth)
+    return nodes.Tag(begin, content, _end(fields), _event(fields))
+
+
+def _event(fields: Fields) -> nodes.Event | None:
+    if not fields.has("event"):
+        fields.optional("event", None)
+        return None
+    inner = Fields(fields.take("event"), fields.at("event"), "an event")
+    kind = inner.text("kind")
+    if kind not in ("reasoning", "text", "call"):
+        inner.refuse("kind", f"{kind!r} is no kind of event; there are reasoning, text, call")
+    name = inner.text("name") if kind == "call" else ""
+    inner.done()
+    return nodes.Event(kind, name)  # type: ignore[arg-type]
+
+
+def _tags(fields: Fields, depth: int) -> tuple[nodes.Tag, ...]:
+    found = fields.items(fields.take("tags"), "tags", empty=False)
+    tags = []
+    for index, value in enumerate(found):
+        tag = _format(value, fields.at("tags", index), depth, default="tag")
+        if not isinstance(tag, nodes.Tag):
+            raise StructuralTagError("a tag is needed here, and no other format", fields.at("tags", index))
+        tags.append(tag)
+    return tuple(tags)
+
+
+def _counts(fields: Fields) -> dict[str, Any]:
+    least, most = fields.count("min_calls", 0) or 0, fields.count("max_calls", None)
+    if most is not None and most < least:
+        fields.refuse("max_calls", f"{most} is less than min_calls, which is {least}")
+    return {
+        "at_least_one": fields.truth("at_least_one"),
+        "stop_after_first": fields.truth("stop_after_first"),
+        "min_calls": least,
+        "max_calls": most,
+        "unique": fields.truth("unique"),
+    }
+
+
+def _triggered(fields: Fields, depth: int) -> nodes.TriggeredTags:
+    triggers = fields.texts("triggers", empty=False, required=True)
+    tags = _tags(fields, depth)
+    excludes = fields.texts("excludes")
+    return nodes.TriggeredTags(triggers, tags, excludes=excludes, **_counts(fields))
+
+
+def _token_triggered(fields: Fields, depth: int) -> nodes.TokenTriggeredTags:
+    triggers = fields.tokens("trigger_tokens", empty=False, required=True)
+    tags = _tags(fields, depth)
+    excludes = fields.tokens("exclude_tokens")
+    return nodes.TokenTriggeredTags(triggers, tags, exclude_tokens=excludes, **_counts(fields))
+
+
+def _separated(fields: Fields, depth: int) -> nodes.TagsWithSeparator:
+    tags = _tags(fields, depth)
+    return nodes.TagsWithSeparator(tags, fields.text("separator"), **_counts(fields))
+
+
+def _rules(fields: Fields, depth: int, key: Callable[[Any, int], Any]) -> tuple[tuple[Any, Any], ...]:
+    rules = []
+    for index, rule in enumerate(fields.items(fields.take("rules"), "rules", empty=False)):
+        if not isinstance(rule, list | tuple) or len(rule) != 2:
+            raise StructuralTagError("a rule is an array [pattern, format]", fields.at("rules", index))
+        rules.append((key(rule[0], index), _format(rule[1], fields.at("rules", index, 1), depth)))
+    return tuple(rules)
+
+
+def _dispatch(fields: Fields, depth: int) -> nodes.Dispatch:
+    def pattern(value: Any, index: int) -> str:
+        if not isinstance(value, str) or not value:
+            raise StructuralTagError("a pattern is a text that is not empty", fields.at("rules", index, 0))
+        return value
+
+    return nodes.Dispatch(_rules(fields, depth, pattern), fields.truth("loop", True), fields.texts("excludes"))
+
+
+def _token_dispatch(fields: Fields, depth: int) -> nodes.TokenDispatch:
+    rules = _rules(fields, depth, lambda value, index: fields.token(value, "rules", index, 0))
+    return nodes.TokenDispatch(rules, fields.truth("loop", True), fields.tokens("exclude_tokens"))
+
+
+_READERS: dict[str, Callable[[Fields, int], Any]] = {
+    "const_string": lambda fields, depth: nodes.ConstString(fields.text("value")),
+    "json_schema": _json_schema,
+    "qwen_xml_parameter": _qwen,
+    "grammar": _grammar,
+    "regex": lambda fields, depth: nodes.Regex(fields.text("pattern")),
+    "any_text": _any_text,
+    "quoted": lambda fields, depth: nodes.Quoted(_content(fields, depth), _style(fields)),
+    "token": lambda fields, depth: nodes.Token(fields.token(fields.take("token"), "token")),
+    "exclude_token": lambda fields, depth: nodes.ExcludeToken(fields.tokens("exclude_tokens")),
+    "any_tokens": _any_tokens,
+    "sequence": lambda fields, depth: nodes.Sequence(_elements(fields, depth)),
+    "or": lambda fields, depth: nodes.Or(_elements(fields, depth)),
+    "optional": lambda fields, depth: nodes.Optional(_content(fields, depth)),
+    "plus": lambda fields, depth: nodes.Plus(_content(fields, depth)),
+    "star": lambda fields, depth: nodes.Star(_content(fields, depth)),
+    "repeat": _repeat,
+    "tag": _tag,
+    "triggered_tags": _triggered,
+    "token_triggered_tags": _token_triggered,
+    "tags_with_separator": _separated,
+    "dispatch": _dispatch,
+    "token_dispatch": _token_dispatch,
+}

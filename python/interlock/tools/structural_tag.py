@@ -1,0 +1,265 @@
+"""Builds the structural tag of a request: tools, tool choice and reasoning, in the notation of a model's family."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from interlock.tools import spec, template
+from interlock.tools.call_tags import call_tag, section, trigger_of
+from interlock.tools.detection import detect_format
+from interlock.tools.errors import StructuralTagError
+from interlock.tools.format_files import tool_format
+from interlock.tools.spec import nodes
+from interlock.tools.spec.checks import check
+from interlock.tools.tool_choice import Mode, choose
+from interlock.tools.tool_format import Notation, ToolFormat
+from interlock.tools.tool_list import Tool, tools_of
+
+__all__ = ["structural_tag"]
+
+
+def structural_tag(
+    tools: Any,
+    *,
+    format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat = "auto",
+    tokenizer: Any = None,
+    tool_choice: Any = "auto",
+    parallel: bool = True,
+    reasoning: Literal["none", "optional", "required"] = "none",
+    reasoning_is_open: bool | None = None,
+    strict: bool | None = None,
+    min_calls: int = 0,
+    max_calls: int | None = None,
+    unique: bool = False,
+) -> dict[str, Any]:
+    """The structural tag of everything that a model may write in one turn, as a JSON object.
+
+    * ``tools``: see ``tools_of``: OpenAI's objects, classes, annotated functions, custom tools.
+    * ``format``: the name of a tool format, a file or dictionary of your own, or ``"auto"``: found from
+      ``tokenizer`` (a tokenizer, or the text of its chat template).
+    * ``tool_choice``: ``"auto"`` (text with calls in it), ``"required"`` (calls and nothing else), ``"none"`` (text in
+      which no call can begin), ``{"name": …}`` (one call of this tool), a list of names or OpenAI's ``allowed_tools``.
+    * ``parallel``: whether more than one call may come.
+    * ``reasoning``: ``"none"``, ``"optional"`` or ``"required"``. ``reasoning_is_open`` says whether the prompt has
+      opened the reasoning already; by default the format knows.
+    * ``strict``: ``True`` enforces the parameters of all tools, ``False`` those of none (any arguments), ``None`` those
+      of all tools that do not say ``"strict": false``.
+    * ``min_calls``, ``max_calls``: how many calls come, if any. ``unique``: each tool at most once.
+
+    ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and for a tool's name that the
+    format cannot hold. Linear in the number of tools.
+
+    >>> tag = structural_tag([{"name": "now"}], format="hermes", tool_choice="required", parallel=False)
+    >>> tag["format"]["tags"][0]["begin"]
+    '<tool_call>\\n{"name": "now", "arguments": '
+    """
+    if reasoning not in ("none", "optional", "required"):
+        raise StructuralTagError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
+    for name, value in (("parallel", parallel), ("unique", unique)):
+        if not isinstance(value, bool):
+            raise StructuralTagError(f"{name} is true or false, not {value!r}", f"/{name}")
+    form = _format(format, tokenizer)
+    chosen, mode, is_single = choose(tools_of(tools), tool_choice)
+    builder = _Builder(form, chosen, mode, strict, _counts(parallel and not is_single, min_calls, max_calls, unique))
+    found = builder.turn(reasoning, reasoning_is_open)
+    return spec.write(check(nodes.StructuralTag(found, form.special_tokens)))
+
+
+def _format(format: Any, tokenizer: Any) -> ToolFormat:
+    if format != "auto":
+        return tool_format(format)
+    if tokenizer is None:
+        raise StructuralTagError('format="auto" needs a tokenizer or the text of its chat template', "/tokenizer")
+    return detect_format(tokenizer)
+
+
+def _counts(parallel: bool, least: int, most: int | None, unique: bool) -> dict[str, Any]:
+    for name, value in (("min_calls", least), ("max_calls", most)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise StructuralTagError(f"{name} is a whole number, not {value!r}", f"/{name}")
+    if not parallel:
+        most = 1 if most is None else min(most, 1)
+    if most is not None and most < max(least, 1):
+        raise StructuralTagError(
+            f"at most {most} calls, and at least {max(least, 1)}: nothing is possible", "/max_calls"
+        )
+    counts: dict[str, Any] = {"min_calls": least, "max_calls": most, "unique": unique}
+    return counts
+
+
+class _Builder:
+    def __init__(
+        self, form: ToolFormat, tools: Sequence[Tool], mode: Mode, strict: bool | None, counts: dict[str, Any]
+    ) -> None:
+        self.form, self.tools, self.mode, self.strict, self.counts = form, tools, mode, strict, counts
+        self.is_bounded = counts["max_calls"] is not None or counts["min_calls"] > 1 or counts["unique"]
+        if counts["unique"] and counts["min_calls"] > len(tools):
+            raise StructuralTagError(
+                f"at least {counts['min_calls']} calls of {len(tools)} tools, each at most once", "/min_calls"
+            )
+
+    def tags(self, notation: Notation) -> list[nodes.Tag]:
+        return [call_tag(self.form, notation, tool, self.strict) for tool in self.tools]
+
+    def turn(self, reasoning: str, is_open: bool | None) -> nodes.Format:
+        if self.form.layout.kind == "messages":
+            return self.messages(reasoning)
+        thought = self.reasoning(reasoning, is_open)
+        if self.form.layout.kind == "blocks":
+            return self.blocks(thought, reasoning)
+        answer = self.answer()
+        return answer if thought is None else nodes.Sequence((thought, answer))
+
+    def reasoning(self, reasoning: str, is_open: bool | None) -> nodes.Format | None:
+        if reasoning == "none":
+            return None
+        found = self.form.reasoning
+        if found is None:
+            if reasoning == "optional":
+                return None
+            raise StructuralTagError(f"the format {self.form.name} has no reasoning", "/reasoning")
+        opened = found.opened_by_prompt if is_open is None else is_open
+        begin = "" if opened and (reasoning == "required" or is_open) else found.begin
+        tag: nodes.Format = nodes.Tag(
+            begin, nodes.AnyText((found.begin, found.end)), (found.end,), nodes.Event("reasoning")
+        )
+        if found.after:
+            tag = nodes.Sequence((tag, nodes.Optional(nodes.ConstString(found.after))))
+        return tag if reasoning == "required" else nodes.Optional(tag)
+
+    def excludes(self) -> tuple[str, ...]:
+        """What stands in no text: the delimiters of reasoning."""
+        found = self.form.reasoning
+        return (found.begin, found.end) if found else ()
+
+    def answer(self) -> nodes.Format:
+        """Everything behind the reasoning, in the layout ``text``."""
+        if self.mode == "required":
+            return self.calls()
+        notations = self.embedded()
+        triggers = tuple(dict.fromkeys(trigger for notation in notations for trigger in self.triggers(notation)))
+        plain = nodes.AnyText(tuple(dict.fromkeys((*self.excludes(), *triggers))))
+        if self.mode == "none" or not triggers:
+            return plain
+        tags = tuple(tag for notation in notations for tag in self.embedded_tags(notation))
+        counts: dict[str, Any] = {"excludes": self.excludes()}
+        if any(notation.section_begin for notation in notations) or self.counts["max_calls"] == 1:
+            # Bounds hold within a section, and a second section would begin to count again.
+            counts["stop_after_first"] = self.is_bounded
+        else:
+            counts.update(self.counts)
+        found = nodes.TriggeredTags(triggers, tags, **counts)
+        # The bounds are on calls, if any come.
+        return nodes.Or((found, plain)) if found.min_calls else found
+
+    def calls(self) -> nodes.Format:
+        """The calls and nothing else, in any notation of the format."""
+        notations: dict[tuple[str, ...], Notation] = {}
+        for notation in self.form.notations:
+            separator = notation.separator if self.counts["max_calls"] != 1 else ""
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            notations.setdefault(key, notation)
+        found = [section(notation, self.tags(notation), self.section_counts()) for notation in notations.values()]
+        return found[0] if len(found) == 1 else nodes.Or(tuple(found))
+
+    def section_counts(self) -> dict[str, Any]:
+        counts = {**self.counts, "at_least_one": True}
+        if counts["max_calls"] == 1:
+            return {"at_least_one": True, "stop_after_first": True}
+        if counts["min_calls"] < 2:
+            counts["min_calls"] = 0
+        return counts
+
+    def embedded(self) -> list[Notation]:
+        """The notations that are worth telling apart where calls stand in text.
+
+        Calls are counted in a section or, without one, in the whole text. With bounds on them, only notations of one
+        of the two kinds can be counted together: those of the first notation's.
+        """
+        has_section = bool(self.form.notations[0].section_begin)
+        found: dict[tuple[str, ...], Notation] = {}
+        begins = {notation.section_begin + notation.begin for notation in self.form.notations}
+        for notation in self.form.notations:
+            whole = notation.section_begin + notation.begin
+            if whole != whole.lstrip() and whole.lstrip() in begins:
+                continue  # the white space belongs to the text before
+            if self.is_bounded and bool(notation.section_begin) != has_section and self.mode != "none":
+                continue
+            separator = notation.separator if notation.section_begin else ""  # without a section it is text
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            found.setdefault(key, notation)
+        return list(found.values())
+
+    def triggers(self, notation: Notation) -> list[str]:
+        """What shows, in text, that a call in this notation comes."""
+        if not notation.section_begin:
+            return [trigger_of(self.form, template.pieces(notation.begin)[0][1])]
+        if any(char.isalpha() for char in notation.section_begin):
+            return [trigger_of(self.form, notation.section_begin)]
+        # The section begins with a bracket only. "[1]" opens no call: the bracket and a tool's name do.
+        begins = [tag.begin for tag in self.tags(notation)]
+        return [notation.section_begin + begin for begin in begins if isinstance(begin, str)]
+
+    def embedded_tags(self, notation: Notation) -> list[nodes.Tag]:
+        if not notation.section_begin:
+            return self.tags(notation)
+        found = section(notation, self.tags(notation), self.section_counts())
+        return [found] if isinstance(found, nodes.Tag) else []
+
+    def blocks(self, thought: nodes.Format | None, reasoning: str) -> nodes.Format:
+        layout = self.form.layout
+        opened = reasoning == "none" and bool(self.form.reasoning and self.form.reasoning.opened_by_prompt)
+        excludes = (*self.excludes(), *_openers(self.form))
+        text = nodes.Tag(
+            "" if opened else layout.text_begin, nodes.AnyText(excludes), (layout.text_end,), nodes.Event("text")
+        )
+        parts: list[nodes.Format] = [part for part in (thought, text) if part is not None]
+        if self.mode != "none" and self.tools:
+            calls = self.calls()
+            parts.append(calls if self.mode == "required" else nodes.Optional(calls))
+        if layout.end:
+            parts.append(nodes.ConstString(layout.end))
+        return nodes.Sequence(tuple(parts))
+
+    def messages(self, reasoning: str) -> nodes.Format:
+        layout = self.form.layout
+        ends = tuple(dict.fromkeys(end for end in (layout.text_end, layout.preamble_end) if end))
+        final = nodes.Tag(layout.text_begin, nodes.AnyText(), ends, nodes.Event("text"))
+        between: list[nodes.Format] = []
+        thought: nodes.Tag | None = None
+        if reasoning != "none":
+            found = self.form.reasoning
+            if found is None:
+                raise StructuralTagError(f"the format {self.form.name} has no reasoning", "/reasoning")
+            thought = nodes.Tag(found.begin, nodes.AnyText(), (found.end,), nodes.Event("reasoning"))
+            between.append(thought)
+        if layout.preamble_begin:
+            between.append(
+                nodes.Tag(layout.preamble_begin, nodes.AnyText(), (layout.preamble_end,), nodes.Event("text"))
+            )
+        separator = nodes.ConstString(layout.separator)
+        parts: list[nodes.Format] = []
+        if thought is not None and reasoning == "required":
+            parts += [thought, separator]
+        if between:
+            parts.append(nodes.Star(nodes.Sequence((nodes.Or(tuple(between)), separator))))
+        parts.append(self.last_messages(final))
+        return parts[0] if len(parts) == 1 else nodes.Sequence(tuple(parts))
+
+    def last_messages(self, final: nodes.Tag) -> nodes.Format:
+        if self.mode == "none":
+            return final
+        if self.counts["unique"] and len(self.form.notations) > 1:
+            tags = tuple(self.tags(self.form.notations[0]))  # another spelling would be another tag
+        else:
+            tags = tuple(tag for notation in self.form.notations for tag in self.tags(notation))
+        calls = nodes.TagsWithSeparator(tags, self.form.layout.separator, **self.section_counts())
+        return calls if self.mode == "required" else nodes.Or((final, calls))
+
+
+def _openers(form: ToolFormat) -> tuple[str, ...]:
+    """The special tokens with which the blocks of a format begin and end: none of them stands in a text."""
+    ends = (form.layout.text_begin, form.layout.text_end)
+    return tuple(token for token in form.special_tokens if any(end.startswith(token) for end in ends))

@@ -1,0 +1,76 @@
+"""Which tools may, must or must not be called: ``tool_choice`` in every shape that clients send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from interlock.tools.errors import StructuralTagError
+from interlock.tools.tool_list import Tool, named
+
+__all__ = ["Mode", "choose"]
+
+Mode = Literal["auto", "required", "none"]
+
+
+def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
+    """The tools in question, whether one may, must or must not be called, and whether exactly one call is meant.
+
+    ``choice`` is ``"auto"``, ``"required"`` (or ``"any"``), ``"none"``, ``None`` (auto), ``{"name": …}``,
+    ``{"type": "function", "function": {"name": …}}``, ``{"type": "custom", …}``, ``{"type": "allowed_tools", …}`` in
+    both of OpenAI's shapes, or a list of names, of which one must be called. ``StructuralTagError`` for others, and
+    for names that no tool has.
+
+    >>> choose([Tool("a"), Tool("b")], {"name": "b"})
+    ([Tool(name='b', parameters=True, is_strict=None, input=None)], 'required', True)
+    """
+    if choice is None or choice == "auto":
+        return list(tools), "auto" if tools else "none", False
+    if choice == "none":
+        return list(tools), "none", False
+    if choice in ("required", "any"):
+        return _some(list(tools)), "required", False
+    if isinstance(choice, list | tuple):
+        return (
+            _some([_of_reference(tools, one, f"/tool_choice/{at}") for at, one in enumerate(choice)]),
+            "required",
+            False,
+        )
+    if not isinstance(choice, Mapping):
+        raise StructuralTagError(
+            f'tool_choice is "auto", "required", "none", a name in an object or a list of names, not {choice!r}',
+            "/tool_choice",
+        )
+    kind = choice.get("type")
+    if kind in ("auto", "any", "none", "required"):
+        return choose(tools, kind)
+    if kind == "allowed_tools":
+        inner = choice.get("allowed_tools", choice)
+        mode = inner.get("mode", "auto") if isinstance(inner, Mapping) else None
+        if mode not in ("auto", "required"):
+            raise StructuralTagError(f'the mode of allowed_tools is "auto" or "required", not {mode!r}', "/tool_choice")
+        listed = inner.get("tools")
+        if not isinstance(listed, list | tuple):
+            raise StructuralTagError("allowed_tools has a list of tools", "/tool_choice/tools")
+        some = _some([_of_reference(tools, one, f"/tool_choice/tools/{at}") for at, one in enumerate(listed)])
+        return some, mode, False
+    return [_of_reference(tools, choice, "/tool_choice")], "required", True
+
+
+def _some(tools: list[Tool]) -> list[Tool]:
+    if not tools:
+        raise StructuralTagError("tool_choice asks for a call, and there are no tools", "/tool_choice")
+    unique = {tool.name: tool for tool in tools}
+    return list(unique.values())
+
+
+def _of_reference(tools: Sequence[Tool], reference: Any, pointer: str) -> Tool:
+    if isinstance(reference, str):
+        return named(tools, reference, pointer)
+    if not isinstance(reference, Mapping):
+        raise StructuralTagError(f"a tool is named by a text or an object with a name, not {reference!r}", pointer)
+    inner = reference.get("function", reference.get("custom", reference))
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    if not isinstance(name, str):
+        raise StructuralTagError("the object names no tool: it needs the field 'name'", pointer)
+    return named(tools, name, pointer)

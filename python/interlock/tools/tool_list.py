@@ -1,0 +1,131 @@
+"""The tools of a request, in every shape that clients and Python programs have them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from interlock._core import ArgumentError, UnsupportedError
+from interlock.output_types import output_type_of
+from interlock.tools.errors import StructuralTagError
+
+__all__ = ["Tool", "tools_of"]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: its name and what its arguments are."""
+
+    name: str
+    parameters: Any = True
+    """The JSON Schema of the arguments; ``True`` where the tool gives none."""
+    is_strict: bool | None = None
+    """The tool's own ``strict``, where it has one."""
+    input: tuple[Literal["text", "lark", "regex"], str] | None = None
+    """For a custom tool: the syntax and the definition of its one input, a string."""
+
+
+def tools_of(tools: Any) -> list[Tool]:
+    """The tools of a request.
+
+    Each is an object of OpenAI's interfaces (``{"type": "function", "function": {…}}``, or flat with ``name`` and
+    ``parameters``), one of Anthropic's (``name`` and ``input_schema``), a custom tool
+    (``{"type": "custom", "name": …, "format": {"type": "grammar", "syntax": "lark", "definition": …}}``), a class
+    (pydantic, dataclass, ``TypedDict``: its fields are the arguments), an annotated function, or a ``Tool``.
+    ``StructuralTagError`` names the tool at fault by JSON Pointer. Names are unique.
+
+    >>> def add(a: int, b: int = 0) -> int: ...
+    >>> tools_of([add, {"name": "now"}])[1]
+    Tool(name='now', parameters=True, is_strict=None, input=None)
+    """
+    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
+        raise StructuralTagError(f"tools are a list, not {type(tools).__name__}")
+    found: dict[str, Tool] = {}
+    for index, tool in enumerate(tools):
+        one = _tool(tool, f"/{index}")
+        if one.name in found:
+            raise StructuralTagError(f"two tools have the name {one.name!r}", f"/{index}")
+        found[one.name] = one
+    return list(found.values())
+
+
+def _tool(tool: Any, pointer: str) -> Tool:
+    if isinstance(tool, Tool):
+        return tool
+    if isinstance(tool, Mapping):
+        return _of_object(tool, pointer)
+    dump = getattr(tool, "model_dump", None)
+    if callable(dump) and not isinstance(tool, type):
+        return _of_object(dump(exclude_none=True), pointer)
+    if not (isinstance(tool, type) or inspect.isroutine(tool)):
+        raise StructuralTagError(
+            f"a tool is an object with a name, a class or an annotated function, not {type(tool).__name__}", pointer
+        )
+    if inspect.isroutine(tool) and not any(name not in ("self", "cls") for name in inspect.signature(tool).parameters):
+        return Tool(tool.__name__, {"type": "object", "properties": {}, "additionalProperties": False})
+    try:
+        found = output_type_of(tool)
+    except (ArgumentError, UnsupportedError) as error:
+        raise StructuralTagError(f"{getattr(tool, '__name__', tool)} is no tool: {error}", pointer) from error
+    if found.kind != "json_schema":
+        raise StructuralTagError(f"{found.name} has no named arguments: it is no tool", pointer)
+    return Tool(getattr(tool, "__name__", found.name), found.source)
+
+
+def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
+    kind = tool.get("type", "function")
+    if kind == "custom":
+        inner = tool.get("custom", tool)
+        name = _name(inner, pointer + ("/custom" if inner is not tool else ""))
+        return Tool(name, input=_custom_input(inner.get("format"), f"{pointer}/format"))
+    if kind != "function" and "name" not in tool and "parameters" not in tool:
+        raise StructuralTagError(
+            f"{kind!r} is a tool of a provider: give its name and its parameters, or leave it out", f"{pointer}/type"
+        )
+    inner = tool.get("function", tool)
+    place = f"{pointer}/function" if inner is not tool else pointer
+    if not isinstance(inner, Mapping):
+        raise StructuralTagError("the function of a tool is an object", place)
+    parameters = inner.get("parameters", inner.get("input_schema"))
+    if parameters is not None and not isinstance(parameters, Mapping | bool):
+        raise StructuralTagError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
+    strict = inner.get("strict", tool.get("strict"))
+    if strict is not None and not isinstance(strict, bool):
+        raise StructuralTagError("strict is true or false", f"{place}/strict")
+    return Tool(_name(inner, place), True if parameters is None else parameters, strict)
+
+
+def _name(tool: Any, pointer: str) -> str:
+    name = tool.get("name") if isinstance(tool, Mapping) else None
+    if not isinstance(name, str) or not name:
+        raise StructuralTagError("a tool has a name, which is a text that is not empty", f"{pointer}/name")
+    return name
+
+
+def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "regex"], str]:
+    if format is None or (isinstance(format, Mapping) and format.get("type") == "text"):
+        return "text", ""
+    if not isinstance(format, Mapping) or format.get("type") != "grammar":
+        raise StructuralTagError('the format of a custom tool has the type "text" or "grammar"', pointer)
+    inner = format.get("grammar", format)
+    if not isinstance(inner, Mapping):
+        raise StructuralTagError("the grammar of a custom tool is an object", f"{pointer}/grammar")
+    syntax, definition = inner.get("syntax"), inner.get("definition")
+    if syntax not in ("lark", "regex"):
+        raise StructuralTagError(
+            f'the syntax of a custom tool is "lark" or "regex", not {syntax!r}', f"{pointer}/syntax"
+        )
+    if not isinstance(definition, str):
+        raise StructuralTagError("the definition of a custom tool is a text", f"{pointer}/definition")
+    return syntax, definition
+
+
+def named(tools: Sequence[Tool], name: Any, pointer: str) -> Tool:
+    """The tool with this name. ``StructuralTagError`` where there is none."""
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    known = ", ".join(repr(tool.name) for tool in tools) or "none"
+    raise StructuralTagError(f"no tool has the name {name!r}; there are {known}", pointer)

@@ -1,0 +1,213 @@
+//! Succession: which terminals the longest match of another one lets follow.
+//!
+//! A terminal that took its longest match may not be followed by what would make it longer: behind a name no letter may
+//! come, so `in` can follow it only behind a blank. If every terminal can be followed by all that the grammar puts
+//! behind it, at once or behind an ignored terminal, then whatever was begun can be completed, and nothing needs to be
+//! searched.
+
+use rustc_hash::FxHashSet;
+
+use crate::expr::ByteSet;
+use crate::grammar::model::Lexer;
+use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::pushdown::grammar::closure::Closure;
+use crate::pushdown::grammar::follow::Follow;
+use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
+use crate::pushdown::grammar::program::GrammarMachine;
+use crate::pushdown::grammar::scanner::Scanner;
+
+/// A set of bytes as bits.
+type Bits = [u64; 4];
+
+fn bits(set: &ByteSet) -> Bits {
+    let mut out = [0; 4];
+    (0..256).filter(|&b| set[b]).for_each(|b| out[b / 64] |= 1 << (b % 64));
+    out
+}
+
+/// Whether some byte of `first` is none of `going_on`.
+fn escapes(going_on: &Bits, first: &Bits) -> bool {
+    going_on.iter().zip(first).any(|(on, first)| first & !on != 0)
+}
+
+/// Which terminals the longest match of another one lets follow.
+pub struct Succession {
+    /// For each terminal the bytes that can begin it.
+    first: Box<[Bits]>,
+    /// For each terminal the bytes that must not come behind it, more rather than fewer.
+    going_on: Box<[Bits]>,
+    /// The ignored terminals.
+    ignored: Box<[u32]>,
+    /// Every terminal of the rules lets all follow that may come behind it.
+    pub rules_are_free: bool,
+    /// Every terminal does, ignored ones too.
+    pub is_free: bool,
+}
+
+impl Succession {
+    /// Anything may follow anything.
+    pub fn free() -> Self {
+        let none = Box::default();
+        Succession {
+            first: Box::default(),
+            going_on: none,
+            ignored: Box::default(),
+            rules_are_free: true,
+            is_free: true,
+        }
+    }
+
+    /// For terminals that take longest matches.
+    pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32]) -> Self {
+        let count = follow.len() as u32;
+        let first: Box<[Bits]> = (0..count).map(|t| bits(follow.first(t))).collect();
+        // All bytes that a terminal reads are more than those that go on, and known at once.
+        let read = |t: u32| scanner.lexeme(t).map_or([0; 4], |l| bits(&l.used_bytes()));
+        let going_on: Box<[Bits]> = (0..count).map(read).collect();
+        let mut this = Succession { first, going_on, ignored: ignored.into(), rules_are_free: false, is_free: false };
+        let contextual = scanner.lexer() == Lexer::Contextual;
+        for terminal in 0..count {
+            if contextual || ignored.contains(&terminal) || !this.lets_all(follow, terminal) {
+                this.going_on[terminal as usize] = bytes_that_go_on(scanner, terminal);
+            }
+            if contextual {
+                for other in (0..count).filter(|&other| other != terminal) {
+                    let both = this.first[terminal as usize].iter().zip(&this.first[other as usize]);
+                    if both.into_iter().any(|(a, b)| a & b != 0) {
+                        let more = bytes_that_go_on_beside(scanner, terminal, other);
+                        this.going_on[terminal as usize].iter_mut().zip(more).for_each(|(to, from)| *to |= from);
+                    }
+                }
+            }
+        }
+        let known = |t: &u32| scanner.lexeme(*t).is_some();
+        this.rules_are_free =
+            (0..count).filter(known).filter(|t| !ignored.contains(t)).all(|t| this.lets_all(follow, t));
+        let all: Vec<u32> = (0..count).filter(known).collect();
+        let lets_any = |&between: &u32| all.iter().all(|&next| next == between || this.lets(between, next));
+        this.is_free = this.rules_are_free && ignored.iter().all(lets_any);
+        this
+    }
+
+    /// Whether `next` can come at once behind a terminal.
+    fn lets(&self, terminal: u32, next: u32) -> bool {
+        escapes(&self.going_on[terminal as usize], &self.first[next as usize])
+    }
+
+    /// Whether `next` can come behind a terminal, at once or behind an ignored one.
+    fn leads_to(&self, terminal: u32, next: u32) -> bool {
+        let between = |&t: &u32| t != next && self.lets(terminal, t) && self.lets(t, next);
+        self.lets(terminal, next) || self.ignored.iter().any(between)
+    }
+
+    /// Whether the output can be completed behind a terminal of the rules, or behind an ignored one where `closure` says
+    /// what may come next. Asked where [`rules_are_free`](Self::rules_are_free).
+    pub fn completes_behind(&self, terminal: u32, closure: &Closure, terminals: u32) -> bool {
+        // All terminals of the rules let follow what may come.
+        self.is_free
+            || closure.next.binary_search(&terminal).is_ok()
+            || closure.accepting
+            || closure.has_documents
+            || closure.next.iter().take_while(|&&s| s < terminals).any(|&next| self.leads_to(terminal, next))
+    }
+
+    fn lets_all(&self, follow: &Follow, terminal: u32) -> bool {
+        let before_document = |first: &ByteSet| {
+            let first = bits(first);
+            let between = |&t: &u32| self.lets(terminal, t) && escapes(&self.going_on[t as usize], &first);
+            escapes(&self.going_on[terminal as usize], &first) || self.ignored.iter().any(between)
+        };
+        follow.terminals(terminal).iter().all(|&next| self.leads_to(terminal, next))
+            && follow.documents(terminal).iter().all(before_document)
+    }
+}
+
+impl GrammarMachine<'_> {
+    /// Whether a branch can be completed, as far as that can be told from what may come next: the nodes of the stack
+    /// that tell. `None` where it can't be told.
+    pub fn completes_nearby(&mut self, branch: &Branch) -> Option<Vec<NodeId>> {
+        if branch.is_in_document() {
+            return Some(Vec::new());
+        }
+        let program = self.program;
+        let succession = &program.succession;
+        let scan = program.scanner.state(branch.scan);
+        if !succession.rules_are_free || !program.scanner.obligations(scan.obligations).is_empty() {
+            return None;
+        }
+        let tops: smallvec::SmallVec<[NodeId; 4]> = smallvec::SmallVec::from_slice(self.stack.tops(branch.tops));
+        let found = program.closure(self.stack, &tops);
+        let mut decided = found.decided().to_vec();
+        let contextual = program.scanner.lexer() == Lexer::Contextual;
+        let terminals = program.productions.terminals;
+        for &(terminal, _) in &scan.live {
+            let lets = succession.completes_behind(terminal, &found.closure, terminals);
+            if lets != contextual {
+                return lets.then_some(decided);
+            }
+        }
+        decided.dedup();
+        contextual.then_some(decided)
+    }
+}
+
+/// States of automata that are looked at for one terminal.
+const MOST: usize = 2_000;
+
+/// The bytes by which some text of a terminal can go on to a longer one; all bytes if its automaton is large.
+fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Bits {
+    let mut out = [0u64; 4];
+    let Some(lexeme) = scanner.lexeme(terminal) else { return out };
+    let mut known: FxHashSet<StateId> = FxHashSet::from_iter([lexeme.start()]);
+    let mut seen: Vec<StateId> = vec![lexeme.start()];
+    let mut at = 0;
+    while let Some(&state) = seen.get(at) {
+        at += 1;
+        let accepting = at > 1 && lexeme.state(state).accepting;
+        for (lo, hi) in lexeme.byte_runs() {
+            let to = lexeme.next(state, lo);
+            if to <= CLOSED {
+                continue;
+            }
+            if accepting {
+                (lo..=hi).for_each(|b| out[usize::from(b) / 64] |= 1 << (b % 64));
+            }
+            if known.insert(to) {
+                if seen.len() >= MOST {
+                    return [u64::MAX; 4];
+                }
+                seen.push(to);
+            }
+        }
+    }
+    out
+}
+
+/// The bytes by which a text of a terminal can go on to what may still become a text of another one.
+fn bytes_that_go_on_beside(scanner: &Scanner, terminal: u32, other: u32) -> Bits {
+    let mut out = [0u64; 4];
+    let (Some(a), Some(b)) = (scanner.lexeme(terminal), scanner.lexeme(other)) else { return out };
+    let start = (a.start(), b.start());
+    let mut known = FxHashSet::from_iter([start]);
+    let mut seen = vec![start];
+    let mut at = 0;
+    let live = |l: &Lexeme, from: StateId, byte: u8| Some(l.next(from, byte)).filter(|&to| to > CLOSED);
+    while let Some(&(x, y)) = seen.get(at) {
+        at += 1;
+        let accepting = at > 1 && a.state(x).accepting;
+        for byte in 0..=255u8 {
+            let Some(to) = live(b, y, byte) else { continue };
+            if accepting {
+                out[usize::from(byte) / 64] |= 1 << (byte % 64);
+            }
+            let Some(from) = live(a, x, byte) else { continue };
+            if known.insert((from, to)) {
+                if seen.len() >= MOST {
+                    return [u64::MAX; 4];
+                }
+                seen.push((from, to));
+            }
+        }
+    }
+    out
+}

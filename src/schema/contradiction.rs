@@ -1,0 +1,237 @@
+//! Contradictions by name: which two keywords of an unsatisfiable schema exclude each other.
+//!
+//! Lowering finds that a part of a schema accepts nothing, by algebra that no longer knows the keywords. This looks at
+//! the keywords of that part, and of what it refers to in place (`allOf`, `$ref`), for pairs that everybody can see to
+//! contradict each other. It never decides anything: it only adds words to an error that is certain.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, ErrorKind, SourcePlace};
+
+/// Schemas that are looked into, and how deep.
+const MOST: usize = 64;
+const DEPTH: usize = 16;
+/// Characters of a value that are shown.
+const SHOWN: usize = 40;
+
+/// Adds to the error of an unsatisfiable schema which of its keywords contradict each other, where two do at sight.
+pub(crate) fn named_contradiction(e: Error, text: &str) -> Error {
+    let SourcePlace::Pointer { pointer, .. } = e.place() else { return e };
+    if e.kind() != ErrorKind::Unsatisfiable {
+        return e;
+    }
+    let Ok(document) = serde_json::from_str::<Value>(text) else { return e };
+    let found = Conjunction::of(&document, pointer).contradiction();
+    let Some(found) = found else { return e };
+    let message = format!("{}: {found}", e.message());
+    e.saying(message)
+}
+
+/// A keyword and where its schema is.
+struct Stated<'v> {
+    pointer: String,
+    keyword: &'static str,
+    value: &'v Value,
+}
+
+impl Stated<'_> {
+    fn show(&self, home: &str) -> String {
+        let mut value = self.value.to_string();
+        if value.chars().count() > SHOWN {
+            value = value.chars().take(SHOWN).chain("...".chars()).collect();
+        }
+        match self.pointer == home {
+            true => format!("{} {value}", self.keyword),
+            false => format!("{} {value} (at {:?})", self.keyword, self.pointer),
+        }
+    }
+}
+
+/// All schemas that a value has to satisfy at one place.
+struct Conjunction<'v> {
+    home: String,
+    parts: Vec<(String, &'v Map<String, Value>)>,
+    never: Option<String>,
+}
+
+/// Keywords of a least and a most number.
+const COUNTS: [(&str, &str); 4] = [
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minContains", "maxContains"),
+];
+const KEYWORDS: [&str; 16] = [
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "type",
+    "enum",
+    "const",
+    "required",
+];
+
+impl<'v> Conjunction<'v> {
+    fn of(document: &'v Value, pointer: &str) -> Conjunction<'v> {
+        let mut all = Conjunction { home: pointer.to_owned(), parts: Vec::new(), never: None };
+        if let Some(schema) = document.pointer(pointer) {
+            all.add(document, schema, pointer.to_owned(), DEPTH);
+        }
+        all
+    }
+
+    fn add(&mut self, document: &'v Value, schema: &'v Value, pointer: String, depth: usize) {
+        if depth == 0 || self.parts.len() >= MOST || self.parts.iter().any(|part| part.0 == pointer) {
+            return;
+        }
+        let Some(keywords) = schema.as_object() else {
+            if *schema == Value::Bool(false) {
+                self.never.get_or_insert(pointer);
+            }
+            return;
+        };
+        self.parts.push((pointer.clone(), keywords));
+        for (part, i) in keywords.get("allOf").and_then(Value::as_array).into_iter().flatten().zip(0..) {
+            self.add(document, part, format!("{pointer}/allOf/{i}"), depth - 1);
+        }
+        let reference = keywords.get("$ref").and_then(Value::as_str).and_then(|uri| uri.strip_prefix('#'));
+        if let Some(target) = reference.filter(|target| target.is_empty() || target.starts_with('/'))
+            && let Some(schema) = document.pointer(target)
+        {
+            self.add(document, schema, target.to_owned(), depth - 1);
+        }
+    }
+
+    fn stated(&self, keyword: &str) -> Vec<Stated<'v>> {
+        let keyword = KEYWORDS.into_iter().find(|known| *known == keyword).unwrap_or_default();
+        let stated = |(pointer, part): &(String, &'v Map<String, Value>)| {
+            Some(Stated { pointer: pointer.clone(), keyword, value: part.get(keyword)? })
+        };
+        self.parts.iter().filter_map(stated).collect()
+    }
+
+    /// The first pair for which `excludes` holds.
+    fn pair(&self, one: &str, other: &str, excludes: impl Fn(&Value, &Value) -> bool) -> Option<String> {
+        let others = self.stated(other);
+        self.stated(one).iter().find_map(|a| {
+            let b = others.iter().find(|b| (one != other || a.pointer < b.pointer) && excludes(a.value, b.value))?;
+            Some(format!("{} contradicts {}", a.show(&self.home), b.show(&self.home)))
+        })
+    }
+
+    fn contradiction(&self) -> Option<String> {
+        if let Some(never) = self.never.as_ref().filter(|never| **never != self.home) {
+            return Some(format!("the schema at {never:?} is false"));
+        }
+        self.of_bounds().or_else(|| self.of_values()).or_else(|| self.of_objects())
+    }
+
+    fn of_bounds(&self) -> Option<String> {
+        let greater = |a: &Value, b: &Value| a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a > b);
+        let not_less = |a: &Value, b: &Value| a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a >= b);
+        // Bounds say nothing about other types: only where the type is told they leave nothing.
+        let counts = COUNTS.into_iter().find_map(|(least, most)| self.pair(least, most, greater));
+        counts
+            .or_else(|| self.pair("minimum", "maximum", greater))
+            .or_else(|| self.pair("minimum", "exclusiveMaximum", not_less))
+            .or_else(|| self.pair("exclusiveMinimum", "maximum", not_less))
+            .or_else(|| self.pair("exclusiveMinimum", "exclusiveMaximum", not_less))
+    }
+
+    fn of_values(&self) -> Option<String> {
+        let listed = |all: &Value, one: &Value| all.as_array().is_some_and(|all| all.iter().any(|v| equal(v, one)));
+        let apart = |a: &Value, b: &Value| a.as_array().is_some_and(|a| !a.iter().any(|v| listed(b, v)));
+        let has_type = |types: &Value, v: &Value| types_of(types).iter().any(|name| is_of_type(name, v));
+        let excludes =
+            |types: &Value, all: &Value| all.as_array().is_some_and(|all| !all.iter().any(|v| has_type(types, v)));
+        let types_apart = |a: &Value, b: &Value| {
+            let related = |a: &str, b: &str| a == b || matches!((a, b), ("integer", "number") | ("number", "integer"));
+            !types_of(a).iter().any(|a| types_of(b).iter().any(|b| related(a, b)))
+        };
+        self.pair("type", "type", types_apart)
+            .or_else(|| self.pair("type", "enum", excludes))
+            .or_else(|| self.pair("type", "const", |types, v| !has_type(types, v)))
+            .or_else(|| self.pair("const", "const", |a, b| !equal(a, b)))
+            .or_else(|| self.pair("enum", "const", |all, v| !listed(all, v)))
+            .or_else(|| self.pair("enum", "enum", apart))
+    }
+
+    fn of_objects(&self) -> Option<String> {
+        let required = self.stated("required");
+        let names = required.iter().flat_map(|stated| {
+            let names = stated.value.as_array().into_iter().flatten();
+            names.filter_map(move |name| Some((stated, name.as_str()?)))
+        });
+        for (stated, name) in names.clone() {
+            let by = |keyword: &str, at: &str| match at == self.home {
+                true => keyword.to_owned(),
+                false => format!("{keyword} (at {at:?})"),
+            };
+            for (pointer, part) in &self.parts {
+                let own = part.get("properties").and_then(|properties| properties.get(name));
+                if own == Some(&Value::Bool(false)) {
+                    return Some(format!(
+                        "{} names {name:?}, which {} forbids: its schema is false",
+                        by("required", &stated.pointer),
+                        by("properties", pointer)
+                    ));
+                }
+                let closed = part.get("additionalProperties") == Some(&Value::Bool(false));
+                if closed && own.is_none() && !part.contains_key("patternProperties") {
+                    return Some(format!(
+                        "{} names {name:?}, which additionalProperties false{} forbids: it is not among the properties",
+                        by("required", &stated.pointer),
+                        if *pointer == self.home { String::new() } else { format!(" (at {pointer:?})") }
+                    ));
+                }
+            }
+        }
+        let most = self.stated("maxProperties");
+        let mut needed: Vec<&str> = names.map(|(_, name)| name).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let few = most.iter().find(|most| most.value.as_f64().is_some_and(|most| most < needed.len() as f64))?;
+        Some(format!("required names {} properties, which {} excludes", needed.len(), few.show(&self.home)))
+    }
+}
+
+fn types_of(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_of_type(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => name == "null",
+        Value::Bool(_) => name == "boolean",
+        // Whether a number counts as an integer is a matter of drafts.
+        Value::Number(_) => matches!(name, "number" | "integer"),
+        Value::String(_) => name == "string",
+        Value::Array(_) => name == "array",
+        Value::Object(_) => name == "object",
+    }
+}
+
+/// Whether two values are equal as JSON Schema has it; numbers by value, as far as doubles tell.
+fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
+        }
+        _ => a == b,
+    }
+}

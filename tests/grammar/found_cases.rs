@@ -1,0 +1,1 @@
+//! Cases that the random grammars found.

@@ -1,0 +1,154 @@
+//! Grammars that strangers send: deep, long, ambiguous without bound, repeated without measure, and those that hang or
+//! crash other engines. Each gets an answer or a typed error, in bounded work.
+
+use std::time::{Duration, Instant};
+
+use interlock::{ErrorKind, GrammarOptions, Guide, GuideOptions, Index, Lexer, Limits};
+
+use crate::random_grammars::vocabularies;
+
+fn index(text: &str, lexer: Option<Lexer>) -> interlock::Result<Index> {
+    let options = GrammarOptions { lexer, ..GrammarOptions::default() };
+    Index::from_grammar(text, &vocabularies()[0].0, &options, &Limits::default())
+}
+
+fn guide(text: &str) -> Guide {
+    index(text, None).unwrap().guide(&GuideOptions::default()).unwrap()
+}
+
+/// Takes all of a text byte by byte, with a mask at every `every`th byte; the worst time of a mask.
+fn read(guide: &mut Guide, text: &str, every: usize) -> Duration {
+    let mut row = vec![0; guide.index().vocabulary().words()];
+    let mut worst = Duration::ZERO;
+    for (at, byte) in text.bytes().enumerate() {
+        if at % every == 0 {
+            let begun = Instant::now();
+            guide.fill_mask(&mut row);
+            worst = worst.max(begun.elapsed());
+            assert!(row[usize::from(byte) / 32] >> (byte % 32) & 1 == 1, "byte {at} is masked");
+        }
+        assert!(guide.try_advance(u32::from(byte)), "byte {at} is refused");
+    }
+    worst
+}
+
+/// What a text costs must not grow faster than its length: a text of twice the length takes less than `most` times as
+/// long, taken from the best of some tries.
+fn grows_linearly(grammar: &str, text: impl Fn(usize) -> String, length: usize) {
+    let time = |length: usize| {
+        (0..3)
+            .map(|_| {
+                let (mut guide, text) = (guide(grammar), text(length));
+                let begun = Instant::now();
+                read(&mut guide, &text, 64);
+                assert!(guide.is_accepting());
+                begun.elapsed()
+            })
+            .min()
+            .unwrap_or_default()
+    };
+    let (short, long) = (time(length), time(length * 4));
+    assert!(long < short * 10 + Duration::from_millis(20), "{grammar:?}: {short:?} and then {long:?}");
+}
+
+#[test]
+fn what_may_be_nothing_and_repeated() {
+    for (grammar, text) in [
+        (r#"start: ("a"*)*"#, "aaaa"),
+        (r#"start: (("a"*)* "b"?)* "c""#, "aabac"),
+        ("start: a\na: a | \"x\" |", "x"),
+        ("start: a b c\na: b c | \"x\" |\nb: c a | \"y\" |\nc: a b | \"z\" |", "xyzzyx"),
+        ("start: a\na: b |\nb: a | a a |", ""),
+        ("start: a \"x\"\na: b |\nb: a a |", "x"),
+    ] {
+        for lexer in [Lexer::Any, Lexer::Dynamic, Lexer::Contextual] {
+            let index = index(grammar, Some(lexer)).unwrap();
+            let mut guide = index.guide(&GuideOptions::default()).unwrap();
+            read(&mut guide, text, 1);
+            assert!(guide.is_accepting(), "{grammar}");
+        }
+    }
+}
+
+#[test]
+fn reported_hangs_of_other_engines() {
+    // The longest match of A always takes the first letter of B, so nothing is accepted.
+    let refused = index("start: A B\nA: /a+/\nB: /ab/", None).err().unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Unsatisfiable);
+    let refused = index("start: \"<t>\" C \"</t>\"\nC: /.+/", None).err().unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Unsatisfiable);
+    // With every segmentation they mean something.
+    let index = index("start: A B\nA: /a+/\nB: /ab/", Some(Lexer::Any)).unwrap();
+    let mut any = index.guide(&GuideOptions::default()).unwrap();
+    assert_eq!(any.forced_bytes(), b"aa");
+    read(&mut any, "aaab", 1);
+    assert!(any.is_accepting() && any.must_stop());
+    // The longest match is not lost where one byte does not tell.
+    let mut longest = guide("start: (A|B|C)+\nA: /aaa/\nB: /a+b+z/\nC: /b+x/");
+    read(&mut longest, "aaabbx", 1);
+    assert!(longest.is_accepting());
+}
+
+#[test]
+fn nesting_is_linear() {
+    grows_linearly(
+        r#"start: "(" start ")" | "x""#,
+        |n| format!("{}x{}", "(".repeat(n), ")".repeat(n)),
+        3_000,
+    );
+    grows_linearly(r#"start: "a" start | "b""#, |n| format!("{}b", "a".repeat(n)), 6_000);
+    grows_linearly("start: \"(\" start \")\" | \"x\"\n%ignore \" \"", |n| {
+        format!("{}x{}", "( ".repeat(n), " )".repeat(n))
+    }, 2_000);
+}
+
+#[test]
+fn ambiguity_without_bound_is_linear_where_it_is_flattened() {
+    grows_linearly(r#"start: start start | "a""#, |n| "a".repeat(n), 3_000);
+    grows_linearly(r#"start: start start start | start start | "a""#, |n| "a".repeat(n), 3_000);
+    grows_linearly("start: e\ne: e \"+\" e | e \"*\" e | \"(\" e \")\" | N\nN: /[0-9]+/", |n| {
+        format!("{}4", "1+2*".repeat(n))
+    }, 800);
+}
+
+#[test]
+fn nesting_in_a_rule_is_bounded() {
+    for depth in [900, 100_000] {
+        let text = format!("start: {}\"a\"{}", "(".repeat(depth), ")".repeat(depth));
+        match index(&text, None) {
+            Ok(index) => assert!(index.guide(&GuideOptions::default()).unwrap().advance_many(&[97]) == 1),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Limit),
+        }
+    }
+}
+
+#[test]
+fn many_alternatives_and_rules() {
+    let words: Vec<String> = (0..10_000).map(|n| format!("\"w{n}x\"")).collect();
+    let mut many = guide(&format!("start: ({})+", words.join("|")));
+    read(&mut many, "w77xw9999x", 1);
+    assert!(many.is_accepting());
+    let rules: Vec<String> = (0..300).map(|n| format!("r{n}: r{}", n + 1)).collect();
+    let mut units = guide(&format!("start: r0\n{}\nr300: \"a\" start | \"b\"", rules.join("\n")));
+    read(&mut units, &format!("{}b", "a".repeat(500)), 50);
+    assert!(units.is_accepting());
+}
+
+#[test]
+fn repetitions_without_measure() {
+    for (grammar, text) in [
+        (r#"start: "a"~0..100000"#, "aaaa"),
+        ("start: (\"a\" | b)~0..100000 \"c\"\nb: \"b\" b?", "abbac"),
+        (r#"start: ("a"~0..1000)~0..1000"#, "aaaa"),
+        (r#"start: ((((("a"~0..10)~0..10)~0..10)~0..10)~0..10)~0..10"#, "aaaa"),
+    ] {
+        match index(grammar, None) {
+            Ok(index) => {
+                let mut guide = index.guide(&GuideOptions::default()).unwrap();
+                read(&mut guide, text, 1);
+                assert!(guide.is_accepting());
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Limit, "{grammar}"),
+        }
+    }
+}

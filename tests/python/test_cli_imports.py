@@ -1,0 +1,48 @@
+"""The command line imports the command that was given, and help imports none."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from interlock.cli import app
+
+
+def imported(*arguments):
+    """The modules of the package that a run of the command imports."""
+    code = (
+        "import sys; sys.argv[0] = 'interlock'\nimport interlock.cli\n"
+        "try: interlock.cli.main()\nexcept SystemExit: pass\n"
+        "print(*[m for m in sys.modules if m.startswith('interlock.')], sep='\\n', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout, set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)])
+def test_help_imports_no_command(arguments):
+    shown, modules = imported(*arguments)
+    assert shown
+    assert not modules & {f"interlock.cli.{name}" for name in app.COMMANDS}
+    assert not [m for m in modules if m.startswith(("interlock.drawing", "interlock.explain", "interlock.generators"))]
+
+
+@pytest.mark.parametrize("command", ["check", "vocab", "diff"])
+def test_a_command_imports_no_other(command):
+    shown, modules = imported(command, "--help")
+    assert f"interlock {command}" in shown and "--json" in shown
+    others = {f"interlock.cli.{name}" for name in app.COMMANDS if name != command}
+    assert not modules & others and "interlock.drawing" not in modules
+
+
+def test_titles_are_those_of_the_files():
+    folder = Path(app.__file__).parent
+    for name, title in app.COMMANDS.items():
+        text = ast.get_docstring(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")))
+        assert text is not None and title == text.partition("\n")[0].rstrip("."), name
+        assert hasattr(import_module(f"interlock.cli.{name}"), "register")
+    help_text = app.parser(only="check").format_help()
+    assert all(name in help_text for name in app.COMMANDS) and help_text == app.parser().format_help()

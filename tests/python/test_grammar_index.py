@@ -1,0 +1,242 @@
+"""Indexes of grammars: everything a guide does works on them as on patterns and schemas."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import interlock
+
+EOS = 256
+
+GRAMMAR = """
+start: statement (";" statement)*
+statement: NAME "=" sum | "if" sum "then" statement
+sum: sum "+" product | product
+product: product "*" atom | atom
+atom: NUMBER | NAME | "(" sum ")"
+NAME: /[a-z]+/
+NUMBER: /[0-9]+/
+%ignore /[ \\n]+/
+"""
+TEXT = b"a = 1 + (b * 22) ; if x then y = 3"
+LEXERS = ["any", "dynamic", "contextual"]
+
+
+@pytest.fixture(params=LEXERS)
+def index(request, byte_vocabulary):
+    return interlock.Index.from_grammar(GRAMMAR, byte_vocabulary, lexer=request.param)
+
+
+def mask_of(guide):
+    row = interlock.allocate_bitmask(1, guide.index.vocabulary.size)
+    guide.fill_bitmask(row)
+    return np.array(row)[0].tolist()
+
+
+def test_a_text_is_read_to_its_end(index):
+    guide = index.guide()
+    for byte in TEXT:
+        assert byte in guide.allowed_token_ids()
+        guide.advance(byte)
+    assert guide.is_accepting and EOS in guide.allowed_token_ids()
+    guide.advance(EOS)
+    assert guide.is_terminated
+
+
+def test_refused_tokens_change_nothing(index):
+    guide = index.guide()
+    guide.advance_many(TEXT[:9])
+    before, state = mask_of(guide), guide.state
+    for byte in range(256):
+        if byte not in guide.allowed_token_ids():
+            assert not guide.try_advance(byte)
+            with pytest.raises(interlock.TokenRejected):
+                guide.advance(byte)
+    assert mask_of(guide) == before and guide.state == state and guide.num_tokens == 9
+
+
+def test_rollback_to_every_depth(index):
+    guide = index.guide()
+    masks = []
+    for byte in TEXT:
+        masks.append(mask_of(guide))
+        guide.advance(byte)
+    for back in range(1, len(TEXT) + 1):
+        again = guide.fork()
+        again.rollback(back)
+        assert mask_of(again) == masks[len(TEXT) - back]
+        assert again.advance_many(TEXT[len(TEXT) - back :]) == back
+        assert again.is_accepting and again.state == guide.state
+
+
+def test_forks_are_apart(index):
+    guide = index.guide()
+    guide.advance_many(b"a = ")
+    for make in (lambda g: g.fork(), copy.copy, copy.deepcopy):
+        fork = make(guide)
+        fork.advance_many(b"1+1")
+        assert guide.num_tokens == 4 and fork.num_tokens == 7
+        assert guide.advance_many(b"(b)") == 3
+        guide.rollback(3)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle(index, protocol):
+    again = pickle.loads(pickle.dumps(index, protocol))
+    assert again.fingerprint == index.fingerprint and again.vocabulary == index.vocabulary
+    guide = index.guide()
+    guide.advance_many(TEXT[:12])
+    back = pickle.loads(pickle.dumps(guide, protocol))
+    assert back.tokens == guide.tokens and back.state == guide.state and mask_of(back) == mask_of(guide)
+
+
+@pytest.mark.usefixtures("compiled_anew")
+def test_save_and_load(index, byte_vocabulary, word_vocabulary, tmp_path):
+    index.save(tmp_path / "index")
+    again = interlock.Index.load(tmp_path / "index", byte_vocabulary)
+    assert again.fingerprint == index.fingerprint
+    guide = again.guide()
+    assert guide.advance_many(TEXT) == len(TEXT) and guide.is_accepting
+    again.save(tmp_path / "same")
+    assert (tmp_path / "index").read_bytes() == (tmp_path / "same").read_bytes()
+    with pytest.raises(interlock.ArtifactError):
+        interlock.Index.load(tmp_path / "index", word_vocabulary)
+
+
+def test_options_are_kept(byte_vocabulary, tmp_path):
+    index = interlock.Index.from_grammar(
+        "root: word+\n%import words.word", byte_vocabulary, start="root", imports={"words.lark": 'word: "x" | "y"'}
+    )
+    index.save(tmp_path / "index")
+    for again in (interlock.Index.load(tmp_path / "index", byte_vocabulary), pickle.loads(pickle.dumps(index))):
+        assert again == index and again.fingerprint == index.fingerprint
+        assert again.guide().advance_many(b"xyz") == 2
+
+
+def test_lexers_have_fingerprints_of_their_own(byte_vocabulary):
+    made = [interlock.Index.from_grammar(GRAMMAR, byte_vocabulary, lexer=lexer) for lexer in LEXERS]
+    assert len({index.fingerprint for index in made}) == 3
+
+
+def test_forced(byte_vocabulary):
+    guide = interlock.Index.from_grammar('start: "select " ("one" | "only")', byte_vocabulary).guide()
+    assert guide.forced_bytes() == b"select on" and guide.forced_text() == "select on"
+    for token in guide.forced_tokens():
+        guide.advance(token)
+    guide.reset()
+    guide.advance_many(b"select onl")
+    assert guide.forced_bytes() == b"y"
+    guide.advance(ord("y"))
+    assert guide.forced_bytes() == b"" and guide.must_stop
+
+
+def test_drafts(index):
+    guide = index.guide()
+    guide.advance_many(TEXT[:6])
+    draft = [*TEXT[6:12]]
+    rows = interlock.allocate_bitmask(len(draft) + 1, index.vocabulary.size)
+    guide.fill_draft_bitmasks(draft, rows)
+    assert guide.num_tokens == 6
+    for row in np.array(rows):
+        assert row.tolist() == mask_of(guide)
+        if guide.num_tokens - 6 < len(draft):
+            guide.advance(draft[guide.num_tokens - 6])
+
+
+def test_batches(index):
+    guides = [index.guide() for _ in range(8)]
+    for number, guide in enumerate(guides):
+        guide.advance_many(TEXT[: number * 3])
+    rows = interlock.allocate_bitmask(8, index.vocabulary.size)
+    interlock.fill_bitmasks(guides, rows)
+    assert [row.tolist() for row in np.array(rows)] == [mask_of(guide) for guide in guides]
+    taken = interlock.advance_each(guides, [TEXT[number * 3] for number in range(8)])
+    assert list(taken) == [1] * 8
+
+
+def test_threads(index):
+    expected, guide = [], index.guide()
+    for byte in TEXT:
+        expected.append(mask_of(guide))
+        guide.advance(byte)
+    wrong = []
+
+    def walk():
+        guide = index.guide()
+        for byte, mask in zip(TEXT, expected, strict=True):
+            if mask_of(guide) != mask:
+                wrong.append(byte)
+            guide.advance(byte)
+
+    threads = [threading.Thread(target=walk) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_what_is_counted(index):
+    guide = index.guide()
+    guide.advance_many(TEXT)
+    assert index.memory_bytes > 0 and index.num_states > 0
+    assert index.report == []
+    assert index.kind == "grammar" and index.source == GRAMMAR
+    assert hash(index) == hash(pickle.loads(pickle.dumps(index)))
+
+
+def test_explain_names_what_may_come(index):
+    guide = index.guide()
+    guide.advance_many(b"a = ")
+    assert "*" in guide.explain(ord("*"))
+
+
+def test_questions_about_the_language_are_refused(index):
+    with pytest.raises(interlock.InterlockError):
+        index.language_size()
+    with pytest.raises(interlock.InterlockError):
+        index.automaton()
+
+
+@pytest.mark.parametrize(
+    ("grammar", "error"),
+    [
+        ("start: x", "GrammarError"),
+        ("start: A B\nA: /a+/\nB: /ab/", "UnsatisfiableError"),
+        ("start: " + "(" * 100_000 + '"a"' + ")" * 100_000, "LimitError"),
+        ("start: a\na: a", "UnsatisfiableError"),
+        ("", "GrammarError"),
+        ('start: <[9999]>', "VocabularyError"),
+    ],
+)
+def test_bad_grammars_are_typed_errors(byte_vocabulary, grammar, error):
+    with pytest.raises(getattr(interlock, error)):
+        interlock.Index.from_grammar(grammar, byte_vocabulary)
+
+
+@pytest.mark.parametrize("options", [{"lexer": "greedy"}, {"syntax": "yacc"}, {"start": "nowhere"}])
+def test_unknown_options(byte_vocabulary, options):
+    with pytest.raises(interlock.InterlockError):
+        interlock.Index.from_grammar(GRAMMAR, byte_vocabulary, **options)
+
+
+def test_compile_cache(byte_vocabulary):
+    first = interlock.Index.from_grammar(GRAMMAR, byte_vocabulary)
+    assert interlock.Index.from_grammar(GRAMMAR, byte_vocabulary) == first
+
+
+def test_special_tokens(word_vocabulary):
+    special = word_vocabulary.special_token_ids[0]
+    index = interlock.Index.from_grammar(f'start: ("yes" <[{special}]>)+ "no"', word_vocabulary)
+    guide = index.guide()
+    assert special not in guide.allowed_token_ids()
+    guide.advance_many(b"yes")
+    assert guide.allowed_token_ids().tolist() == [special]
+    assert guide.forced_bytes() == b""
+    guide.advance(special)
+    guide.rollback(1)
+    guide.advance(special)
+    assert guide.advance_many(b"no") == 2 and guide.must_stop

@@ -1,0 +1,299 @@
+"""The grammars that come with interlock: Lark loads them, and real parsers accept their sentences."""
+
+import ast
+import csv
+import io
+import json
+import random
+import re
+import sqlite3
+import sys
+import warnings
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from interlock import ArgumentError, grammars
+
+lark = pytest.importorskip("lark", reason="needs the package lark")
+
+from glr_recognizer import Recognizer
+from grammar_sampler import NOT_LALR, Sampler, parser
+
+SLOW = ("c", "go", "java", "python")
+"""Lark takes seconds to make tables of these."""
+ALL = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in grammars.names()]
+
+# Texts that a grammar accepts, and texts that it refuses.
+TEXTS = {
+    "arithmetic": (["1 + 2 * (3 - 4) ** -5 % 6.5e3", "-1"], ["1 +", "01", "1 2", "()"]),
+    "c": (
+        [
+            '#include <stdio.h>\nint main(void) { T *p = (T *) q; printf("%d", a * b); return (int) -1; }\n',
+            "typedef struct { int a : 3; } S; static const S s[] = { [1] = { .a = 1 } };",
+            "void f(void) { if (a) if (b) c(); else d(); for (T i = 0; i < 3; i++) (void) x; }",
+        ],
+        ["int f(void) { return }", "int if;", "intx;", "int x = a +;", "x = &&y;"],
+    ),
+    "csv": (['a,"b ""c""\r\n",\n,,\n', ""], ['a"b', '"a', '"a"b']),
+    "go": (
+        [
+            "package a\n",
+            'package a\n\nimport "fmt"\n\nfunc f[T any](x []T) (int, error) {\n\tif x := g(); x > 1 {\n\t\treturn 1, nil\n\t}\n}\n',
+            "package a; var x = map[string]int{\n\t`a`: 1,\n}",
+        ],
+        ["package a\nvar x = f(1\n)\n", "package a\nfunc f()\n{\n}\n", "packagea\n", "package a\nvar x = &&b"],
+    ),
+    "java": (
+        [
+            "class A<T> { List<List<T>> a = (T) b; void f() { g(x -> x + 1, A::new, a >> 2, a < b); } }",
+            "record R(int a) { R { } } enum E { A, B { }; int c; }",
+        ],
+        ["class A { void f() { 1 + 2; } }", "class A extendsB { }", "class if { }", "class A { int a = (a > > 2); }"],
+    ),
+    "json": (['{"a": [1, -2.5e3, "\\u00e9", null]}'], ["[01]", "{a: 1}", "[1,]", '"\n"']),
+    "python": (
+        [
+            "def f(a, /, b=1, *c, d, **e) -> int:\n    return a if b else [x for x in c]\n",
+            "match x:\n    case [1, *_] | {'a': y, **z} if y: pass\n    case A(b, c=d): pass\nmatch = match(1)\n",
+            "a, (b, *c) = d[1:2, ...] = await e\n",
+            "print(f\"{a!r:>{w}} {{}} {', '.join(b)}\" f'{c[\"d\"]=}')\n",
+            "x = (1,\n# comment\n  2)\nif x: y()",
+            "with (open(a) as b, c): pass\n",
+        ],
+        [
+            "f() = 1\n",
+            "1 = x\n",
+            "  x = 1\n",
+            "if x:\npass\n",
+            "x = if\n",
+            "importos\n",
+            "x iny\n",
+            "def f(a=1, b): pass\n",
+            'f"{"a"}"\n',
+            "del f()\n",
+            "f(a=1, b)\n",
+            '"""a',
+            "try: pass\n",
+        ],
+    ),
+    "sql": (
+        [
+            "SELECT age FROM student WHERE name = 'John Doe'",
+            "with a(b) as (select 1 union all values (2)) select distinct a.*, count(*) filter (where b) over w c from a "
+            "left join t using (x) group by 1 having 2 window w as (order by b) order by b desc nulls last limit 3;",
+            "insert or ignore into t (a) values (1), (?2) on conflict (a) do update set a = excluded.a returning *",
+            "update t set (a, b) = (1, 2) from u where t.x not between 1 and 2 and y is not null",
+            "delete from \"t\" where a in (select 1) or b like '%' escape '!'",
+        ],
+        [
+            "selecta from b",
+            "select from t",
+            "select 1a",
+            "select a from select",
+            "insert into t value (1)",
+            "drop table t",
+        ],
+    ),
+    "xml": (
+        ['<?xml version="1.0"?>\n<!DOCTYPE a>\n<a b="&lt;"><!-- c --> &#x41; <d/><![CDATA[]]]]></a>\n'],
+        ["<a>]]></a>", "<a b=c/>", "<a>&b;</a>", "<a>&#0;</a>", "<a/><b/>", "<a><!-- -- --></a>"],
+    ),
+}
+
+
+def refused(compiled, name, text):
+    if name in NOT_LALR:
+        return Recognizer(compiled).refused_at(text) is not None
+    try:
+        compiled.parse(text)
+    except lark.exceptions.UnexpectedInput:
+        return True
+    except lark.indenter.DedentError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_texts(name):
+    compiled = parser(name)
+    accepted, others = TEXTS[name]
+    assert [text for text in accepted if refused(compiled, name, text)] == []
+    assert [text for text in others if not refused(compiled, name, text)] == []
+
+
+# Parsers that say what is wrong about a text, or None.
+
+
+def in_python(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except SyntaxError as error:
+            return error.msg
+    return None
+
+
+def in_sqlite(text):
+    try:
+        sqlite3.connect(":memory:").execute("EXPLAIN " + text)
+    except sqlite3.Error as error:
+        # That tables are missing is not what a grammar without `tables` is about.
+        if re.search("syntax error|unrecognized token|incomplete|unknown join", str(error)):
+            return str(error)
+    return None
+
+
+def in_csv(text):
+    try:
+        list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error as error:
+        return str(error)
+    return None
+
+
+def in_json(text):
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.msg
+    return None
+
+
+def in_xml(text):
+    try:
+        ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        # What no context-free grammar says: names of tags, and whether prefixes and attributes are there before.
+        if not re.search("mismatched tag|unbound prefix|duplicate attribute|prefix", str(error)):
+            return str(error)
+    return None
+
+
+JUDGES = {"arithmetic": in_python, "csv": in_csv, "json": in_json, "python": in_python, "sql": in_sqlite, "xml": in_xml}
+
+
+@pytest.mark.parametrize("name", [case for case in ALL if case.values[0] in JUDGES])
+def test_sentences(name):
+    compiled = parser(name)
+    sampler = Sampler(compiled, name, seed=4)
+    wrong = {}
+    read = 0
+    for _ in range(150):
+        text = sampler.sentence(sampler.random.randint(3, 60))
+        # A sentence whose terminals read differently as text is none: the last line of Python, not at the end.
+        if refused(compiled, name, text):
+            continue
+        read += 1
+        reason = JUDGES[name](text)
+        if reason is not None:
+            wrong[text] = reason
+    assert wrong == {}
+    assert read >= 140
+
+
+def test_the_age_of_john_doe():
+    """What is the age of a student called John Doe?"""
+    tables = {"student": ["name", "age"]}
+    compiled = parser("sql", grammars.sql(tables=tables))
+    statement = "SELECT age FROM student WHERE name = 'John Doe'"
+    compiled.parse(statement)
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE student (name, age)")
+    database.execute("INSERT INTO student VALUES ('John Doe', 21), ('Jane Roe', 22)")
+    assert database.execute(statement).fetchall() == [(21,)]
+    for other in (
+        "SELECT age FROM pupil",
+        "SELECT grade FROM student",
+        "SELECT student.id FROM student",
+        "SELECT nameFROM student",
+        "SELECT age FROM student s",
+        "SELECT shell(name) FROM student",
+    ):
+        assert refused(compiled, "sql", other), other
+
+
+def test_statements_about_tables_name_nothing_else():
+    tables = {"student": ["name", "Age"], "course of study": ["id", "order", 'a"b']}
+    compiled = parser("sql", grammars.sql(tables=tables))
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE student (name, age)")
+    database.execute('CREATE TABLE "course of study" (id, "order", "a""b")')
+    for statement in ('select "order", "a""b" from "course of study"', "select AGE, student.name n2 from student"):
+        assert refused(compiled, "sql", statement) == ("n2" in statement)
+    sampler = Sampler(compiled, "sql", seed=2)
+    for _ in range(150):
+        text = sampler.sentence(sampler.random.randint(5, 60))
+        if not refused(compiled, "sql", text):
+            try:
+                database.execute("EXPLAIN " + text)
+            except sqlite3.Error as error:
+                assert not re.search("syntax error|unrecognized token|no such table|no such function", str(error)), text
+
+
+def test_elements_of_xml_are_closed_by_their_own_tags():
+    compiled = parser("xml", grammars.load("xml", elements={"a": ["x", "y"], "ab": []}))
+    for text in ('<a y="1"><ab/></a>', '<ab><a x="" y=""></a ></ab>'):
+        assert not refused(compiled, "xml", text)
+    for text in ("<a></ab>", '<a y="" x=""/>', '<a x="" x=""/>', "<b/>", '<ab x=""/>'):
+        assert refused(compiled, "xml", text)
+    sampler = Sampler(compiled, "xml", seed=3)
+    for _ in range(100):
+        ElementTree.fromstring(sampler.sentence(40))
+
+
+@pytest.mark.parametrize("columns, count", [(1, 1), (3, 3), (["name", 'a,"b"'], 2)])
+def test_records_have_the_columns(columns, count):
+    compiled = parser("csv", grammars.load("csv", columns=columns))
+    sampler = Sampler(compiled, "csv", seed=3)
+    for _ in range(100):
+        text = sampler.sentence(30)
+        compiled.parse(text)
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        assert {len(row) for row in rows} <= ({0, 1} if count == 1 else {count})
+        assert isinstance(columns, int) or rows[0] == columns
+    assert refused(compiled, "csv", ",".join("a" * (count + 1)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: grammars.load("cobol"),
+        lambda: grammars.lexer("cobol"),
+        lambda: grammars.load("json", columns=2),
+        lambda: grammars.load("csv", columns=0),
+        lambda: grammars.load("csv", columns="ab"),
+        lambda: grammars.load("csv", columns=True),
+        lambda: grammars.load("xml", elements={}),
+        lambda: grammars.load("xml", elements={"a b": []}),
+        lambda: grammars.load("xml", elements={"a": ["b", "b"]}),
+        lambda: grammars.sql(tables={}),
+        lambda: grammars.sql(tables={"a": []}),
+        lambda: grammars.sql(tables={"a": "name"}),
+        lambda: grammars.sql(tables={"": ["b"]}),
+        lambda: grammars.sql(functions=["abs"]),
+    ],
+)
+def test_wrong_arguments(call):
+    with pytest.raises(ArgumentError):
+        call()
+
+
+def test_headers_name_the_lexer():
+    for name in grammars.names():
+        assert f"// Lexer: {grammars.lexer(name)}" in grammars.load(name)
+
+
+@pytest.mark.slow
+def test_standard_library():
+    """Of 40 modules of the standard library that runs, all are accepted but those that say \\N{…}."""
+    files = [path for path in sorted(Path(ast.__file__).parent.glob("*.py")) if path.stat().st_size < 40_000]
+    compiled = parser("python")
+    wrong = []
+    for path in random.Random(sys.version_info.minor).sample(files, 40):
+        text = path.read_text(encoding="utf-8")
+        if refused(compiled, "python", text) and "\\N{" not in text:
+            wrong.append(path.name)
+    assert len(wrong) <= 1, wrong

@@ -1,0 +1,226 @@
+"""Tool formats: their files, what they write, what is read back, and errors of files that a user writes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from interlock import InterlockError
+from interlock.tools import Call, ToolFormatError, detect_format, format_names, render, tool_format
+from interlock.tools.argument_reading import read_arguments
+from interlock.tools.argument_writing import write_arguments
+from interlock.tools.render import render_calls
+from tool_call_parser import Reasoning, Text, calls, parse
+
+SCHEMAS = {
+    "get_weather": {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "integer"},
+            "opts": {"type": "object", "properties": {"deep": {"type": "boolean"}, "x": {}}},
+            "zip": {"type": "string"},
+        },
+    },
+    "add": {
+        "type": "object",
+        "properties": {"a": {"type": "number"}, "b": {"type": "array", "items": {"type": "string"}}},
+    },
+    "now": {"type": "object"},
+}
+CALLS = [
+    Call("get_weather", {"city": 'São "P"', "days": 3, "opts": {"deep": True, "x": None}, "zip": "0123"}),
+    Call("add", {"a": -1.5e3, "b": ["x", "true"]}),
+    Call("now", {}),
+]
+FORMATS = format_names()
+
+
+def test_the_families_of_the_field_are_there():
+    assert len(FORMATS) >= 26
+    for name in FORMATS:
+        form = tool_format(name)
+        assert form.name == name
+        assert form.title and form.families and form.source, name
+        for token in form.special_tokens:
+            assert token == token.strip(), token
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_written_is_read_back(format):
+    form = tool_format(format)
+    for notation in range(len(form.notations)):
+        written = render_calls(form, CALLS, notation)
+        if form.layout.kind == "text":
+            assert calls(format, "Well, " + written, SCHEMAS) == CALLS
+            assert calls(format, "Well, " + written, SCHEMAS, exact=False) == CALLS
+    reasoning = "Rome?" if form.reasoning else None
+    expected = [Text("It is so."), *CALLS]
+    if reasoning:
+        expected.insert(0, Reasoning(reasoning))
+    assert parse(format, render(format, CALLS, "It is so.", reasoning), SCHEMAS) == expected
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_random_arguments_are_read_back_or_refused(format):
+    generator = random.Random(format)
+    style = tool_format(format).arguments
+    read = 0
+    for _ in range(300):
+        values = {f"k{index}": _value(generator, 0) for index in range(generator.randrange(4))}
+        schema = {"type": "object", "properties": {key: _schema(value) for key, value in values.items()}}
+        try:
+            written = write_arguments(style, values)
+        except ToolFormatError:
+            continue
+        assert read_arguments(style, written, schema) == values, written
+        read += 1
+    assert read > 150
+
+
+def _value(generator, depth):
+    kind = generator.randrange(5 if depth > 2 else 7)
+    if kind < 3:
+        alphabet = "ab<>/\\\"'{}[]:,=&;| \n0é"
+        return "".join(generator.choice(alphabet) for _ in range(generator.randrange(8)))
+    if kind == 3:
+        return generator.choice([0, -7, 12, 1.5, -2e-3])
+    if kind == 4:
+        return generator.choice([True, False, None])
+    if kind == 5:
+        return [_value(generator, depth + 1) for _ in range(generator.randrange(1, 4))]
+    return {f"n{index}": _value(generator, depth + 1) for index in range(generator.randrange(1, 4))}
+
+
+def _schema(value):
+    if isinstance(value, str):
+        return {"type": "string"}
+    if isinstance(value, bool):
+        return {"type": "boolean"}
+    if isinstance(value, int):
+        return {"type": "integer"}
+    if isinstance(value, float):
+        return {"type": "number"}
+    if value is None:
+        return {"type": "null"}
+    if isinstance(value, list):
+        kinds = [_schema(item) for item in value]
+        return {"type": "array", "items": kinds[0] if all(kind == kinds[0] for kind in kinds) else {}}
+    return {"type": "object", "properties": {key: _schema(inner) for key, inner in value.items()}}
+
+
+def test_strings_that_hold_their_own_closer_are_refused():
+    for format, value in (
+        ("glm_4_7", "a</arg_value>b"),
+        ("qwen3_coder", "a\n</parameter>\nb"),
+        ("gemma_4", 'a<|"|>b'),
+        ("minimax_m3", "a]<]minimax[>[</k>b"),
+    ):
+        with pytest.raises(ToolFormatError, match="ends a string"):
+            render(format, [Call("add", {"k": value})])
+    assert "</tool_call>" in render("hermes", [Call("add", {"k": "</tool_call>"})])
+
+
+def test_values_without_a_schema():
+    style = tool_format("deepseek_v4").arguments
+    assert read_arguments(style, write_arguments(style, {"a": "12", "b": 12})) == {"a": "12", "b": 12}
+    style = tool_format("glm_4_7").arguments
+    assert read_arguments(style, write_arguments(style, {"a": "12", "b": 12})) == {"a": 12, "b": 12}
+    with pytest.raises(ToolFormatError):
+        read_arguments(
+            style, "<arg_key>a</arg_key><arg_value>x</arg_value>", {"properties": {"a": {"type": "integer"}}}
+        )
+
+
+NOTATION = [{"begin": "<${name}>", "end": "</>"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({}, "name"),
+        ({"name": "Mine"}, "name"),
+        ({"name": "mine"}, "notation"),
+        ({"name": "mine", "notation": [{"end": "x"}]}, r"notation\[0\]\.begin"),
+        ({"name": "mine", "notation": [{"begin": "<call>"}]}, r"notation\[0\]\.begin"),
+        ({"name": "mine", "notation": [{"begin": "${name}"}]}, r"notation\[0\]\.begin"),
+        ({"name": "mine", "notation": [{"begin": "<${nome}>"}]}, r"notation\[0\]\.begin"),
+        ({"name": "mine", "notation": [{"begin": "<${name} ${id}>"}]}, "id"),
+        ({"name": "mine", "notation": NOTATION, "id": {"pattern": "("}}, "id.pattern"),
+        ({"name": "mine", "notation": NOTATION, "id": {"pattern": "[a-z]"}}, "id.pattern"),
+        ({"name": "mine", "notation": NOTATION, "colour": "red"}, "colour"),
+        ({"name": "mine", "notation": [{**NOTATION[0], "colour": 1}]}, r"notation\[0\]\.colour"),
+        ({"name": "mine", "notation": NOTATION, "arguments": {"encoding": "yaml"}}, "arguments.encoding"),
+        ({"name": "mine", "notation": NOTATION, "arguments": {"encoding": "tagged"}}, "arguments.begin"),
+        ({"name": "mine", "notation": NOTATION, "arguments": {"encoding": "gemma"}}, "arguments.quote"),
+        (
+            {"name": "mine", "notation": NOTATION, "arguments": {"encoding": "tagged", "begin": "<${key}>", "end": ""}},
+            "arguments.end",
+        ),
+        (
+            {
+                "name": "mine",
+                "notation": NOTATION,
+                "arguments": {"encoding": "tagged", "begin": "<${key} ${type}>", "end": "</>"},
+            },
+            "arguments.types",
+        ),
+        ({"name": "mine", "notation": NOTATION, "reasoning": {"begin": "<think>"}}, "reasoning.end"),
+        ({"name": "mine", "notation": NOTATION, "layout": {"kind": "blocks"}}, "layout.text_begin"),
+        ({"name": "mine", "notation": NOTATION, "layout": {"kind": "free"}}, "layout.kind"),
+        ({"name": "mine", "notation": NOTATION, "special_tokens": [""]}, "special_tokens"),
+        ({"name": "mine", "notation": NOTATION, "families": "all"}, "families"),
+    ],
+)
+def test_mistakes_in_a_file_are_named(fields, place):
+    with pytest.raises(ToolFormatError, match=place) as caught:
+        tool_format(fields)
+    assert isinstance(caught.value, InterlockError)
+
+
+def test_files_of_users(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\n[[notation]]\nbegin = "@${name} "\nend = ";"\n')
+    assert render(file, [Call("add", {"a": 1})]) == '@add {"a": 1};'
+    file.write_text("name = ")
+    with pytest.raises(ToolFormatError, match="is not TOML"):
+        tool_format(file)
+    with pytest.raises(ToolFormatError, match="cannot be read"):
+        tool_format(tmp_path / "none.toml")
+    with pytest.raises(ToolFormatError, match="did you mean 'hermes'"):
+        tool_format("hermse")
+    with pytest.raises(ToolFormatError, match="a name, a path"):
+        tool_format(3)
+
+
+def test_calls_in_other_shapes():
+    written = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
+    assert render("hermes", [{"name": "add", "arguments": {"a": 1}}]) == written
+    assert render("hermes", [{"type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}]) == written
+    for wrong in (3, {}, {"name": "a", "arguments": "{"}, {"name": "a", "arguments": "[]"}, {"name": ""}):
+        with pytest.raises(ToolFormatError):
+            render("hermes", [wrong])
+    with pytest.raises(ToolFormatError, match="no reasoning"):
+        render("mistral_v3", [], "text", "thought")
+    with pytest.raises(ToolFormatError, match="ends it"):
+        render("hermes", [], "text", "a</think>b")
+
+
+class _Tokenizer:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+def test_detection():
+    qwen = "{{- '<tool_call>\\n<function=' + name + '>\\n<parameter=' + key }}"
+    assert detect_format(qwen).name == "qwen3_coder"
+    assert detect_format(_Tokenizer(chat_template=qwen)).name == "qwen3_coder"
+    assert detect_format({"chat_template": {"default": "", "tool_use": qwen}}).name == "qwen3_coder"
+    assert detect_format({"chat_template": [{"name": "tool_use", "template": qwen}]}).name == "qwen3_coder"
+    assert detect_format(_Tokenizer(init_kwargs={"chat_template": qwen})).name == "qwen3_coder"
+    response = {"version": 1, "fields": {"tool_calls": {"open": "<|tool_call>call:", "close": "<tool_call|>"}}}
+    assert detect_format(_Tokenizer(chat_template=None, response_template=response)).name == "gemma_4"
+    with pytest.raises(ToolFormatError, match="no tool format"):
+        detect_format("{{ messages[0].content }}")
+    with pytest.raises(ToolFormatError, match="without a chat template"):
+        detect_format(_Tokenizer(chat_template=None))
