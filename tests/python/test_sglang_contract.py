@@ -107,6 +107,7 @@ def test_sources_become_grammars(backend):
         ("json", '{"type": "array", "maxItems": 0}', "[]"),
         ("json", "$$ANY$$", "[[]]"),
         ("ebnf", 'start: "(" start ")" | "x"', "((x))"),
+        ("ebnf", 'root ::= "(" root ")" | "x"', "((x))"),
     ):
         grammar = backend._init_value_dispatch((kind, source), False)
         for token in byte(text):
