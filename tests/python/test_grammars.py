@@ -133,7 +133,7 @@ def test_what_is_no_grammar_is_said(byte_vocabulary, tmp_path):
 
 def test_special_tokens_are_not_parsed():
     """A text does not hold them, so it cannot be judged by one."""
-    grammar = interlock.Grammar('start: "run" <|call|> "x"', lexer="any")
+    grammar = interlock.Grammar('start: "run" <|call|> "x"')
     assert grammar.parse("runx") == "runx"
 
 
@@ -228,7 +228,7 @@ def test_drawings(byte_vocabulary):
     with pytest.raises(interlock.ArgumentError, match="no finite automaton"):
         draw(interlock.Grammar(SUMS), "jumps")
     # Special tokens are no bytes: the text is drawn all the same.
-    marked = draw(interlock.Grammar('start: "run" <|call|> "x"', lexer="any"))
+    marked = draw(interlock.Grammar('start: "run" <|call|> "x"'))
     assert "call" in marked.html() and not marked.runs
 
 
