@@ -334,11 +334,12 @@ def test_options():
 def test_what_is_counted(sglang, backend):
     numbers, heard = counts(), []
     numbers.registry.tell(heard.append)
-    before = {name: numbers.refusals.value(name, "engine") for name in ("pattern", "unsupported", "schema")}
+    before = {name: numbers.refusals.value(name, "engine") for name in ("pattern", "unsupported", "schema", "grammar")}
     compiled, rejected = numbers.compile_seconds.count("compiled"), numbers.rejected.value()
     backend.dispatch_regex("a")
     backend.dispatch_regex("(")
     backend.dispatch_json("{")
+    backend.dispatch_regex(r"(a)\1")
     backend.dispatch_ebnf("root")
     grammar = backend.dispatch_regex("a")
     with pytest.raises(TokenRejected):
