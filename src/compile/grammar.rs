@@ -86,17 +86,10 @@ impl Index {
         let mut lexemes: Vec<Option<Arc<MaskedLexeme>>> = Vec::with_capacity(grammar.terminals.len());
         let mut may_be_empty = Vec::with_capacity(grammar.terminals.len());
         for terminal in &grammar.terminals {
-            if terminal.context.is_some() {
-                let message = format!(
-                    "the look-ahead at the end of terminal {} sees beyond it, which is not supported yet",
-                    terminal.name
-                );
-                return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(terminal.place)));
-            }
-            let lexeme =
-                tables.lexeme(&mut grammar.exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+            let text = terminal.context.unwrap_or(terminal.pattern);
+            let lexeme = tables.lexeme(&mut grammar.exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)?;
             may_be_empty.push(lexeme.is_some() && grammar.exprs.nullable(terminal.pattern));
-            if let Some(lexeme) = &lexeme {
+            if let Some(lexeme) = lexeme.as_ref().filter(|_| terminal.context.is_none()) {
                 check_bytes(lexeme, &tables, &terminal.name)?;
             }
             lexemes.push(lexeme);

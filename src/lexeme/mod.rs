@@ -328,6 +328,11 @@ impl Lexeme {
         }
     }
 
+    /// Whether every text is accepted from a state.
+    pub fn accepts_any_text(&self, id: StateId) -> bool {
+        id > CLOSED && [self.shared.any_text, Exprs::ALL].contains(&self.state(id).expr)
+    }
+
     /// The successor of `id` under `byte`: a state, [`DEAD`] or [`CLOSED`].
     #[inline]
     pub fn next(&self, id: StateId, byte: u8) -> StateId {

@@ -45,6 +45,7 @@ def test_a_tokenizer_of_no_known_kind_spells_forced_bytes(byte_vocabulary):
     assert spell is not None and spell("three four") == [5, 4]
     plain = speller_of(SimpleNamespace(encode=lambda text: [1]), byte_vocabulary)
     assert plain is not None and plain("three") == []
+    assert speller_of(None, byte_vocabulary) is None
 
 
 def test_a_tokenizer_of_a_known_kind_is_not_asked():

@@ -98,8 +98,8 @@ def section(notation: Notation, tags: Sequence[nodes.Tag], counts: dict[str, Any
 
 
 def trigger_of(form: ToolFormat, begin: str) -> str:
-    """The shortest beginning of a delimiter that shows that a call comes: its first special token, else all of it."""
+    """The beginning of a delimiter that shows that a call comes: its first special token, else all but white space."""
     for token in sorted(form.special_tokens, key=len, reverse=True):
         if begin.startswith(token):
             return token
-    return begin
+    return begin.rstrip() or begin

@@ -301,7 +301,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             program.succession.completes_behind(terminal, closure, program.productions.terminals)
         };
         // Where it can't be told at once whether a terminal can be completed, every node below is looked at.
-        let told = program.succession.rules_are_free && scan.live.iter().all(|&(t, _)| lets(t));
+        let told = program.succession.rules_are_free
+            && scan.live.iter().all(|&(t, _)| lets(t) && !program.scanner.looks_ahead(t));
         if settled && told && end - node > SMALL {
             for &(terminal, at) in &scan.live {
                 let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };

@@ -187,6 +187,10 @@ impl GrammarMachine<'_> {
     pub fn accepts(&mut self, branches: &[Branch]) -> bool {
         let boundaries = self.boundaries(branches);
         boundaries.iter().any(|branch| {
+            let obligations = self.program.scanner.state(branch.scan).obligations;
+            if !self.program.scanner.may_end(obligations) {
+                return false;
+            }
             let tops = self.stack.tops(branch.tops);
             self.program.closure(self.stack, tops).closure.accepting
         })

@@ -64,7 +64,8 @@ impl GrammarProgram {
             grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
         let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
         let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first);
-        let scanner = Scanner::new(grammar.lexer, lexemes, precedence, !documents.is_empty());
+        let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
+        let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
         let lr = LrAutomaton::new(&productions);
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {

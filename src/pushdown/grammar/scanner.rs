@@ -26,6 +26,9 @@ const UNKNOWN: ScanStateId = 0;
 pub const REFUSED: ScanStateId = 1;
 const FIRST: ScanStateId = 2;
 
+/// What separates a terminal from what follows it, where its automaton reads that as well; a byte that no text has.
+pub const END: u8 = 0xFF;
+
 /// No obligations.
 pub const NO_OBLIGATIONS: ObligationsId = 0;
 
@@ -45,10 +48,24 @@ pub struct ScanState {
     pub at_boundary: bool,
 }
 
-/// What must not be read to an end.
+/// What a terminal that ended promised of the rest of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Promise {
+    /// It does not become a longer text of the terminal.
+    NoLonger,
+    /// It is what the look-ahead at the terminal's end asks for.
+    Follows,
+    /// It is not what such a look-ahead asks for: then a longer text would have matched.
+    FollowsNot,
+}
+
+/// A promise, with the state of the terminal's automaton that says whether it is kept.
+pub type Obligation = (Promise, u32, StateId);
+
+/// What must be kept of the rest of the text.
 struct Obligations {
-    list: Box<[TerminalState]>,
-    /// The bytes that would, made on use.
+    list: Box<[Obligation]>,
+    /// The bytes that would break it, made on use.
     forbidden: OnceLock<ByteSet>,
 }
 
@@ -66,6 +83,8 @@ pub struct Scanner {
     lexer: Lexer,
     /// One for each terminal; none for those without texts.
     lexemes: Box<[Option<Arc<Lexeme>>]>,
+    /// Terminals whose look-ahead sees beyond their end: their automata read the rest of the text behind [`END`].
+    looks_ahead: Box<[bool]>,
     precedence: Box<[Precedence]>,
     classes: Box<[u8; 256]>,
     /// The first byte of each class.
@@ -78,20 +97,27 @@ pub struct Scanner {
 #[derive(Default)]
 struct Builder {
     by_content: FxHashMap<(Box<[TerminalState]>, ObligationsId, bool), ScanStateId>,
-    by_obligations: FxHashMap<Box<[TerminalState]>, ObligationsId>,
+    by_obligations: FxHashMap<Box<[Obligation]>, ObligationsId>,
     next: ScanStateId,
     bytes: usize,
 }
 
 impl Scanner {
     /// The scanner of these terminals. `apart` keeps all bytes apart, for what is read beside it.
-    pub fn new(lexer: Lexer, lexemes: Vec<Option<Arc<Lexeme>>>, precedence: Vec<Precedence>, apart: bool) -> Self {
+    pub fn new(
+        lexer: Lexer,
+        lexemes: Vec<Option<Arc<Lexeme>>>,
+        looks_ahead: Vec<bool>,
+        precedence: Vec<Precedence>,
+        apart: bool,
+    ) -> Self {
         let mut borders = [apart; 256];
         borders[0] = true;
         for lexeme in lexemes.iter().flatten() {
             let classes = lexeme.byte_classes();
             (1..256).for_each(|b| borders[b] |= classes[b] != classes[b - 1]);
         }
+        borders[usize::from(END)] |= looks_ahead.contains(&true);
         let mut classes = Box::new([0u8; 256]);
         let mut firsts = Vec::new();
         for byte in 0..256usize {
@@ -103,6 +129,7 @@ impl Scanner {
         let scanner = Scanner {
             lexer,
             lexemes: lexemes.into(),
+            looks_ahead: looks_ahead.into(),
             precedence: precedence.into(),
             classes,
             firsts: firsts.into(),
@@ -150,7 +177,7 @@ impl Scanner {
     }
 
     /// What obligations hold.
-    pub fn obligations(&self, id: ObligationsId) -> &[TerminalState] {
+    pub fn obligations(&self, id: ObligationsId) -> &[Obligation] {
         self.obligations.get(id).map_or(&[], |obligations| &obligations.list)
     }
 
@@ -174,16 +201,9 @@ impl Scanner {
     pub fn forbids(&self, obligations: ObligationsId, byte: u8) -> bool {
         let Some(obligations) = self.obligations.get(obligations) else { return false };
         let forbidden = obligations.forbidden.get_or_init(|| {
-            let mut out = [false; 256];
-            for &(terminal, state) in &obligations.list {
-                let Some(lexeme) = self.lexeme(terminal) else { continue };
-                for (lo, hi) in lexeme.byte_runs() {
-                    if self.accepts(terminal, lexeme.next(state, lo)) {
-                        out[usize::from(lo)..=usize::from(hi)].fill(true);
-                    }
-                }
-            }
-            out
+            let breaks = |byte: u8| self.step_obligations(&obligations.list, byte).is_none();
+            let by_class: Vec<bool> = self.firsts.iter().map(|&first| breaks(first)).collect();
+            std::array::from_fn(|byte| by_class[self.class(byte as u8)])
         });
         forbidden[usize::from(byte)]
     }
@@ -193,53 +213,129 @@ impl Scanner {
         if id == NO_OBLIGATIONS {
             return Some(id);
         }
-        if self.forbids(id, byte) {
-            return None;
-        }
-        let step = |&(terminal, from): &TerminalState| {
-            let to = self.lexemes[terminal as usize].as_ref()?.next(from, byte);
-            (to > CLOSED).then_some((terminal, to))
-        };
-        let list = self.obligations(id).iter().filter_map(step).collect();
+        let list = self.step_obligations(self.obligations(id), byte)?;
         Some(self.oblige(&mut self.lock(), list))
+    }
+
+    /// Whether the text may end under obligations.
+    pub fn may_end(&self, id: ObligationsId) -> bool {
+        self.obligations(id).iter().all(|&(promise, terminal, state)| {
+            let kept = || self.lexeme(terminal).is_some_and(|lexeme| lexeme.state(state).accepting);
+            match promise {
+                Promise::NoLonger => true,
+                Promise::Follows => kept(),
+                Promise::FollowsNot => !kept(),
+            }
+        })
+    }
+
+    /// The promises behind a byte; `None` if it breaks one.
+    fn step_obligations(&self, list: &[Obligation], byte: u8) -> Option<Vec<Obligation>> {
+        let mut out = Vec::with_capacity(list.len());
+        for &(promise, terminal, from) in list {
+            let Some(lexeme) = self.lexeme(terminal) else { continue };
+            let to =
+                if promise == Promise::NoLonger { self.step(terminal, from, byte) } else { lexeme.next(from, byte) };
+            let lives = to > CLOSED;
+            match promise {
+                Promise::NoLonger if !lives => {}
+                Promise::NoLonger => {
+                    if self.accepts(terminal, to) {
+                        // A longer text would match, at once or if its look-ahead were met.
+                        let rest = self.looks_ahead[terminal as usize].then(|| lexeme.next(to, END));
+                        match rest {
+                            Some(rest) if !lexeme.accepts_any_text(rest) => {
+                                out.push((Promise::FollowsNot, terminal, rest));
+                            }
+                            _ => return None,
+                        }
+                    }
+                    out.push((promise, terminal, to));
+                }
+                Promise::Follows if !lives => return None,
+                Promise::FollowsNot if !lives => {}
+                Promise::Follows | Promise::FollowsNot => match (lexeme.accepts_any_text(to), promise) {
+                    (true, Promise::FollowsNot) => return None,
+                    (true, _) => {}
+                    (false, _) => out.push((promise, terminal, to)),
+                },
+            }
+        }
+        Some(out)
+    }
+
+    /// The state of a terminal behind a byte of its text, or one that is dead.
+    fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
+        match &self.lexemes[terminal as usize] {
+            Some(lexeme) if byte != END || !self.looks_ahead[terminal as usize] => lexeme.next(from, byte),
+            _ => DEAD,
+        }
     }
 
     #[cold]
     fn make_next(&self, id: ScanStateId, byte: u8) -> ScanStateId {
         let state = self.state(id);
         let step = |&(terminal, from): &TerminalState| {
-            let to = self.lexemes[terminal as usize].as_ref()?.next(from, byte);
+            let to = self.step(terminal, from, byte);
             (to > CLOSED).then_some((terminal, to))
         };
         let live: Vec<TerminalState> = state.live.iter().filter_map(step).collect();
-        let obligations: Vec<TerminalState> = self.obligations(state.obligations).iter().filter_map(step).collect();
-        let broken = |&(terminal, at): &TerminalState| self.accepts(terminal, at);
-        let to = if live.is_empty() || obligations.iter().any(broken) {
-            REFUSED
-        } else {
-            let mut builder = self.lock();
-            let obligations = self.oblige(&mut builder, obligations);
-            self.intern(&mut builder, live, obligations, false)
+        let obligations = match live.is_empty() {
+            true => None,
+            false => self.step_obligations(self.obligations(state.obligations), byte),
+        };
+        let to = match obligations {
+            None => REFUSED,
+            Some(obligations) => {
+                let mut builder = self.lock();
+                let obligations = self.oblige(&mut builder, obligations);
+                self.intern(&mut builder, live, obligations, false)
+            }
         };
         state.row[self.class(byte)].store(to, Ordering::Release);
         to
     }
 
+    /// Whether a terminal may end in a state, whatever follows.
     fn accepts(&self, terminal: u32, state: StateId) -> bool {
-        state > CLOSED && self.lexeme(terminal).is_some_and(|lexeme| lexeme.state(state).accepting)
+        let Some(lexeme) = self.lexeme(terminal).filter(|_| state > CLOSED) else { return false };
+        match self.looks_ahead[terminal as usize] {
+            true => lexeme.next(state, END) > CLOSED,
+            false => lexeme.state(state).accepting,
+        }
+    }
+
+    /// Whether a terminal's look-ahead sees beyond its end.
+    pub fn looks_ahead(&self, terminal: u32) -> bool {
+        self.looks_ahead[terminal as usize]
+    }
+
+    /// What a terminal that ends in a state promises of the rest.
+    fn promises(&self, &(terminal, state): &TerminalState) -> impl Iterator<Item = Obligation> {
+        let lexeme = self.lexeme(terminal).filter(|_| self.looks_ahead[terminal as usize]);
+        let rest = lexeme.map(|lexeme| (lexeme, lexeme.next(state, END)));
+        let rest = rest.filter(|(lexeme, rest)| *rest > CLOSED && !lexeme.accepts_any_text(*rest));
+        rest.map(|(_, rest)| (Promise::Follows, terminal, rest)).into_iter()
+    }
+
+    /// The bytes that keep some promise open, or break it, behind the end of a terminal in a state.
+    pub fn bytes_that_matter(&self, own: TerminalState) -> ByteSet {
+        let list: Vec<Obligation> = self.promises(&own).chain([(Promise::NoLonger, own.0, own.1)]).collect();
+        let by_class: Vec<bool> =
+            self.firsts.iter().map(|&byte| self.step_obligations(&list, byte).is_none_or(|l| !l.is_empty())).collect();
+        std::array::from_fn(|byte| by_class[self.class(byte as u8)])
     }
 
     /// Whether some text leads on from a state of a terminal.
     fn goes_on(&self, &(terminal, state): &TerminalState) -> bool {
-        self.lexeme(terminal)
-            .is_some_and(|lexeme| lexeme.byte_runs().any(|(byte, _)| lexeme.next(state, byte) > DEAD.max(CLOSED)))
+        self.firsts.iter().any(|&byte| self.step(terminal, state, byte) > CLOSED)
     }
 
     /// The number of a list of obligations, those left out that nothing can break.
-    fn oblige(&self, builder: &mut Builder, mut list: Vec<TerminalState>) -> ObligationsId {
+    fn oblige(&self, builder: &mut Builder, mut list: Vec<Obligation>) -> ObligationsId {
         list.sort_unstable();
         list.dedup();
-        let list: Box<[TerminalState]> = list.into();
+        let list: Box<[Obligation]> = list.into();
         if let Some(&id) = builder.by_obligations.get(&list) {
             return id;
         }
@@ -283,22 +379,29 @@ impl Scanner {
     ) -> Box<[(u32, ObligationsId)]> {
         let mut accepting: Vec<TerminalState> = live.iter().copied().filter(|&(t, s)| self.accepts(t, s)).collect();
         let held = self.obligations(obligations).to_vec();
+        let longer = |one: &TerminalState| Some((Promise::NoLonger, one.0, one.1)).filter(|_| self.goes_on(one));
         match self.lexer {
-            Lexer::Any => accepting.iter().map(|&(t, _)| (t, obligations)).collect(),
+            Lexer::Any => accepting
+                .iter()
+                .map(|own| match self.promises(own).next() {
+                    None => (own.0, obligations),
+                    more => (own.0, self.oblige(builder, held.iter().copied().chain(more).collect())),
+                })
+                .collect(),
             Lexer::Dynamic => accepting
-                .into_iter()
+                .iter()
                 .map(|own| {
-                    let more = Some(own).filter(|own| self.goes_on(own));
+                    let more = self.promises(own).chain(longer(own));
                     (own.0, self.oblige(builder, held.iter().copied().chain(more).collect()))
                 })
                 .collect(),
             Lexer::Contextual => {
                 // The first one defined wins among equals.
                 accepting.sort_by_key(|&(t, _)| (std::cmp::Reverse(self.precedence[t as usize]), t));
-                let Some(&(winner, _)) = accepting.first() else { return Box::default() };
-                let more = live.iter().copied().filter(|one| self.goes_on(one));
+                let Some(winner) = accepting.first() else { return Box::default() };
+                let more = self.promises(winner).chain(live.iter().filter_map(longer));
                 let list = held.iter().copied().chain(more).collect();
-                Box::new([(winner, self.oblige(builder, list))])
+                Box::new([(winner.0, self.oblige(builder, list))])
             }
         }
     }

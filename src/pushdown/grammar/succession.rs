@@ -14,7 +14,7 @@ use crate::pushdown::grammar::closure::Closure;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
-use crate::pushdown::grammar::scanner::Scanner;
+use crate::pushdown::grammar::scanner::{END, Scanner};
 
 /// A set of bytes as bits.
 type Bits = [u64; 4];
@@ -163,10 +163,15 @@ fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Bits {
     let mut at = 0;
     while let Some(&state) = seen.get(at) {
         at += 1;
-        let accepting = at > 1 && lexeme.state(state).accepting;
+        let ahead = scanner.looks_ahead(terminal);
+        if ahead && at > 1 && lexeme.next(state, END) > CLOSED {
+            let more = bits(&scanner.bytes_that_matter((terminal, state)));
+            out.iter_mut().zip(more).for_each(|(to, from)| *to |= from);
+        }
+        let accepting = !ahead && at > 1 && lexeme.state(state).accepting;
         for (lo, hi) in lexeme.byte_runs() {
             let to = lexeme.next(state, lo);
-            if to <= CLOSED {
+            if to <= CLOSED || ahead && lo == END {
                 continue;
             }
             if accepting {
@@ -194,8 +199,15 @@ fn bytes_that_go_on_beside(scanner: &Scanner, terminal: u32, other: u32) -> Bits
     let live = |l: &Lexeme, from: StateId, byte: u8| Some(l.next(from, byte)).filter(|&to| to > CLOSED);
     while let Some(&(x, y)) = seen.get(at) {
         at += 1;
-        let accepting = at > 1 && a.state(x).accepting;
+        let accepting = at > 1
+            && match scanner.looks_ahead(terminal) {
+                true => a.next(x, END) > CLOSED,
+                false => a.state(x).accepting,
+            };
         for byte in 0..=255u8 {
+            if byte == END && (scanner.looks_ahead(terminal) || scanner.looks_ahead(other)) {
+                continue;
+            }
             let Some(to) = live(b, y, byte) else { continue };
             if accepting {
                 out[usize::from(byte) / 64] |= 1 << (byte % 64);

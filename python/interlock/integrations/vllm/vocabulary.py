@@ -49,16 +49,18 @@ def _eos(tokenizer: Any, inner: Any) -> list[int]:
 
 
 def speller_of(tokenizer: Any, vocabulary: Vocabulary) -> Callable[[str], list[int]] | None:
-    """The tokenizer's own way from a text to ids, for forced bytes; None if interlock knows how it encodes.
+    """The tokenizer's own way from a text to ids, for forced bytes; None if interlock knows how it encodes,
+    or if there is none.
 
     A tokenizer that cannot encode without its special tokens spells nothing.
     """
-    if Index.from_choices(["words that are forced"], vocabulary).guide().forced_tokens():
+    encode = getattr(tokenizer, "encode", None)
+    if encode is None or Index.from_choices(["words that are forced"], vocabulary).guide().forced_tokens():
         return None
 
     def spell(text: str) -> list[int]:
         try:
-            return [int(i) for i in tokenizer.encode(text, add_special_tokens=False)]
+            return [int(i) for i in encode(text, add_special_tokens=False)]
         except (TypeError, ValueError):
             return []
 
