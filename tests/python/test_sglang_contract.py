@@ -348,7 +348,7 @@ def test_what_is_counted(sglang, backend):
         before, 1
     )
     assert numbers.compile_seconds.count("compiled") == compiled + 2 and numbers.rejected.value() == rejected + 1
-    assert [change.name for change in heard].count("interlock_refusals") == 3
+    assert [change.name for change in heard].count("interlock_refusals") == 4
     rows = numbers.rows.value()
     sglang.grammar.fill_entries([stand_in.GrammarRow(i, grammar.copy()) for i in range(2)], bits(2))
     assert numbers.rows.value() == rows + 2
