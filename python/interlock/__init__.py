@@ -1,8 +1,8 @@
 """Exact constrained decoding: patterns, JSON Schemas and grammars to token masks.
 
 A *vocabulary* holds the bytes of every token. An *index* is a source (a pattern, a JSON Schema, a grammar or a list of
-choices) compiled for one vocabulary. A *guide* is one request's cursor over an index: it fills the mask of tokens that may come
-next, takes the token that was chosen, and owns the end of the output.
+choices) compiled for one vocabulary. A *guide* is one request's cursor over an index: it fills the mask of tokens that
+may come next, takes the token that was chosen, and owns the end of the output.
 
 >>> import interlock
 >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])

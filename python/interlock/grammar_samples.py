@@ -108,7 +108,13 @@ class _Walk:
             choice = closing
         elif self.fresh and allowed - letters:
             separators = allowed & set(SEPARATORS) if self.rng.random() < 0.4 else set[int]()
-            choice = _first(separators, allowed & set(BLANKS[:1]), plain - letters - set(OPENERS), plain - letters, allowed - letters)
+            choice = _first(
+                separators,
+                allowed & set(BLANKS[:1]),
+                plain - letters - set(OPENERS),
+                plain - letters,
+                allowed - letters,
+            )
         else:
             # A number or a word goes on for a while; then something else is tried, and a list ends.
             others = plain - letters | allowed & set(BLANKS[:1])

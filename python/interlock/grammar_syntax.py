@@ -28,8 +28,8 @@ _PIECES = re.compile(
 
 
 def syntax_of(text: str) -> Syntax:
-    """``"lark"``, ``"gbnf"`` or ``"ebnf"``, whichever ``text`` is written in. Any text has an answer; whether it is well
-    formed is said when it is compiled. Costs a pass over the text.
+    """``"lark"``, ``"gbnf"`` or ``"ebnf"``, whichever ``text`` is written in. Any text has an answer; whether it is
+    well formed is said when it is compiled. Costs a pass over the text.
     """
     # What stands in texts of Lark's notation may hold anything, so the definition is looked for at a line's beginning.
     if not re.search(r"^\s*[A-Za-z_][\w.-]*\s*::=", text, re.MULTILINE):

@@ -460,3 +460,75 @@ def test_documented_examples(folder):
             done = subprocess.run(["bash", "-c", line], cwd=folder, text=True, timeout=60, **both)
             code = done.returncode
             assert done.stdout == expected, line
+
+
+SUMS = """start: sum
+sum: sum "+" atom | atom
+atom: NUMBER | "(" sum ")"
+%import common.INT -> NUMBER
+%ignore " "
+"""
+
+
+def test_grammars(folder):
+    """A file of a grammar is a source of every command; its notation is that of the ending, the option or the text."""
+    (folder / "sums.lark").write_text(SUMS)
+    (folder / "sums.txt").write_text(SUMS)
+    assert run(folder, "check", "sums.lark", "--text", "1 + (2)").stdout.startswith("accepted: 7 tokens")
+    done = run(folder, "check", "sums.lark", "--text", "1+(2]", code=1)
+    assert '"]" does not fit the grammar here' in done.stdout and "allowed there: space ) + 0-9" in done.stdout
+    found = machine(folder, "check", "grammar:@sums.txt", "--text", "1+", code=1)
+    assert found["ends_early"] and found["problems"][0]["keyword"] == "grammar"
+    facts = machine(folder, "inspect", "sums.lark", "--lexer", "contextual")
+    assert (facts["kind"], facts["syntax"], facts["lexer"], facts["rules"]) == ("grammar", "lark", "contextual", 3)
+    assert facts["shortest_member"] is None and facts["language_size"] is None
+    drawn = machine(folder, "sample", "sums.lark", "-n", "4")
+    assert drawn["not_confirmed"] == 0 and all(sample["ended"] for sample in drawn["samples"])
+    assert machine(folder, "sample", "sums.lark", "-n", "3", "--wild", "--length", "8")["not_confirmed"] == 0
+    assert machine(folder, "bench", "sums.lark", "--walks", "2", "--repeat", "2")["positions"] > 0
+    assert machine(folder, "draw", "sums.lark", "-o", "sums.mmd")["form"] == "structure"
+    assert "atom" in (folder / "sums.mmd").read_text()
+    assert "no finite automaton" in run(folder, "draw", "sums.lark", "-o", "s.svg", "--form", "states", code=2).stderr
+    assert machine(folder, "trace", "sums.lark", "--text", "1+2", "-o", "sums.html")["complete"]
+    assert machine(folder, "compile", "sums.lark", "-t", "bytes", "-o", "sums.ilk")
+
+
+def test_what_grammars_name(folder):
+    """Nothing is opened but what the arguments name."""
+    (folder / "main.lark").write_text('start: "<" word @tail\n%import .words.word\n')
+    (folder / "words.lark").write_text('word: "a" | "b"\n')
+    (folder / "tail.lark").write_text('start: ">"\n')
+    given = ["--import", "words=words.lark", "--grammar", "tail=tail.lark"]
+    assert run(folder, "check", "main.lark", "--text", "<a>", *given).stdout.startswith("accepted")
+    done = run(folder, "inspect", "main.lark", code=3)
+    assert "GrammarError" in done.stderr and "--grammar NAME=FILE" in done.stderr
+    done = run(folder, "inspect", "main.lark", *given[2:], code=3)
+    assert "GrammarError" in done.stderr and "--import NAME=FILE" in done.stderr
+    done = run(folder, "inspect", "words.lark", code=3)
+    assert 'no rule "start"' in done.stderr and "--start RULE" in done.stderr
+    assert "write NAME=FILE" in run(folder, "inspect", "main.lark", "--import", "words.lark", code=2).stderr
+    assert machine(folder, "inspect", "main.lark", *given, "--start", "word")["start"]["allowed_tokens"] == 2
+
+
+def test_refused_grammars(folder):
+    """With line, column, excerpt and caret, once."""
+    (folder / "bad.lark").write_text('start: a\na: "é" nme\nname: "x"\n')
+    done = run(folder, "inspect", "bad.lark", code=3)
+    assert done.stderr.count("nme") == 2 and 'did you mean "name"?' in done.stderr
+    assert "line 2, column 8" in done.stderr and "\n" + " " * 17 + "^" in done.stderr
+    error = machine(folder, "inspect", "bad.lark", code=3)["error"]
+    assert (error["type"], error["line"], error["column"]) == ("GrammarError", 2, 8) and "\n" not in error["message"]
+    assert "grammar:" in run(folder, "inspect", 'root ::= "a"', code=2).stderr
+
+
+def test_precompute_takes_grammars(folder):
+    (folder / "set").mkdir()
+    (folder / "set" / "sums.lark").write_text(SUMS)
+    (folder / "set" / "bad.lark").write_text("start: x\n")
+    (folder / "set" / "a.json").write_text('{"type": "integer"}')
+    found = machine(folder, "precompute", "set", "-t", "bytes", "-o", "store", "-j", "1", code=1)
+    assert (found["sources"], found["refused"]) == (3, 1)
+    rows = {row["name"]: row for row in map(json.loads, (folder / "store" / "report.jsonl").read_text().splitlines())}
+    assert rows["sums.lark"]["ok"] and rows["bad.lark"]["error"]["type"] == "GrammarError"
+    again = machine(folder, "precompute", "set", "-t", "bytes", "-o", "store", "-j", "1", code=1)
+    assert again["refused"] == 1

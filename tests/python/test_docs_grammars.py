@@ -21,49 +21,34 @@ def page() -> str:
     return PAGE.read_text(encoding="utf-8")
 
 
-def is_read(syntax: str, vocabulary: interlock.Vocabulary) -> bool:
-    """Whether the core reads a notation at all."""
-    try:
-        interlock.Index.from_grammar('root ::= "a"\n', vocabulary, syntax=syntax)
-    except interlock.UnsupportedError:
-        return False
-    return True
-
-
-def test_examples(byte_vocabulary):
+def test_examples():
     names: dict[str, object] = {}
-    left_out = []
     blocks = BLOCK.findall(page())
-    assert len(blocks) >= 10
+    assert len(blocks) >= 11
     for code, expected in blocks:
-        needs = re.search(r"# runs where the core reads (\w+)", code)
-        if needs and not is_read(needs[1].lower(), byte_vocabulary):
-            left_out.append(needs[1])
-            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "<example of grammars.md>", "exec", dont_inherit=True), names)
         assert printed.getvalue() == expected, code
-    if left_out:
-        pytest.skip(f"all but the examples in {' and '.join(left_out)} ran: the core does not read them yet")
 
 
-def rows() -> list[tuple[str, str, str]]:
+def rows() -> list[tuple[str, str, str, str]]:
+    """Notation, grammar, accepted and refused text of each row of the page's tables."""
     if not PAGE.is_file():
         return []
-    table = PAGE.read_text(encoding="utf-8").partition("| construct | grammar |")[2].partition("\n\n")[0]
     found = []
-    for line in table.splitlines()[2:]:
-        # A bar inside of code is escaped.
-        cells = [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        grammar = "\n".join(part.strip().strip("`") for part in cells[1].split("⏎"))
-        found.append((grammar, *(cell[1:-1] for cell in cells[2:])))
+    for syntax, table in zip(("lark", "gbnf", "ebnf"), PAGE.read_text(encoding="utf-8").split("| construct |")[1:]):
+        for line in table.partition("\n\n")[0].splitlines()[2:]:
+            # A bar inside of code is escaped.
+            cells = [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            grammar = "\n".join(part.strip().strip("`") for part in cells[1].split("⏎"))
+            found.append((syntax, grammar, *(cell[1:-1] for cell in cells[2:])))
     return found
 
 
-@pytest.mark.parametrize(("grammar", "accepted", "refused"), rows())
-def test_each_construct(grammar, accepted, refused, byte_vocabulary):
-    index = interlock.Index.from_grammar(grammar + "\n", byte_vocabulary)
+@pytest.mark.parametrize(("syntax", "grammar", "accepted", "refused"), rows())
+def test_each_construct(syntax, grammar, accepted, refused, byte_vocabulary):
+    index = interlock.Index.from_grammar(grammar + "\n", byte_vocabulary, syntax=syntax)
 
     def accepts(text):
         guide = index.guide()
@@ -73,6 +58,6 @@ def test_each_construct(grammar, accepted, refused, byte_vocabulary):
     assert accepts(accepted) and not accepts(refused)
 
 
-def test_the_table_is_whole():
+def test_the_tables_are_whole():
     page()
-    assert len(rows()) >= 28
+    assert len(rows()) >= 37 and {syntax for syntax, *_ in rows()} == {"lark", "gbnf", "ebnf"}

@@ -107,6 +107,7 @@ def test_sources_become_grammars(backend):
         ("json", '{"type": "array", "maxItems": 0}', "[]"),
         ("json", "$$ANY$$", "[[]]"),
         ("ebnf", 'start: "(" start ")" | "x"', "((x))"),
+        ("ebnf", 'root ::= "(" root ")" | "x"', "((x))"),
     ):
         grammar = backend._init_value_dispatch((kind, source), False)
         for token in byte(text):
@@ -333,11 +334,12 @@ def test_options():
 def test_what_is_counted(sglang, backend):
     numbers, heard = counts(), []
     numbers.registry.tell(heard.append)
-    before = {name: numbers.refusals.value(name, "engine") for name in ("pattern", "unsupported", "schema")}
+    before = {name: numbers.refusals.value(name, "engine") for name in ("pattern", "unsupported", "schema", "grammar")}
     compiled, rejected = numbers.compile_seconds.count("compiled"), numbers.rejected.value()
     backend.dispatch_regex("a")
     backend.dispatch_regex("(")
     backend.dispatch_json("{")
+    backend.dispatch_regex(r"(a)\1")
     backend.dispatch_ebnf("root")
     grammar = backend.dispatch_regex("a")
     with pytest.raises(TokenRejected):
@@ -346,7 +348,7 @@ def test_what_is_counted(sglang, backend):
         before, 1
     )
     assert numbers.compile_seconds.count("compiled") == compiled + 2 and numbers.rejected.value() == rejected + 1
-    assert [change.name for change in heard].count("interlock_refusals") == 3
+    assert [change.name for change in heard].count("interlock_refusals") == 4
     rows = numbers.rows.value()
     sglang.grammar.fill_entries([stand_in.GrammarRow(i, grammar.copy()) for i in range(2)], bits(2))
     assert numbers.rows.value() == rows + 2

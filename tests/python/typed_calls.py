@@ -17,6 +17,7 @@ def check(gen: Generator, local: LocalGenerator, model: object, tokenizer: objec
     assert_type(interlock.generate(model, tokenizer, "x", User), User)
     assert_type(interlock.generate(model, tokenizer, "x"), str)
     assert_type(interlock.generate(model, tokenizer, "x", re.compile("a")), str)
+    assert_type(interlock.generate(model, tokenizer, "x", interlock.Grammar('start: "a"')), str)
     assert_type(gen("x", User), User)
     assert_type(gen("x", int, max_tokens=5, temperature=0.5), int)
     assert_type(gen("x", list[int]), list[int])

@@ -29,7 +29,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file .html, .svg, .mmd or .dot")
-    parser.add_argument("--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else")
+    parser.add_argument(
+        "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
+    )
     parser.add_argument(
         "--max-states",
         type=int,
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         )
     if source.kind == "grammar" and args.form not in (None, "structure"):
         raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
-    drawn = _grammar(source) if source.kind == "grammar" else None
+    drawn: interlock.Index | Grammar | None = _grammar(source) if source.kind == "grammar" else None
     if drawn is None:
         index = source.compile(vocabularies.byte_vocabulary())
         sources.remarks(source, index, output)

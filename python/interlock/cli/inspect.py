@@ -16,7 +16,6 @@ from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
-from interlock.drawing.grammar_outline import outline
 
 SHOWN = 60
 COUNTED = 5000
@@ -65,9 +64,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
     why = "recursion, or too many states"
     written: list[tuple[str, str]] = []
     if source.kind == "grammar":
+        from interlock.drawing.grammar_outline import outline
+
         why = "a grammar has no finite automaton"
         made = outline(source.text, source.options["syntax"])
-        counts = f"{len(made.rules)} rules" + (f", {len(made.terminals)} terminals" if made.terminals else "")
+        kinds = (("rule", made.rules), ("terminal", made.terminals))
+        counts = ", ".join(f"{len(some)} {word}{'s' if len(some) != 1 else ''}" for word, some in kinds if some)
         lexer = source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any")
         written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
         machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}

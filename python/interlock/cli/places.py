@@ -71,15 +71,23 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
 
 def _in_grammar(error: interlock.InterlockError, text: str) -> Located | None:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
-    remedy = _GRAMMAR_REMEDIES.get(type(error), "")
+    remedy = next(
+        (way for option, way in _GRAMMAR_OPTIONS.items() if f"`{option}`" in str(error)),
+        _GRAMMAR_REMEDIES.get(type(error), ""),
+    )
     if error.offset is None:
         return Located(text, 0, 1, remedy, found=False)
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
     return Located(text, start, start + 1, remedy)
 
 
+_GRAMMAR_OPTIONS = {
+    "imports": "--import NAME=FILE gives a text that %import may name",
+    "grammars": "--grammar NAME=FILE gives a grammar that @NAME may name",
+    "start": "--start RULE names the rule that the output is",
+}
 _GRAMMAR_REMEDIES = {
-    interlock.GrammarError: "docs/grammars.md has a line of example for each construct; --syntax says which notation it is",
+    interlock.GrammarError: "docs/grammars.md has an example of each construct; --syntax says which notation it is",
     interlock.UnsatisfiableError: "under another --lexer the same rules may accept something; see docs/grammars.md",
     interlock.VocabularyError: "the grammar reads bytes, or names special tokens, that the vocabulary lacks",
 }

@@ -26,7 +26,9 @@ from interlock.explain.wording import shortened
 from interlock.output_types import Grammar
 
 FORMS = ("structure", "jumps", "states")
-"""What can be drawn: the structure of a schema or a grammar, the automaton with forced runs as single edges, the automaton."""
+"""What can be drawn: the structure of a schema or a grammar, the automaton with forced runs as single edges, the
+automaton.
+"""
 SUFFIXES = (".svg", ".html", ".mmd", ".dot")
 MOST_STATES = 2000
 SMALL = 150
@@ -115,7 +117,9 @@ class Drawing:
             cards = len(self.structure.cards)
             rows = sum(len(card.rows) for card in self.structure.cards)
             if self.recipe.method == "from_grammar":
-                return f"grammar, {cards} box{'es' if cards > 1 else ''} with {rows} alternative{'s' if rows != 1 else ''}"
+                return (
+                    f"grammar, {cards} box{'es' if cards > 1 else ''} with {rows} alternative{'s' if rows != 1 else ''}"
+                )
             return f"JSON Schema, {cards} box{'es' if cards > 1 else ''} with {rows} row{'s' if rows != 1 else ''}"
         what = {"from_json_schema": "JSON Schema", "from_regex": "pattern", "from_choices": "choices"}[
             self.recipe.method

@@ -70,7 +70,9 @@ class GrammarStructure(Cards):
         card = Card("terminals", "", "terminals")
         for terminal in terminals[:MOST_ROWS]:
             written = " | ".join(terminal.alternatives)
-            card.rows.append(Row(terminal.name, shortened(written, LONGEST), "string", tip=f"{terminal.name}: {written}"))
+            card.rows.append(
+                Row(terminal.name, shortened(written, LONGEST), "string", tip=f"{terminal.name}: {written}")
+            )
         if len(terminals) > MOST_ROWS:
             card.notes.append(f"and {len(terminals) - MOST_ROWS} terminals more")
         card.notes += [f"ignored between terminals: {shortened(one, LONGEST)}" for one in self.outline.ignored]

@@ -146,7 +146,11 @@ class TransformersGenerator(LocalGenerator):
         if on_tokens is not None and not jumps:
             raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
         if jumps:
-            options |= {"custom_generate": jump_forward, "constraints": index, "max_tokens": budget_of(index, max_tokens)}
+            options |= {
+                "custom_generate": jump_forward,
+                "constraints": index,
+                "max_tokens": budget_of(index, max_tokens),
+            }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
             own = GuideLogitsProcessor(index, max_tokens=budget_of(index, max_tokens), canonical=True)

@@ -42,8 +42,8 @@ class Decoder:
         stopped: Callable[[bytes], bool] | None = None,
     ) -> bytes:
         """Generate one part behind ``transcript`` and return its bytes. ``stopped`` is asked after every token whether
-        the bytes so far are enough. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer. Where no budget can be
-        kept (``budget_of``), the part is cut after ``max_tokens``.
+        the bytes so far are enough. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer. Where no budget
+        can be kept (``budget_of``), the part is cut after ``max_tokens``.
         """
         begun = len(transcript.data)
         within = budget_of(index, max_tokens)

@@ -137,7 +137,9 @@ class Compiler:
         )
 
     def compile(self, kind: str, text: str) -> Index:
-        """The index of a ``"json"``, ``"regex"`` or ``"ebnf"`` source. ``Refusal`` if it is refused or took too long."""
+        """The index of a ``"json"``, ``"regex"`` or ``"ebnf"`` source. ``Refusal`` if it is refused or took too
+        long.
+        """
         work: _Work | None = getattr(_here, "work", None)
         begin = time.perf_counter()
         try:

@@ -89,9 +89,7 @@ def compile_source(
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
         # Clients send what other engines read: Lark's notation, EBNF or GBNF.
-        return Index.from_grammar(
-            source.text, vocabulary, syntax=syntax_of(source.text), limits=limits, cancel=cancel
-        )
+        return Index.from_grammar(source.text, vocabulary, syntax=syntax_of(source.text), limits=limits, cancel=cancel)
     if source.kind == "choice":
         return Index.from_choices(_choices(source.text), vocabulary, limits=limits, cancel=cancel)
     given: dict[str, Any] = {
