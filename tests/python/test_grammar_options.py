@@ -1,4 +1,4 @@
-"""What `interlock.grammars` says about itself, and its errors; test_grammars.py has the grammars."""
+"""What `interlock.grammars` says about itself, and its errors; test_grammars_library.py has the grammars."""
 
 import pytest
 
