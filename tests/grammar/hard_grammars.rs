@@ -91,24 +91,24 @@ fn reported_hangs_of_other_engines() {
 
 #[test]
 fn nesting_is_linear() {
-    grows_linearly(
-        r#"start: "(" start ")" | "x""#,
-        |n| format!("{}x{}", "(".repeat(n), ")".repeat(n)),
-        3_000,
-    );
+    grows_linearly(r#"start: "(" start ")" | "x""#, |n| format!("{}x{}", "(".repeat(n), ")".repeat(n)), 3_000);
     grows_linearly(r#"start: "a" start | "b""#, |n| format!("{}b", "a".repeat(n)), 6_000);
-    grows_linearly("start: \"(\" start \")\" | \"x\"\n%ignore \" \"", |n| {
-        format!("{}x{}", "( ".repeat(n), " )".repeat(n))
-    }, 2_000);
+    grows_linearly(
+        "start: \"(\" start \")\" | \"x\"\n%ignore \" \"",
+        |n| format!("{}x{}", "( ".repeat(n), " )".repeat(n)),
+        2_000,
+    );
 }
 
 #[test]
 fn ambiguity_without_bound_is_linear_where_it_is_flattened() {
     grows_linearly(r#"start: start start | "a""#, |n| "a".repeat(n), 3_000);
     grows_linearly(r#"start: start start start | start start | "a""#, |n| "a".repeat(n), 3_000);
-    grows_linearly("start: e\ne: e \"+\" e | e \"*\" e | \"(\" e \")\" | N\nN: /[0-9]+/", |n| {
-        format!("{}4", "1+2*".repeat(n))
-    }, 800);
+    grows_linearly(
+        "start: e\ne: e \"+\" e | e \"*\" e | \"(\" e \")\" | N\nN: /[0-9]+/",
+        |n| format!("{}4", "1+2*".repeat(n)),
+        800,
+    );
 }
 
 #[test]

@@ -2,9 +2,7 @@
 //! tokens.
 
 use interlock::expr::{ExprId, Exprs, INF};
-use interlock::grammar::model::{
-    Grammar, Lexer, Node, Rule, Terminal, TokenName, TokenSet, UNBOUNDED,
-};
+use interlock::grammar::model::{Grammar, Lexer, Node, Rule, Terminal, TokenName, TokenSet, UNBOUNDED};
 use interlock::util::rng::Rng;
 
 /// The alphabet, in pieces of well-formed UTF-8.
@@ -89,8 +87,8 @@ impl Maker<'_> {
             11 if self.sets > 0 => Node::Token(self.rng.below(self.sets as usize) as u32),
             12..=13 if depth < 2 => self.node(depth + 1),
             14..=15 if depth < 2 => {
-                let (min, max) = [(0, 1), (0, UNBOUNDED), (1, UNBOUNDED), (2, 3), (0, 2), (2, UNBOUNDED), (6, 7)]
-                    [self.rng.below(7)];
+                let (min, max) =
+                    [(0, 1), (0, UNBOUNDED), (1, UNBOUNDED), (2, 3), (0, 2), (2, UNBOUNDED), (6, 7)][self.rng.below(7)];
                 Node::Repeat { body: Box::new(self.node(depth + 1)), min, max }
             }
             _ => Node::Rule(self.rng.below(self.rules as usize) as u32),
@@ -165,17 +163,7 @@ pub fn random_grammar(seed: u64) -> Grammar {
     let rules = (0..maker.rules)
         .map(|number| Rule { name: format!("r{number}"), place: 0, body: maker.node(0), max_tokens: None })
         .collect();
-    Grammar {
-        exprs,
-        rules,
-        terminals,
-        token_sets,
-        documents: Vec::new(),
-        start: 0,
-        ignored,
-        lexer,
-        indentation: None,
-    }
+    Grammar { exprs, rules, terminals, token_sets, documents: Vec::new(), start: 0, ignored, lexer, indentation: None }
 }
 
 /// A model as text, its terminals by some of their texts.
@@ -202,14 +190,19 @@ pub fn shown(grammar: &mut Grammar) -> String {
         }
         texts.sort_by_key(|t| (t.len(), t.clone()));
         texts.truncate(14);
-        out += &format!("  T{number}{}{}: {texts:?}\n", if t.literal { " literal" } else { "" }, match t.priority {
-            0 => String::new(),
-            p => format!(" priority {p}"),
-        });
+        out += &format!(
+            "  T{number}{}{}: {texts:?}\n",
+            if t.literal { " literal" } else { "" },
+            match t.priority {
+                0 => String::new(),
+                p => format!(" priority {p}"),
+            }
+        );
     }
-    out + &format!("  {:?}, ignored {:?}, sets {:?}\n", grammar.lexer, grammar.ignored, grammar
-        .token_sets
-        .iter()
-        .map(|s| &s.tokens)
-        .collect::<Vec<_>>())
+    out + &format!(
+        "  {:?}, ignored {:?}, sets {:?}\n",
+        grammar.lexer,
+        grammar.ignored,
+        grammar.token_sets.iter().map(|s| &s.tokens).collect::<Vec<_>>()
+    )
 }

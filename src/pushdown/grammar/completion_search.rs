@@ -4,8 +4,8 @@
 //! that may follow does so: `"<" /.+/ ">"` can never come to its end. Whether a branch can be completed is then found
 //! by trying.
 
-use crate::pushdown::grammar::parse_stack::Branch;
 use crate::pushdown::grammar::machine::Branches;
+use crate::pushdown::grammar::parse_stack::Branch;
 use crate::pushdown::grammar::program::GrammarMachine;
 
 /// Branches that are tried.

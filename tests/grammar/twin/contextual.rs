@@ -81,7 +81,9 @@ impl Contextual {
                     }
                 }
                 // A terminal that may be empty may be left out.
-                Some(&Sym::T(t)) if self.bnf.terminals[t as usize].accepts(0) => todo.push((production, dot + 1, origin)),
+                Some(&Sym::T(t)) if self.bnf.terminals[t as usize].accepts(0) => {
+                    todo.push((production, dot + 1, origin))
+                }
                 Some(_) => {}
                 None => {
                     let parents = match origin {
@@ -175,7 +177,8 @@ impl Contextual {
     }
 
     fn read(&self, reading: &Reading, byte: u32) -> Option<Reading> {
-        let step = |&(t, s): &(u16, u16)| Some((t, self.bnf.terminals[t as usize].next(s, byte))).filter(|x| x.1 != DEAD);
+        let step =
+            |&(t, s): &(u16, u16)| Some((t, self.bnf.terminals[t as usize].next(s, byte))).filter(|x| x.1 != DEAD);
         let live: Vec<(u16, u16)> = reading.live.iter().filter_map(step).collect();
         let obligations: Vec<(u16, u16)> = reading.obligations.iter().filter_map(step).collect();
         if live.is_empty() || obligations.iter().any(|&(t, s)| self.bnf.terminals[t as usize].accepts(s)) {

@@ -81,7 +81,13 @@ impl Terminal {
     pub fn next(&self, state: u16, symbol: u32) -> u16 {
         match symbol {
             byte if byte < SPECIAL => self.next[state as usize][byte as usize],
-            id => if state == 0 && self.specials.contains(&(id - SPECIAL)) { 1 } else { DEAD },
+            id => {
+                if state == 0 && self.specials.contains(&(id - SPECIAL)) {
+                    1
+                } else {
+                    DEAD
+                }
+            }
         }
     }
 
