@@ -14,10 +14,11 @@ use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::productions::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;
+use crate::pushdown::grammar::scanner::END;
 use crate::pushdown::json::program::Program;
 use crate::schema::{SchemaOptions, Spelling, Whitespace};
 use crate::util::cancel::limited;
-use crate::vocab::Vocabulary;
+use crate::vocab::{Trie, Vocabulary};
 
 impl Index {
     /// Every text that a grammar derives, in Lark's, llama.cpp's or XGrammar's notation.
@@ -106,7 +107,11 @@ impl Index {
             documents.push(DocumentMasks { lexemes, memo: Default::default(), members: Default::default() });
         }
         let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, programs, limits)?;
-        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default(), documents };
+        let no_text = match program.scanner.any_looks_ahead() {
+            true => tokens_with(vocabulary.trie(), END),
+            false => Box::default(),
+        };
+        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default(), documents, no_text };
         let engine = IndexEngine::Grammar(Box::new(engine));
         Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
     }
@@ -141,6 +146,16 @@ fn document_options(schema: &str) -> Result<SchemaOptions> {
         }
     }
     Ok(options)
+}
+
+/// The tokens with a byte in them.
+fn tokens_with(trie: &Trie, byte: u8) -> Box<[u32]> {
+    let (mut out, mut node) = (Vec::new(), 1);
+    while let Some(next) = trie.byte[node..].iter().position(|&b| b == byte) {
+        out.extend_from_slice(trie.subtree_tokens((node + next) as u32));
+        node = trie.end[node + next] as usize;
+    }
+    out.into()
 }
 
 /// What steps the documents of a schema, and their scalars and keys.

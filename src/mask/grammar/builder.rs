@@ -91,6 +91,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let place = self.place(branch.group_and(tops));
         self.todo.push(Reverse((0, branch.scan, place)));
         self.run();
+        // Rows of terminals that look ahead hold tokens with the byte that separates what is ahead; no text has it.
+        self.masker.no_text.iter().for_each(|&t| self.row[t as usize >> 5] &= !(1 << (t & 31)));
         self.special_tokens(branch);
         let own = self.own;
         self.decided.retain(|&node| node < own);
@@ -301,8 +303,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             program.succession.completes_behind(terminal, closure, program.productions.terminals)
         };
         // Where it can't be told at once whether a terminal can be completed, every node below is looked at.
-        let told = program.succession.rules_are_free
-            && scan.live.iter().all(|&(t, _)| lets(t) && !program.scanner.looks_ahead(t));
+        let told = program.succession.rules_are_free && scan.live.iter().all(|&(t, _)| lets(t));
         if settled && told && end - node > SMALL {
             for &(terminal, at) in &scan.live {
                 let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };

@@ -49,13 +49,15 @@ pub struct GrammarEngine {
     pub masks: GrammarMasks,
     /// The masks of the documents inside the output.
     pub documents: Vec<DocumentMasks>,
+    /// Tokens with the byte that separates a terminal from what its look-ahead sees, where there is such a look-ahead.
+    pub no_text: Box<[u32]>,
 }
 
 impl GrammarEngine {
     /// What fills masks.
     pub fn masker<'a>(&'a self, tables: &'a VocabTables, vocabulary: &'a Vocabulary) -> GrammarMasker<'a> {
-        let GrammarEngine { program, lexemes, masks, documents } = self;
-        GrammarMasker { program, lexemes, tables, vocabulary, masks, documents }
+        let GrammarEngine { program, lexemes, masks, documents, no_text } = self;
+        GrammarMasker { program, lexemes, tables, vocabulary, masks, documents, no_text }
     }
 
     /// Approximate bytes held, those included that are shared with other indexes of the vocabulary.
@@ -80,6 +82,8 @@ pub struct GrammarMasker<'a> {
     pub masks: &'a GrammarMasks,
     /// The masks of the documents.
     pub documents: &'a [DocumentMasks],
+    /// See [`GrammarEngine::no_text`].
+    pub no_text: &'a [u32],
 }
 
 impl GrammarMasker<'_> {

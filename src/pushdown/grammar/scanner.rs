@@ -309,6 +309,11 @@ impl Scanner {
         self.looks_ahead[terminal as usize]
     }
 
+    /// Whether the look-ahead of any terminal sees beyond its end.
+    pub fn any_looks_ahead(&self) -> bool {
+        self.looks_ahead.contains(&true)
+    }
+
     /// What a terminal that ends in a state promises of the rest.
     fn promises(&self, &(terminal, state): &TerminalState) -> impl Iterator<Item = Obligation> {
         let lexeme = self.lexeme(terminal).filter(|_| self.looks_ahead[terminal as usize]);

@@ -151,7 +151,7 @@ impl GrammarMachine<'_> {
 }
 
 /// States of automata that are looked at for one terminal.
-const MOST: usize = 2_000;
+const MOST: usize = 20_000;
 
 /// The bytes by which some text of a terminal can go on to a longer one; all bytes if its automaton is large.
 fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Bits {
