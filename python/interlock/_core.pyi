@@ -396,8 +396,8 @@ class Index:
         ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
         is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way.
         ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or
-        ``"spaced"``, else ``"any"``. Numbers of ``enum`` and ``const`` are written as ``json.dumps`` writes them unless
-        it is ``"any"``.
+        ``"spaced"``, else ``"any"``. Numbers of ``enum`` and ``const`` are written as
+        ``json.dumps`` writes them unless it is ``"any"``.
 
         ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
         exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if

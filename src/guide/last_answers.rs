@@ -31,3 +31,10 @@ pub(crate) struct PieceStart {
     /// How many tokens of output made it certain.
     pub(super) taken: usize,
 }
+
+/// The only token that may come after a number of tokens taken, if there is one; going back forgets it.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownCanonical {
+    pub(super) taken: usize,
+    pub(super) token: Option<u32>,
+}

@@ -25,8 +25,7 @@ use std::sync::Arc;
 
 use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::plan::Budget;
-use crate::guide::forced::canonical::KnownCanonical;
-use crate::guide::last_answers::{LastMask, LastRun, PieceStart};
+use crate::guide::last_answers::{KnownCanonical, LastMask, LastRun, PieceStart};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::history::History;

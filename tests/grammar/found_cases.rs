@@ -1,1 +1,25 @@
 //! Cases that the random grammars found.
+
+use interlock::{GrammarOptions, GuideOptions, Index, Lexer, Limits};
+
+use crate::random_grammar::FIRST_SPECIAL;
+use crate::random_grammars::vocabularies;
+
+/// Only a special token can follow, because what must not follow as text is all that the grammar has besides. The search
+/// for a completion tried bytes only, so everything before the token was masked.
+#[test]
+fn only_a_special_token_completes() {
+    let grammar = format!("start: A <[{FIRST_SPECIAL}]> | A B\nA: /a+/\nB: /ab/");
+    for lexer in [Lexer::Any, Lexer::Dynamic, Lexer::Contextual] {
+        let options = GrammarOptions { lexer: Some(lexer), ..GrammarOptions::default() };
+        let index = Index::from_grammar(&grammar, &vocabularies()[0].0, &options, &Limits::default()).unwrap();
+        let mut guide = index.guide(&GuideOptions::default()).unwrap();
+        for id in [97, 97, FIRST_SPECIAL] {
+            let mut row = vec![0; index.vocabulary().words()];
+            guide.fill_mask(&mut row);
+            assert!(row[id as usize / 32] >> (id % 32) & 1 == 1, "{lexer:?}: {id} is masked");
+            guide.advance(id).unwrap();
+        }
+        assert!(guide.is_accepting() && guide.must_stop());
+    }
+}

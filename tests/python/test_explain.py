@@ -103,7 +103,7 @@ def test_reasons(text, messages):
 def test_reasons_of_options():
     plain = {"whitespace": "compact"}
     assert "whitespace=" in said(ORDER, '{"item": "a"}', **plain)[0]
-    assert "(spelling plain)" in said(ORDER, '{"\\u0069tem":"a"}', **plain)[0]
+    assert "(spelling constants)" in said(ORDER, '{"\\u0069tem":"a"}', **plain)[0]
     assert said(ORDER, '{"count": 3, "item": "a"}', property_order="any") == []
     hint = explain(index_of(ORDER), '{"count": 3, "item": "a"}').problems[0].hint
     assert hint == 'property_order="any" takes every order'

@@ -264,7 +264,7 @@ fn what_a_pattern_or_format_leaves_no_choice_about_is_forced() {
     assert_eq!(forced(date, "\"2024-02"), "-");
     assert_eq!(forced(r#"{"type":"string","pattern":"^no-[0-9]/\"$"}"#, ""), "\"no-");
     assert_eq!(forced(r#"{"type":"string","pattern":"^no-[0-9]/\"$"}"#, "\"no-7"), "/\\\"\"");
-    let tagged = r#"{"patternProperties":{"^x-é$":{"const":"\n"}},"additionalProperties":false,"minProperties":1}"#;
+    let tagged = r#"{"type":"object","patternProperties":{"^x-é$":{"const":"\n"}},"additionalProperties":false,"minProperties":1}"#;
     assert_eq!(forced(tagged, ""), r#"{"x-é":"\n"}"#);
 }
 

@@ -5,13 +5,7 @@
 //! that the tokenizer makes, so that every such draft is taken. Elsewhere nothing changes.
 
 use crate::guide::Guide;
-
-/// The token that was found for a number of tokens taken; going back forgets it.
-#[derive(Clone, Copy)]
-pub(crate) struct KnownCanonical {
-    taken: usize,
-    token: Option<u32>,
-}
+use crate::guide::last_answers::KnownCanonical;
 
 impl Guide {
     /// The only token that may come here, if that was found before: `None` where it was not.

@@ -164,13 +164,28 @@ impl Found {
         symbol: Symbol,
         shifted: &mut Shifted,
     ) {
+        // Tops of one state that stand on several nodes are one node on all of them. Otherwise each of them would lead to
+        // as many again at the next reduction, and their number would grow without bound in ambiguous grammars.
+        let mut made: SmallVec<[(LrStateId, LrStateId, SmallVec<[NodeId; 2]>); 2]> = SmallVec::new();
         for reached in &self.closure.reached {
             let to = lr.goto(productions, reached.state, symbol);
             if to == NO_STATE {
                 continue;
             }
             let base = self.order[reached.base as usize];
-            let node = if reached.is_top { base } else { stack.push(reached.state, &[base]) };
+            if reached.is_top {
+                shifted.add(to, base);
+                continue;
+            }
+            match made.iter_mut().find(|(state, ..)| *state == reached.state) {
+                Some((.., bases)) => bases.push(base),
+                None => made.push((reached.state, to, smallvec::smallvec![base])),
+            }
+        }
+        for (state, to, mut bases) in made {
+            bases.sort_unstable();
+            bases.dedup();
+            let node = stack.push(state, &bases);
             shifted.add(to, node);
         }
     }

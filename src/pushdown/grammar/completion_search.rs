@@ -52,6 +52,16 @@ impl GrammarMachine<'_> {
                     }
                 }
             }
+            // A special token may come as well, whatever must not follow as text.
+            for set in &self.program.token_sets {
+                let Some(&token) = set.first() else { continue };
+                for to in self.step_special(&[at], token) {
+                    let states: Vec<u32> = self.stack.tops(to.tops).iter().map(|&n| self.stack.state(n)).collect();
+                    if seen.insert((states, to.scan, terminals + 1)) {
+                        ended.push((to, terminals + 1));
+                    }
+                }
+            }
             todo.extend(ended);
         }
         false
