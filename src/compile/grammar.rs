@@ -12,6 +12,7 @@ use crate::limits::Limits;
 use crate::mask::grammar::{DocumentMasks, GrammarEngine, GrammarMasks};
 use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::grammar::productions::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::json::program::Program;
 use crate::schema::{SchemaOptions, Spelling, Whitespace};
@@ -82,6 +83,7 @@ impl Index {
                 }
             });
         }
+        check_terminals(&grammar, limits)?;
         let tables = VocabTables::of(vocabulary)?;
         let mut lexemes: Vec<Option<Arc<MaskedLexeme>>> = Vec::with_capacity(grammar.terminals.len());
         let mut may_be_empty = Vec::with_capacity(grammar.terminals.len());

@@ -216,7 +216,11 @@ fn flatten(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
             continue;
         }
         if both(&parts) {
-            parts[last] = unit;
+            // A row of nothing but itself is as long as it says, in units.
+            match parts.iter().all(|&part| part == this) {
+                true => parts[1..].fill(unit),
+                false => parts[last] = unit,
+            }
             rows.push(parts);
             continue;
         }
@@ -229,6 +233,49 @@ fn flatten(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
     }
     of[rule] = rows;
     of.push(units);
+}
+
+/// Rewrites the alternatives of a nonterminal `A` that repeats itself at its end: `A: x A | y` accepts what
+/// `A: M y | y`, `M: M x | x` accepts, and a parser needs no stack for it. Left alone where `x` holds `A` as well: there
+/// the parser would have to guess which of the two goes on.
+fn repeat_to_the_left(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
+    let this = first_rule + rule as u32;
+    let ends = |parts: &[Symbol]| parts.len() > 1 && parts[parts.len() - 1] == this;
+    let all = &of[rule];
+    let holds_inside = |parts: &[Symbol]| parts[..parts.len().saturating_sub(1)].contains(&this);
+    if !all.iter().any(|parts| ends(parts)) || all.iter().any(|parts| holds_inside(parts)) {
+        return;
+    }
+    let first_new = first_rule + of.len() as u32;
+    let (many, unit) = (first_new, first_new + 1);
+    let (mut repeated, mut units) = (Vec::new(), Vec::new());
+    for parts in std::mem::take(&mut of[rule]) {
+        if ends(&parts) {
+            let one = &parts[..parts.len() - 1];
+            repeated.push(one.into());
+            repeated.push([&[many], one].concat().into());
+        } else if *parts != [this] {
+            units.push(parts);
+        }
+    }
+    of[rule] = vec![vec![unit].into(), vec![many, unit].into()];
+    of.push(repeated);
+    of.push(units);
+}
+
+/// Whether a grammar has no more terminals than the limits allow.
+///
+/// # Errors
+/// `Limit` if it has more.
+pub fn check_terminals(grammar: &Grammar, limits: &Limits) -> Result<()> {
+    /// How many rules a limit of rules allows for each terminal.
+    const PER_TERMINAL: usize = 20;
+    let most = limits.max_rules / PER_TERMINAL;
+    let count = grammar.terminals.len();
+    if count <= most {
+        return Ok(());
+    }
+    Err(Error::limit("terminals of the grammar", most as u64, count as u64).of("max_rules"))
 }
 
 impl Productions {
@@ -255,6 +302,9 @@ impl Productions {
         let mut of = writer.of;
         for rule in 0..of.len() {
             flatten(&mut of, rule, first_rule);
+        }
+        for rule in 0..of.len() {
+            repeat_to_the_left(&mut of, rule, first_rule);
         }
         let start = first_rule + of.len() as u32;
         of.push(vec![vec![first_rule + grammar.start].into()]);

@@ -398,10 +398,17 @@ impl Scanner {
             Lexer::Contextual => {
                 // The first one defined wins among equals.
                 accepting.sort_by_key(|&(t, _)| (std::cmp::Reverse(self.precedence[t as usize]), t));
-                let Some(winner) = accepting.first() else { return Box::default() };
-                let more = self.promises(winner).chain(live.iter().filter_map(longer));
-                let list = held.iter().copied().chain(more).collect();
-                Box::new([(winner.0, self.oblige(builder, list))])
+                let longer: Vec<Obligation> = held.into_iter().chain(live.iter().filter_map(longer)).collect();
+                // One whose look-ahead is not met leaves the text to the next one.
+                let (mut ends, mut before) = (Vec::new(), Vec::new());
+                for own in &accepting {
+                    let promise = self.promises(own).next();
+                    let list = longer.iter().chain(&before).copied().chain(promise).collect();
+                    ends.push((own.0, self.oblige(builder, list)));
+                    let Some((_, terminal, rest)) = promise else { break };
+                    before.push((Promise::FollowsNot, terminal, rest));
+                }
+                ends.into()
             }
         }
     }
