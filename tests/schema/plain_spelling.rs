@@ -201,7 +201,7 @@ fn respelled(text: &[u8]) -> String {
     let mut rest = text;
     while let Some(open) = rest.find('"') {
         out.push_str(&rest[..open]);
-        let inside = rest[open + 1..].as_bytes();
+        let inside = &rest.as_bytes()[open + 1..];
         let mut end = 0;
         while inside[end] != b'"' {
             end += 1 + usize::from(inside[end] == b'\\');

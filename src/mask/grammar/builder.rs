@@ -3,7 +3,6 @@
 //! The trie of tokens is followed with a branch, but not byte by byte: inside a terminal the tokens below a node are a
 //! known row, and the nodes where the terminal may end are a known list. Small subtrees are walked.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,6 +14,7 @@ use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::json::frame::FrameId;
+use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
 
 /// Subtrees of fewer nodes are walked.
@@ -54,9 +54,9 @@ pub(super) struct MaskBuilder<'b, 'a> {
     own: u32,
     row: Vec<u32>,
     places: Vec<Place>,
-    ends: FxHashMap<(u32, ScanStateId, u32), Ends>,
-    by_tops: FxHashMap<SmallVec<[NodeId; 2]>, u32>,
-    completes: FxHashMap<(u32, ScanStateId), bool>,
+    ends: SeededMap<(u32, ScanStateId, u32), Ends>,
+    by_tops: SeededMap<SmallVec<[NodeId; 2]>, u32>,
+    completes: SeededMap<(u32, ScanStateId), bool>,
     /// Node, state of the scanner and place, by node.
     todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
     documents: Vec<DocumentVisit>,
@@ -75,9 +75,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             stack,
             own,
             places: Vec::new(),
-            ends: FxHashMap::default(),
-            by_tops: FxHashMap::default(),
-            completes: FxHashMap::default(),
+            ends: SeededMap::default(),
+            by_tops: SeededMap::default(),
+            completes: SeededMap::default(),
             todo: BinaryHeap::new(),
             documents: Vec::new(),
             merges: masker.program.scanner.lexer() != Lexer::Contextual,

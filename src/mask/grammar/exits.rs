@@ -36,11 +36,6 @@ impl Exits {
     pub fn memory_bytes(&self) -> usize {
         self.known.memory_bytes()
     }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.known.clear();
-    }
 }
 
 /// Whether a terminal may end in a state, and one of the bytes below a node may follow it.

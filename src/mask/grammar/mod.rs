@@ -37,12 +37,6 @@ impl GrammarMasks {
     pub fn memory_bytes(&self) -> usize {
         self.rows.memory_bytes() + self.exits.memory_bytes()
     }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.rows.clear();
-        self.exits.clear();
-    }
 }
 
 /// A grammar over one vocabulary.

@@ -12,6 +12,7 @@ use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::util::hash::SeededSet;
 
 /// Bytes of closures that one index keeps.
 const CLOSURE_BYTES: usize = 4 << 20;
@@ -95,11 +96,6 @@ impl Closures {
     pub fn memory_bytes(&self) -> usize {
         self.cache.memory_bytes()
     }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.cache.clear();
-    }
 }
 
 /// The tops that are reached, each as a state, the node below it (or the top itself) and whether it is a top; and the
@@ -111,7 +107,7 @@ fn close(
     tops: &[NodeId],
 ) -> (Vec<(LrStateId, NodeId, bool)>, Vec<NodeId>) {
     let mut out: Vec<(LrStateId, NodeId, bool)> = tops.iter().map(|&top| (stack.state(top), top, true)).collect();
-    let mut seen: rustc_hash::FxHashSet<(LrStateId, NodeId)> = Default::default();
+    let mut seen: SeededSet<(LrStateId, NodeId)> = Default::default();
     let mut looked: Vec<NodeId> = tops.to_vec();
     let mut at = 0;
     let mut bases: Vec<NodeId> = Vec::new();
@@ -145,6 +141,9 @@ fn close(
     (out, looked)
 }
 
+/// A state that a terminal leads to, the reduced state below it, and what that stands on.
+type MadeTop = (LrStateId, LrStateId, SmallVec<[NodeId; 2]>);
+
 impl Found {
     fn new(closure: Arc<Closure>, view: &StackView) -> Self {
         Found { closure, order: SmallVec::from_slice(view.order()), described: view.described().len() }
@@ -166,7 +165,7 @@ impl Found {
     ) {
         // Tops of one state that stand on several nodes are one node on all of them. Otherwise each of them would lead to
         // as many again at the next reduction, and their number would grow without bound in ambiguous grammars.
-        let mut made: SmallVec<[(LrStateId, LrStateId, SmallVec<[NodeId; 2]>); 2]> = SmallVec::new();
+        let mut made: SmallVec<[MadeTop; 2]> = SmallVec::new();
         for reached in &self.closure.reached {
             let to = lr.goto(productions, reached.state, symbol);
             if to == NO_STATE {

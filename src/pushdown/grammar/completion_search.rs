@@ -7,6 +7,7 @@
 use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::Branch;
 use crate::pushdown::grammar::program::GrammarMachine;
+use crate::util::hash::SeededSet;
 
 /// Branches that are tried.
 const MOST: usize = 4_000;
@@ -26,7 +27,7 @@ impl GrammarMachine<'_> {
         // Depth first, those with the most terminals behind them on top; a state of the scanner on the same tops is not
         // tried twice.
         let mut todo: Vec<(Branch, u32)> = vec![(*branch, 0)];
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = SeededSet::default();
         let mut tried = 0;
         while let Some((at, terminals)) = todo.pop() {
             // Documents can always be completed, and no promise reaches beyond one.

@@ -11,10 +11,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::util::append_vec::AppendVec;
+use crate::util::hash::{SeededMap, SeededSet};
 
 /// Names a state.
 pub type LrStateId = u32;
@@ -66,7 +65,7 @@ pub struct LrAutomaton {
 
 #[derive(Default)]
 struct Builder {
-    by_kernel: FxHashMap<Box<[Item]>, LrStateId>,
+    by_kernel: SeededMap<Box<[Item]>, LrStateId>,
     bytes: usize,
 }
 
@@ -140,9 +139,9 @@ impl LrAutomaton {
 
 /// The state with this kernel: what its items predict, where they lead, what ends in it.
 fn close(productions: &Productions, kernel: &[Item]) -> LrState {
-    let mut seen: FxHashSet<Item> = kernel.iter().copied().collect();
+    let mut seen: SeededSet<Item> = kernel.iter().copied().collect();
     let mut todo: Vec<Item> = kernel.to_vec();
-    let mut predicted: FxHashSet<Symbol> = FxHashSet::default();
+    let mut predicted: SeededSet<Symbol> = SeededSet::default();
     let mut moves: Vec<(Symbol, Item)> = Vec::new();
     let mut reductions = Vec::new();
     let mut accepting = false;

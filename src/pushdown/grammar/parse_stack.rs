@@ -7,12 +7,15 @@
 //! Nodes are only ever appended, and point to older ones. So going back to an earlier position is a truncation, and a
 //! copy of the stack is a copy of plain vectors.
 
+use std::hash::Hasher;
+
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::lr_automaton::LrStateId;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::FrameId;
 pub use crate::pushdown::json::frame::NONE as NO_FRAME;
+use crate::util::hash::seeded;
 
 /// Names a node.
 pub type NodeId = u32;
@@ -114,8 +117,10 @@ struct NodeTable {
 const NONE: NodeId = u32::MAX;
 
 fn hash(state: LrStateId, below: &[NodeId]) -> usize {
-    let mix = |h: u64, word: u32| (h.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
-    (below.iter().fold(mix(0, state), |h, &node| mix(h, node)) >> 20) as usize
+    let mut hasher = seeded();
+    hasher.write_u32(state);
+    below.iter().for_each(|&node| hasher.write_u32(node));
+    hasher.finish() as usize
 }
 
 impl ParseStack {

@@ -8,12 +8,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use rustc_hash::FxHashMap;
-
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
+use crate::util::hash::SeededMap;
 
 /// Names a state of the scanner.
 pub type ScanStateId = u32;
@@ -96,8 +95,8 @@ pub struct Scanner {
 
 #[derive(Default)]
 struct Builder {
-    by_content: FxHashMap<(Box<[TerminalState]>, ObligationsId, bool), ScanStateId>,
-    by_obligations: FxHashMap<Box<[Obligation]>, ObligationsId>,
+    by_content: SeededMap<(Box<[TerminalState]>, ObligationsId, bool), ScanStateId>,
+    by_obligations: SeededMap<Box<[Obligation]>, ObligationsId>,
     next: ScanStateId,
     bytes: usize,
 }

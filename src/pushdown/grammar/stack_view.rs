@@ -6,11 +6,11 @@
 //! advice to look deeper. So an answer that was found in one place is found again wherever the stack is alike as far as
 //! it matters, which is the idea of GLRMask's automaton over stacks, made on use.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::hash::SeededMap;
 
 /// A state whose node has not exactly one node below that is met for the first time.
 const BRANCHING: u32 = 1 << 31;
@@ -23,7 +23,7 @@ pub struct StackView {
     order: SmallVec<[NodeId; 16]>,
     read: usize,
     /// The number of each node, where they are many.
-    numbers: FxHashMap<NodeId, u32>,
+    numbers: SeededMap<NodeId, u32>,
     /// Some node that was described has not exactly one below it.
     branches: bool,
 }
@@ -34,7 +34,7 @@ impl StackView {
         let mut key = SmallVec::from_slice(prefix);
         key.push(tops.len() as u32);
         let mut view =
-            StackView { key, order: SmallVec::new(), read: 0, numbers: FxHashMap::default(), branches: tops.len() > 1 };
+            StackView { key, order: SmallVec::new(), read: 0, numbers: SeededMap::default(), branches: tops.len() > 1 };
         tops.iter().for_each(|&top| view.meet(top));
         view
     }
@@ -162,11 +162,6 @@ impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
             }
         }
         self.known.keep(view.key().into(), Known::Answer(answer), view.key().len() * 4 + ENTRY + size);
-    }
-
-    /// Forgets everything.
-    pub fn clear(&self) {
-        self.known.clear();
     }
 
     /// Approximate bytes held.

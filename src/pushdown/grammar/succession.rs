@@ -5,8 +5,6 @@
 //! behind it, at once or behind an ignored terminal, then whatever was begun can be completed, and nothing needs to be
 //! searched.
 
-use rustc_hash::FxHashSet;
-
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
@@ -15,6 +13,7 @@ use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{END, Scanner};
+use crate::util::hash::SeededSet;
 
 /// A set of bytes as bits.
 type Bits = [u64; 4];
@@ -158,7 +157,7 @@ const MOST: usize = 2_000;
 fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Bits {
     let mut out = [0u64; 4];
     let Some(lexeme) = scanner.lexeme(terminal) else { return out };
-    let mut known: FxHashSet<StateId> = FxHashSet::from_iter([lexeme.start()]);
+    let mut known: SeededSet<StateId> = SeededSet::from_iter([lexeme.start()]);
     let mut seen: Vec<StateId> = vec![lexeme.start()];
     let mut at = 0;
     while let Some(&state) = seen.get(at) {
@@ -193,7 +192,7 @@ fn bytes_that_go_on_beside(scanner: &Scanner, terminal: u32, other: u32) -> Bits
     let mut out = [0u64; 4];
     let (Some(a), Some(b)) = (scanner.lexeme(terminal), scanner.lexeme(other)) else { return out };
     let start = (a.start(), b.start());
-    let mut known = FxHashSet::from_iter([start]);
+    let mut known = SeededSet::from_iter([start]);
     let mut seen = vec![start];
     let mut at = 0;
     let live = |l: &Lexeme, from: StateId, byte: u8| Some(l.next(from, byte)).filter(|&to| to > CLOSED);

@@ -245,7 +245,8 @@ impl Contextual {
         let mut at = 0;
         let mut reading = self.levels[0][0].clone();
         while at < text.len() {
-            let mut best: Option<((usize, i32, bool, std::cmp::Reverse<u16>), u16)> = None;
+            type Rank = (usize, i32, bool, std::cmp::Reverse<u16>);
+            let mut best: Option<(Rank, u16)> = None;
             for &(t, _) in &reading.live {
                 let terminal = &self.bnf.terminals[t as usize];
                 let (mut state, mut end) = (0, at);

@@ -16,14 +16,12 @@ pub fn accepts(bnf: &Bnf, lexer: Lexer, text: &[u32]) -> bool {
     let ends = |t: u16, from: usize| -> Vec<usize> {
         let terminal = &bnf.terminals[t as usize];
         let (mut out, mut state) = (Vec::new(), 0);
-        for at in from..=n {
+        for (at, symbol) in text.iter().map(Some).chain([None]).enumerate().skip(from) {
             if terminal.accepts(state) {
                 out.push(at);
             }
-            if at == n {
-                break;
-            }
-            state = terminal.next(state, text[at]);
+            let Some(&symbol) = symbol else { break };
+            state = terminal.next(state, symbol);
             if state == DEAD {
                 break;
             }
