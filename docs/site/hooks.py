@@ -1,4 +1,4 @@
-"""What the site does that MkDocs does not: pages that may not exist yet, and links that leave the folder docs."""
+"""What the site does that MkDocs does not: pages of the repository's root, and links that leave the folder docs."""
 
 from __future__ import annotations
 
@@ -8,30 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-#: Pages that are in the navigation as soon as somebody has written them.
-OPTIONAL = {"grammars.md", "tools.md"}
 #: Documents of the repository's root that the site shows as pages of its own.
 ROOT_PAGES = {"CHANGELOG.md": "changelog.md"}
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
-
-
-def on_config(config: Any) -> Any:
-    """Leave out of the navigation what is optional and not there."""
-    config.nav = _existing(config.nav, Path(config.docs_dir))
-    return config
-
-
-def _existing(entries: list[Any], docs: Path) -> list[Any]:
-    kept: list[Any] = []
-    for entry in entries:
-        target = next(iter(entry.values())) if isinstance(entry, dict) else entry
-        if isinstance(target, list):
-            kept.append({next(iter(entry)): _existing(target, docs)})
-        elif target not in OPTIONAL or (docs / target).is_file():
-            kept.append(entry)
-    return kept
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -983,5 +983,7 @@ def _restore_guide(
     max_tokens: int | None,
     context_ids: Sequence[int] | None = None,
     built: bool = False,
+    min_tokens: int = 0,
+    canonical_forced: bool = False,
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""

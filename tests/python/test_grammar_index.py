@@ -209,7 +209,7 @@ def test_questions_about_the_language_are_refused(index):
         ("start: " + "(" * 100_000 + '"a"' + ")" * 100_000, "LimitError"),
         ("start: a\na: a", "UnsatisfiableError"),
         ("", "GrammarError"),
-        ('start: <[9999]>', "VocabularyError"),
+        ("start: <[9999]>", "VocabularyError"),
     ],
 )
 def test_bad_grammars_are_typed_errors(byte_vocabulary, grammar, error):

@@ -45,7 +45,7 @@ def test_draw(byte_vocabulary, tmp_path):
     assert "<svg" in (tmp_path / "user.html").read_text(encoding="utf-8")
     pattern = Index.from_regex("(GET|POST) /[a-z]+", byte_vocabulary)
     assert pattern.draw().form == "jumps" and pattern.draw("states").form == "states"
-    with pytest.raises(interlock.ArgumentError, match="only a JSON Schema has a structure"):
+    with pytest.raises(interlock.ArgumentError, match="only a schema or a grammar has a structure"):
         pattern.draw("structure")
     with pytest.raises(interlock.ArgumentError, match="form is one of"):
         pattern.draw("circles")

@@ -1,4 +1,4 @@
-"""Compares what grammars accept with the ``lark`` library: ``dynamic`` with its Earley parser, ``contextual`` with LALR.
+"""Compares what grammars accept with ``lark``: ``dynamic`` with its Earley parser, ``contextual`` with LALR.
 
     python tests/tools/compare_with_lark.py [how many] [first seed]
 
@@ -35,7 +35,9 @@ def random_grammar(seed: int) -> str:
     """Rules over two to four terminals that overlap, some with an ignored blank."""
     rng = random.Random(seed)
     terminals = [
-        rng.choice(['"a"', '"b"', '"ab"', '"ba"', '"aa"', "/a+/", "/b+/", "/[ab]+/", "/ab*/", "/a[ab]?/", '"a "', "/b a/"])
+        rng.choice(
+            ['"a"', '"b"', '"ab"', '"ba"', '"aa"', "/a+/", "/b+/", "/[ab]+/", "/ab*/", "/a[ab]?/", '"a "', "/b a/"]
+        )
         for _ in range(rng.randint(2, 4))
     ]
     names = [f"T{n}" for n in range(len(terminals))]

@@ -27,7 +27,7 @@ COMMANDS = {
     "check": "Walk a document or text through a source, and say where and why it is refused",
     "inspect": "Say what a source became: states, memory, and how exactly each keyword is enforced",
     "sample": "Examples that a source accepts: plausible ones, or with --wild anything that the masks allow",
-    "draw": "Draw a source: the structure of a schema, the automaton of a pattern",
+    "draw": "Draw a source: the structure of a schema or a grammar, the automaton of a pattern",
     "trace": "Show a generation token by token, as one page: allowed, forced or chosen, refused and why, budget, time",
     "diff": "Compare two sources: equal, or a text that only one of them accepts",
     "compile": "Compile one source to an artifact that Index.load reads",
