@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from interlock._core import Index, InterlockError, Vocabulary
 
 if TYPE_CHECKING:
+    from interlock._core import CancelToken
     from interlock.drawing import Drawing
 
 __all__ = ["attach"]
@@ -34,6 +35,93 @@ def from_type(cls: type[Index], /, output_type: Any, vocabulary: Vocabulary, **o
     from interlock.output_types import index_from_type
 
     return index_from_type(output_type, vocabulary, **options)
+
+
+def from_structural_tag(
+    cls: type[Index],
+    /,
+    tag: Any,
+    vocabulary: Vocabulary,
+    closed: bool = False,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+) -> Index:
+    """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
+
+    ``tag`` is its JSON object, in the dialect of XGrammar with interlock's additions, or a ``spec.StructuralTag``.
+    docs/formats.md says what each format accepts. ``closed`` reads object schemas without ``additionalProperties`` as
+    closed, as XGrammar does by default.
+
+    ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
+    exactly, both with the place as JSON Pointer; ``UnsatisfiableError``, ``SchemaError``, ``VocabularyError`` and
+    ``LimitError`` as in ``from_grammar`` and ``from_json_schema``. Linear in the size of the tag.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> tag = {"type": "tag", "begin": "<n>", "content": {"type": "regex", "pattern": "[0-9]"}, "end": "</n>"}
+    >>> interlock.Index.from_structural_tag(tag, vocabulary).guide().forced_text()
+    '<n>'
+    """
+    from interlock.tools.tag_index import index_of_structural_tag
+
+    return index_of_structural_tag(tag, vocabulary, closed=closed, limits=limits, cancel=cancel)
+
+
+def from_tools(
+    cls: type[Index],
+    /,
+    tools: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+    **request: Any,
+) -> Index:
+    """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
+
+    ``request`` are the arguments of ``interlock.tools.structural_tag``: ``format`` (a name, a file, or ``"auto"``
+    with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``, ``reasoning_is_open``, ``strict``,
+    ``min_calls``, ``max_calls``, ``unique``. ``closed`` is that of ``from_structural_tag``.
+
+    ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
+    ``from_structural_tag``. Linear in the number of tools.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7", tool_choice="required")
+    >>> index.guide().forced_text()
+    '<tool_call>now<'
+    """
+    from interlock.tools.tag_index import index_of_tools
+
+    return index_of_tools(tools, vocabulary, closed=closed, limits=limits, cancel=cancel, **request)
+
+
+def from_response_format(
+    cls: type[Index],
+    /,
+    value: Any,
+    vocabulary: Vocabulary,
+    *,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+    **options: Any,
+) -> Index:
+    """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
+
+    ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON.
+    ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
+    method that suits it.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> interlock.Index.from_response_format({"structured_outputs": {"choice": ["yes"]}}, vocabulary).guide().forced_text()
+    'yes'
+    """
+    from interlock.tools.tag_index import index_of_response_format
+
+    return index_of_response_format(value, vocabulary, limits=limits, cancel=cancel, **options)
 
 
 def draw(self: Index, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
@@ -66,7 +154,14 @@ def _repr_html_(self: Index) -> str:
 
 def attach() -> None:
     """Make the functions of this file methods of ``Index``, as the stubs say."""
-    methods = {"from_type": classmethod(from_type), "draw": draw, "_repr_html_": _repr_html_}
+    methods = {
+        "from_type": classmethod(from_type),
+        "from_structural_tag": classmethod(from_structural_tag),
+        "from_tools": classmethod(from_tools),
+        "from_response_format": classmethod(from_response_format),
+        "draw": draw,
+        "_repr_html_": _repr_html_,
+    }
     for name, method in methods.items():
         function: Any = method.__func__ if isinstance(method, classmethod) else method
         function.__qualname__ = f"Index.{name}"
