@@ -46,7 +46,8 @@ class ArgumentGrammar:
             return self.json(self.schema, self.place, self.node.excludes)
         parts = object_parts(self.schema, self.schema, self.place)
         bodies = [self.object(part, self.place, is_root=True) for part in parts]
-        return self.alternatives([body for body in bodies if body is not None], self.place)
+        body = self.alternatives([body for body in bodies if body is not None], self.place)
+        return self.builder.rule(f'"{{" {body} "}}"', self.place) if self.style.encoding == "gemma" else body
 
     def alternatives(self, bodies: Sequence[str], place: str) -> str:
         if not bodies:
@@ -97,7 +98,8 @@ class ArgumentGrammar:
         others = None
         if part.additional is not False:
             declared = [*part.properties, *sorted(required - set(part.properties))]
-            others = self.other_member(part.additional, declared, f"{place}/additionalProperties", is_root)
+            if not self.closes_by_name() or not (declared or part.declares):
+                others = self.other_member(part.additional, declared, f"{place}/additionalProperties", is_root)
         separator = "" if tagged else self.separator()
         if self.node.any_order and len(members) + (others is not None) > 1:
             return self.unordered(members, others, separator, place)
@@ -108,6 +110,10 @@ class ArgumentGrammar:
                 body = f"{body} {self.blank()}".strip()
             return self.builder.rule(body, place)
         return self.chained(members, others, separator, place)
+
+    def closes_by_name(self) -> bool:
+        """Whether the closer of a parameter repeats its name. Only names that are known can be repeated."""
+        return self.style.encoding == "tagged" and "key" in template.placeholders(self.style.end)
 
     def chained(self, members: list[Member], others: str | None, separator: str, place: str) -> str:
         """Members in order with a separator between two of them."""
@@ -219,9 +225,7 @@ class ArgumentGrammar:
         return self.delimited(self.style.begin, self.style.end, spelled, literal(spelled), schema, place)
 
     def other_parameter(self, schema: Any, declared: Sequence[str], place: str) -> str | None:
-        if "key" in template.placeholders(self.style.end):
-            if declared:
-                return None  # only declared ones can be closed by their own name
+        if self.closes_by_name():
             raise refuse(
                 "names that the schema does not declare cannot be written in a style that repeats them behind the value",
                 place,
@@ -319,7 +323,7 @@ class ArgumentGrammar:
 
     def free_object(self, place: str) -> str:
         """Any object inside a parameter."""
-        if "key" in template.placeholders(self.style.end):
+        if self.closes_by_name():
             return self.builder.rule(self.blank() if self.style.whitespace else "", place)
         if self.free is None:
             name = self.free = self.builder.reserve()

@@ -38,6 +38,8 @@ class ObjectPart:
     properties: Mapping[str, Any]
     required: frozenset[str]
     additional: Any
+    declares: bool = False
+    """Whether the schema says which properties there are."""
 
 
 def combined(schema: Any, root: Any, pointer: str, depth: int = 0) -> Iterator[tuple[Any, str]]:
@@ -150,6 +152,7 @@ def object_parts(schema: Any, root: Any, pointer: str) -> list[ObjectPart]:
                 properties if isinstance(properties, Mapping) else {},
                 frozenset(part.get("required", ())),
                 part.get("additionalProperties", True),
+                "properties" in part,
             )
         )
     return found
