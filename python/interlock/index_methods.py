@@ -6,7 +6,7 @@ What they need is imported when they are called, so that a server which never dr
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from interlock._core import Index, InterlockError, Vocabulary
 
@@ -73,16 +73,25 @@ def from_tools(
     tools: Any,
     vocabulary: Vocabulary,
     *,
+    format: Any = "auto",
+    tokenizer: Any = None,
+    tool_choice: Any = "auto",
+    parallel: bool = True,
+    reasoning: Literal["none", "optional", "required"] = "none",
+    reasoning_is_open: bool | None = None,
+    strict: bool | None = None,
+    min_calls: int = 0,
+    max_calls: int | None = None,
+    unique: bool = False,
     closed: bool = False,
     limits: Any = None,
     cancel: CancelToken | None = None,
-    **request: Any,
 ) -> Index:
     """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
-    ``request`` are the arguments of ``interlock.tools.structural_tag``: ``format`` (a name, a file, or ``"auto"``
-    with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``, ``reasoning_is_open``, ``strict``,
-    ``min_calls``, ``max_calls``, ``unique``. ``closed`` is that of ``from_structural_tag``.
+    ``format`` (a name, a file, or ``"auto"`` with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``,
+    ``reasoning_is_open``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
+    ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
 
     ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -95,6 +104,18 @@ def from_tools(
     """
     from interlock.tools.tag_index import index_of_tools
 
+    request = {
+        "format": format,
+        "tokenizer": tokenizer,
+        "tool_choice": tool_choice,
+        "parallel": parallel,
+        "reasoning": reasoning,
+        "reasoning_is_open": reasoning_is_open,
+        "strict": strict,
+        "min_calls": min_calls,
+        "max_calls": max_calls,
+        "unique": unique,
+    }
     return index_of_tools(tools, vocabulary, closed=closed, limits=limits, cancel=cancel, **request)
 
 
@@ -116,7 +137,8 @@ def from_response_format(
 
     >>> import interlock
     >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
-    >>> interlock.Index.from_response_format({"structured_outputs": {"choice": ["yes"]}}, vocabulary).guide().forced_text()
+    >>> index = interlock.Index.from_response_format({"guided_choice": ["yes"]}, vocabulary)
+    >>> index.guide().forced_text()
     'yes'
     """
     from interlock.tools.tag_index import index_of_response_format

@@ -65,7 +65,8 @@ class ArgumentGrammar:
         node = self.node
         if node.any_order and _has_order(schema):
             raise refuse(
-                "members of JSON objects in any order cannot stand inside a larger text yet", f"{self.pointer}/any_order"
+                "members of JSON objects in any order cannot stand inside a larger text yet",
+                f"{self.pointer}/any_order",
             )
         asked: dict[str, Any] = {"json_allow_general_unicode_escapes": True}
         if node.max_whitespace_cnt is not None:
@@ -176,7 +177,11 @@ class ArgumentGrammar:
             return f"({literal(repr(key))} | {literal(_double(key))}) /: ?/"
         if key and not set(key) & set(':,{}[]"<> \n'):
             return literal(f"{key}:")
-        return f"{self.quote()} {literal(key)} {self.quote()} {literal(':')}" if key else f'{self.quote()} {self.quote()} ":"'
+        return (
+            f"{self.quote()} {literal(key)} {self.quote()} {literal(':')}"
+            if key
+            else f'{self.quote()} {self.quote()} ":"'
+        )
 
     def quote(self) -> str:
         return self.builder.literal(self.style.quote)
@@ -194,7 +199,10 @@ class ArgumentGrammar:
             if is_root:
                 name = self.builder.terminal(f"/[A-Za-z_][A-Za-z0-9_]*/{but}", place)
                 return self.builder.rule(f'{name} "=" {value}', place)
-            names = [self.builder.terminal(f"{_quote(mark)} (/[^{mark}\\\\\\n\\r]*/{but}) {_quote(mark)}", place) for mark in "'\""]
+            names = [
+                self.builder.terminal(f"{_quote(mark)} (/[^{mark}\\\\\\n\\r]*/{but}) {_quote(mark)}", place)
+                for mark in "'\""
+            ]
             return self.builder.rule(f"({' | '.join(names)}) /: ?/ {value}", place)
         name = self.builder.terminal(f'/[^:,{{}}\\[\\]\\"<> \\n]+/{but}', place)
         return self.builder.rule(f'{name} ":" {value}', place)
@@ -227,14 +235,13 @@ class ArgumentGrammar:
     def other_parameter(self, schema: Any, declared: Sequence[str], place: str) -> str | None:
         if self.closes_by_name():
             raise refuse(
-                "names that the schema does not declare cannot be written in a style that repeats them behind the value",
+                "a style that repeats names behind values cannot write names that the schema does not declare",
                 place,
             )
         taboo = {"<", ">", "/"} | {after[0] for after in template.literal_after(self.style.begin, "key") if after}
-        one = "[^" + "".join(quoted_pattern(char) for char in sorted(taboo | {"&", '"'} if self.style.key_escape in ("xml", "attribute") else taboo)) + "]"
+        taboo |= {"&", '"'} if self.style.key_escape != "none" else set()
+        one = "[^" + "".join(quoted_pattern(char) for char in sorted(taboo)) + "]"
         entities = {"xml": "|&amp;|&quot;|&lt;|&gt;", "attribute": "|&amp;|&quot;"}.get(self.style.key_escape, "")
-        if self.style.key_escape == "attribute":
-            one = one.replace(quoted_pattern("<"), "").replace(quoted_pattern(">"), "")
         later = one.replace(quoted_pattern("/"), "")
         spelled = [escape(name, self.style.key_escape) for name in declared]
         name = self.builder.terminal(f"/(?:{one}{entities})(?:{later}{entities})*/{_but(spelled)}", place)
@@ -272,7 +279,12 @@ class ArgumentGrammar:
         bodies: list[str] = []
         if "string" in kinds:
             bodies += self.raw_strings(schema, closer, place)
-            if not _says_anything(schema) and kinds == set(KINDS) and not self.style.nested and not self.style.string_begin:
+            if (
+                not _says_anything(schema)
+                and kinds == set(KINDS)
+                and not self.style.nested
+                and not self.style.string_begin
+            ):
                 return bodies[0]
         left = kinds - {"string"}
         blank = f"{self.blank()} " if self.style.whitespace else ""
@@ -295,11 +307,19 @@ class ArgumentGrammar:
                 holds_strings = left & {"object", "array"} and len(self.builder.pieces(closer)) == 1
                 plain = document(whole, self.schema)
                 excludes = [*self.node.excludes, *([closer] if holds_strings else [])]
-                body = self.json(plain, place, [text for text in excludes if isinstance(text, str)] if left & {"object", "array"} else ())
+                body = self.json(
+                    plain,
+                    place,
+                    [text for text in excludes if isinstance(text, str)] if left & {"object", "array"} else (),
+                )
                 bodies.append(f"{blank}{body} {blank}".strip())
         if not bodies:
             return None
-        return self.builder.choice([f"{body}" for body in bodies], place) if len(bodies) == 1 else self.builder.rule(" | ".join(bodies), place)
+        return (
+            self.builder.choice([f"{body}" for body in bodies], place)
+            if len(bodies) == 1
+            else self.builder.rule(" | ".join(bodies), place)
+        )
 
     def nested_objects(self, mapping: Mapping[str, Any], part: Any, place: str) -> list[str]:
         if not _says_anything(mapping):
@@ -363,8 +383,15 @@ class ArgumentGrammar:
             mapping = part if isinstance(part, Mapping) else {}
             constants = _constants(mapping)
             if constants is not None:
-                texts = [text for text in constants if isinstance(text, str) and not any(one in text for one in closers)]
-                found += [f"{blank}{literal(text)} {blank}".strip() if text else f"{blank}".strip() or self.builder.rule("", spot) for text in texts]
+                texts = [
+                    text for text in constants if isinstance(text, str) and not any(one in text for one in closers)
+                ]
+                found += [
+                    f"{blank}{literal(text)} {blank}".strip()
+                    if text
+                    else f"{blank}".strip() or self.builder.rule("", spot)
+                    for text in texts
+                ]
                 continue
             _only_known(mapping, spot)
             is_tight = bool(blank) and ("pattern" in mapping or "format" in mapping)
@@ -515,5 +542,3 @@ def _has_order(schema: Any) -> bool:
                 return True
         return any(_has_order(part) for part in schema.values())
     return isinstance(schema, list) and any(_has_order(part) for part in schema)
-
-

@@ -30,9 +30,7 @@ def lark_of_ebnf(
     ``UnsupportedError`` for macros that only a whole grammar may have."""
     symbols = _symbols(source, pointer)
     names: dict[str, str] = {}
-    starts = [
-        at for at in range(len(symbols) - 1) if symbols[at][0] == "name" and symbols[at + 1][0] == "define"
-    ]
+    starts = [at for at in range(len(symbols) - 1) if symbols[at][0] == "name" and symbols[at + 1][0] == "define"]
     for at in starts:
         name = symbols[at][1]
         if name in names:
@@ -41,7 +39,7 @@ def lark_of_ebnf(
     if "root" not in names:
         raise StructuralTagError('the grammar has no rule "root"', pointer)
     if not starts or starts[0] != 0:
-        raise StructuralTagError("a rule \"name ::= ...\" must begin the grammar", pointer)
+        raise StructuralTagError('a rule "name ::= ..." must begin the grammar', pointer)
     rules = []
     for index, at in enumerate(starts):
         end = starts[index + 1] if index + 1 < len(starts) else len(symbols)
@@ -108,7 +106,9 @@ def _token(text: str, builder: GrammarBuilder, pointer: str) -> str:
     return f"<[{'^' if text[0] == '!' else ''}{number}]>"
 
 
-def _macro(name: str, symbols: list[tuple[str, str]], at: int, builder: GrammarBuilder, pointer: str) -> tuple[str, int]:
+def _macro(
+    name: str, symbols: list[tuple[str, str]], at: int, builder: GrammarBuilder, pointer: str
+) -> tuple[str, int]:
     end = next((index for index in range(at, len(symbols)) if symbols[index] == ("mark", ")")), None)
     if end is None:
         raise StructuralTagError("a parenthesis is not closed", pointer)
@@ -143,5 +143,5 @@ def _set(text: str) -> str:
         at += len(piece)
     body = "".join(written)
     if not body:
-        return "/./s" if start else '/[^\\s\\S]/'
+        return "/./s" if start else "/[^\\s\\S]/"
     return f"/[{start}{body}]/s"

@@ -58,7 +58,9 @@ def combined(schema: Any, root: Any, pointer: str, depth: int = 0) -> Iterator[t
             kinds = [kinds_of(part, root) for part in parts]
             for index, own in enumerate(kinds):
                 if any(_meet(own, other) for other in kinds[:index]) and not _constants_differ(parts):
-                    raise refuse("oneOf of values that may be of the same type cannot be enforced here", f"{pointer}/{word}")
+                    raise refuse(
+                        "oneOf of values that may be of the same type cannot be enforced here", f"{pointer}/{word}"
+                    )
         if word == "allOf":
             merged: Any = rest
             for index, part in enumerate(parts):
@@ -112,7 +114,9 @@ def _merged(one: Any, other: Any, pointer: str) -> Any:
             if this.get("additionalProperties", True) is not True and set(that.get("properties", {})) - set(
                 this.get("properties", {})
             ):
-                raise refuse("additionalProperties beside properties of another part", f"{pointer}/additionalProperties")
+                raise refuse(
+                    "additionalProperties beside properties of another part", f"{pointer}/additionalProperties"
+                )
     return found
 
 

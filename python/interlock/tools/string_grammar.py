@@ -11,7 +11,11 @@ from interlock.tools.grammar_text import pattern as whole_pattern
 
 __all__ = ["STRING_WORDS", "python_string", "raw_string"]
 
-_DATE = r"(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
+_DATE = (
+    r"(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
+    r"02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|"
+    r"(?:[02468][048]|[13579][26])00)-02-29)"
+)
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
@@ -27,7 +31,10 @@ FORMATS = {
     "ipv4": rf"{_BYTE}(?:\.{_BYTE}){{3}}",
     "email": rf"{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*",
     "hostname": rf"{_LABEL}(?:\.{_LABEL}){{0,3}}",
-    "uri": rf"[A-Za-z][A-Za-z0-9+.-]*:(?://{_LABEL}(?:\.{_LABEL})*(?::[0-9]{{1,5}})?(?:/{_PART}*)*|{_PART}+(?:/{_PART}*)*)(?:\?(?:{_PART}|[/?])*)?(?:#(?:{_PART}|[/?])*)?",
+    "uri": (
+        rf"[A-Za-z][A-Za-z0-9+.-]*:(?://{_LABEL}(?:\.{_LABEL})*(?::[0-9]{{1,5}})?(?:/{_PART}*)*|"
+        rf"{_PART}+(?:/{_PART}*)*)(?:\?(?:{_PART}|[/?])*)?(?:#(?:{_PART}|[/?])*)?"
+    ),
 }
 
 #: One escape of Python that stands for one character.
@@ -56,9 +63,9 @@ def _conditions(schema: Mapping[str, Any], pointer: str) -> list[str]:
     return found
 
 
-def _searched(source: str) -> str:
-    """The texts in which a pattern of a schema finds something."""
-    depth, at, is_class, alternatives = 0, 0, False, False
+def _alternatives(source: str) -> list[str]:
+    """The alternatives at the top level of a pattern."""
+    parts, start, depth, is_class, at = [], 0, 0, False, 0
     while at < len(source):
         char = source[at]
         if char == "\\":
@@ -70,25 +77,17 @@ def _searched(source: str) -> str:
         elif char in "()":
             depth += 1 if char == "(" else -1
         elif char == "|" and not depth:
-            alternatives = True
+            parts.append(source[start:at])
+            start = at + 1
         at += 1
-    if alternatives:
-        parts, start, depth, is_class, at = [], 0, 0, False, 0
-        while at < len(source):
-            char = source[at]
-            if char == "\\":
-                at += 1
-            elif is_class:
-                is_class = char != "]"
-            elif char == "[":
-                is_class = True
-            elif char in "()":
-                depth += 1 if char == "(" else -1
-            elif char == "|" and not depth:
-                parts.append(source[start:at])
-                start = at + 1
-            at += 1
-        return "(" + " | ".join(_searched(part) for part in [*parts, source[start:]]) + ")"
+    return [*parts, source[start:]]
+
+
+def _searched(source: str) -> str:
+    """The texts in which a pattern of a schema finds something."""
+    parts = _alternatives(source)
+    if len(parts) > 1:
+        return "(" + " | ".join(map(_searched, parts)) + ")"
     inner = whole_pattern(source)
     before = "" if source.startswith("^") else f"{ANY} "
     is_ended = source.endswith("$") and not inner.endswith("\\$/")
@@ -109,17 +108,18 @@ def raw_string(schema: Any, pointer: str, closers: Sequence[str]) -> str:
 def python_string(schema: Any, pointer: str) -> str:
     """A terminal: a string of ``schema`` between Python's quotes."""
     schema = schema if isinstance(schema, Mapping) else {}
-    bounds = f"{{{int(schema.get('minLength', 0))},{'' if schema.get('maxLength') is None else int(schema['maxLength'])}}}"
+    most = schema.get("maxLength")
+    bounds = f"{{{int(schema.get('minLength', 0))},{'' if most is None else int(most)}}}"
     conditions = _conditions({key: schema[key] for key in ("pattern", "format") if key in schema}, pointer)
     found = []
     for quote in "'\"":
         if conditions:
             # The text stands for itself: it has neither quotes nor backslashes.
             plain = f"/[^{quote}\\\\\\n\\r]{bounds}/"
-            found.append(f'"{chr(92) if quote == chr(34) else ""}{quote}" ({_all_of([*conditions, plain])}) '
-                         f'"{chr(92) if quote == chr(34) else ""}{quote}"')
+            found.append(
+                f'"{chr(92) if quote == chr(34) else ""}{quote}" ({_all_of([*conditions, plain])}) '
+                f'"{chr(92) if quote == chr(34) else ""}{quote}"'
+            )
         else:
             found.append(f"/{quote}(?:[^{quote}\\\\\\n\\r]|{_PYTHON_ESCAPE}){bounds}{quote}/")
     return " | ".join(found)
-
-

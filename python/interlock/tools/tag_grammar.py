@@ -292,7 +292,9 @@ class GrammarBuilder:
             if most is None or most > len(tags):
                 most = len(tags)
             if least > most:
-                raise StructuralTagError(f"at least {least} of {len(tags)} tags, each once: nothing is possible", pointer)
+                raise StructuralTagError(
+                    f"at least {least} of {len(tags)} tags, each once: nothing is possible", pointer
+                )
             if most > 1:
                 return self.distinct(tags, least, most, pointer, (before, between, after, empty))
         one = self.choice(tags, pointer)
@@ -332,9 +334,7 @@ class GrammarBuilder:
 
     def token_dispatch(self, node: nodes.TokenDispatch, stops: Stops, pointer: str) -> str:
         numbers = [self.id_of(token, f"{pointer}/rules/{index}/0") for index, (token, _) in enumerate(node.rules)]
-        text = self.between(
-            numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens"), stops, pointer
-        )
+        text = self.between(numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens"), stops, pointer)
         return self.dispatched(node, [f"<[{number}]>" for number in numbers], text, stops, pointer)
 
     def dispatched(self, node: Any, begins: list[str], text: str, stops: Stops, pointer: str) -> str:

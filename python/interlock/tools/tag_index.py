@@ -9,13 +9,16 @@ from interlock._core import (
     GrammarError,
     Index,
     InterlockError,
-    UnsatisfiableError,
-    UnsupportedError,
+    PatternError,
+    SchemaError,
     Vocabulary,
 )
 from interlock.grammar_syntax import syntax_of
+from interlock.tools import spec
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.response_format import response_format
+from interlock.tools.schema_parts import closed as closed_schema
+from interlock.tools.schema_parts import excluding
 from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tag_grammar import TagGrammar, tag_grammar
 
@@ -26,29 +29,59 @@ def index_of_structural_tag(
     tag: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None
 ) -> Index:
     """See ``Index.from_structural_tag``."""
-    grammar = tag_grammar(tag, vocabulary, closed=closed)
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    work = {"limits": limits, "cancel": cancel}
+    if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
+        return _whole_json(whole, vocabulary, closed, work)
+    grammar = tag_grammar(found, vocabulary, closed=closed)
     try:
-        return Index.from_grammar(grammar.text, vocabulary, lexer="any", limits=limits, cancel=cancel)
+        return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
     except CancelledError:
         raise
     except InterlockError as error:
-        raise _placed(error, grammar) from error
+        raise _placed(error, grammar, vocabulary) from error
 
 
-def _placed(error: InterlockError, grammar: TagGrammar) -> InterlockError:
+def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, work: Any) -> Index:
+    """An output that is one JSON document, with members in any order."""
+    schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
+    most = node.max_whitespace_cnt
+    whitespace = "flexible" if most is None else f"[ \\n\\t\\r]{{0,{most}}}"
+    try:
+        return Index.from_json_schema(schema, vocabulary, whitespace, property_order="any", **work)
+    except CancelledError:
+        raise
+    except InterlockError as error:
+        raise _moved(error, "/format/json_schema") from error
+
+
+def _placed(error: InterlockError, grammar: TagGrammar, vocabulary: Vocabulary) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
-    inner = getattr(error, "pointer", None) or ""
-    place = grammar.pointer_at(error.offset)
-    if not place or isinstance(error, UnsatisfiableError) and error.offset is None:
-        return error
+    if error.offset is not None:
+        return _moved(error, grammar.pointer_at(error.offset))
+    for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
+        _, is_document, schema = line.partition(": %json ")
+        if not is_document:
+            continue
+        try:
+            Index.from_grammar(f"start: %json {schema}", vocabulary, lexer="any")
+        except InterlockError as own:
+            if str(own) == str(error):
+                return _moved(error, pointer)
+    return error
+
+
+def _moved(error: InterlockError, place: str) -> InterlockError:
+    inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
     message = str(error).split("\n")[0]
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
-    if isinstance(error, GrammarError):
+    if isinstance(error, GrammarError | SchemaError | PatternError):
         return StructuralTagError(message, place + inner)
-    if isinstance(error, UnsupportedError):
-        return UnsupportedError(f"at {place}{inner}: {message}")
-    return error
+    moved = type(error)(f"at {place}{inner}: {message}")
+    moved.__dict__.update(error.__dict__)
+    moved.pointer = place + inner
+    return moved
 
 
 def index_of_tools(
