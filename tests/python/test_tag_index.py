@@ -288,7 +288,9 @@ def test_tokens_and_token_triggers():
     tag = {
         "type": "token_triggered_tags",
         "trigger_tokens": ["<a>"],
-        "tags": [{"begin": {"type": "token", "token": "<a>"}, "content": inner, "end": {"type": "token", "token": "<b>"}}],
+        "tags": [
+            {"begin": {"type": "token", "token": "<a>"}, "content": inner, "end": {"type": "token", "token": "<b>"}}
+        ],
         "max_calls": 1,
     }
     index = index_of(tag, specials)
@@ -365,7 +367,10 @@ def test_grammars_inside(syntax, grammar):
         ({"type": "regex", "pattern": "(a"}, "/format/pattern"),
         ({"type": "grammar", "grammar": "root ::= x"}, "/format/grammar"),
         ({"type": "grammar", "grammar": "start: x", "syntax": "lark"}, "/format/grammar"),
-        ({"type": "json_schema", "json_schema": {"properties": {"a": {"type": 3}}}}, "/format/json_schema/properties/a"),
+        (
+            {"type": "json_schema", "json_schema": {"properties": {"a": {"type": 3}}}},
+            "/format/json_schema/properties/a",
+        ),
         (
             {"type": "star", "content": {"type": "json_schema", "json_schema": {"minLength": "x"}}},
             "/format/content/json_schema",

@@ -386,12 +386,7 @@ class ArgumentGrammar:
                 texts = [
                     text for text in constants if isinstance(text, str) and not any(one in text for one in closers)
                 ]
-                found += [
-                    f"{blank}{literal(text)} {blank}".strip()
-                    if text
-                    else f"{blank}".strip() or self.builder.rule("", spot)
-                    for text in texts
-                ]
+                found += [self.constant_string(text, blank) for text in texts]
                 continue
             _only_known(mapping, spot)
             is_tight = bool(blank) and ("pattern" in mapping or "format" in mapping)
@@ -404,6 +399,15 @@ class ArgumentGrammar:
             body = self.builder.terminal(raw_string(mapping, spot, closers), spot)
             found.append(f"{blank}{body} {blank}".strip() if is_tight else body)
         return found
+
+    def constant_string(self, text: str, blank: str) -> str:
+        """A string that is not quoted, as it is."""
+        style = self.style
+        if style.string_begin and set(text) & set("<&\n"):
+            return (
+                f"{self.builder.literal(style.string_begin)} {literal(text)} {self.builder.literal(style.string_end)}"
+            )
+        return f"{blank}{literal(text) if text else '()'} {blank}".strip()
 
     # --- values between brackets: Python and Gemma --------------------------------------------------------------
 

@@ -299,6 +299,8 @@ class GrammarBuilder:
                 return self.distinct(tags, least, most, pointer, (before, between, after, empty))
         one = self.choice(tags, pointer)
         rest = f"({between} {one})" if between else one
+        if is_text and before == between == after:
+            return self.rule(f"{rest}{times(least, most)} {after}", pointer)
         more = times(max(least, 1) - 1, None if most is None else most - 1)
         body = _joined(before, one, "" if most == 1 else rest + more, after)
         return self.rule(body if least else f"{body} | {empty}", pointer)
