@@ -109,7 +109,6 @@ def test_rendered_calls_are_accepted(format):
         assert not accepts(index, wrong, specials) or not options  # in free text, what is no call may stand
 
 
-#: Where a special token stands right behind a JSON document, masks lack it: see the report to the core.
 @pytest.mark.parametrize("format", FORMATS)
 def test_random_outputs_are_calls(format):
     specials = tuple(tool_format(format).special_tokens)
@@ -280,6 +279,16 @@ def test_special_tokens_never_spell_text():
     assert guide.advance_many([*b'"a', 257]) == 2
     # A vocabulary without these tokens spells them.
     assert accepts(index_of(tag), '<call>"a"</call>')
+
+
+def test_servers_take_the_special_tokens_of_the_vocabulary_as_delimiters():
+    from interlock.tools.tag_index import index_of_structural_tag
+
+    tag = {"type": "tag", "begin": "<call>", "content": {"type": "any_text"}, "end": "</call>"}
+    specials = ("<call>", "</call>")
+    index = index_of_structural_tag(tag, vocabulary(*specials), special_delimiters=True)
+    assert accepts(index, "<call>a</call>", specials)
+    assert index.guide().advance_many(list(b"<call>")) == 0
 
 
 def test_tokens_and_token_triggers():

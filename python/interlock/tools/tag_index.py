@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from interlock._core import (
@@ -26,10 +27,21 @@ __all__ = ["index_of_response_format", "index_of_structural_tag", "index_of_tool
 
 
 def index_of_structural_tag(
-    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None
+    tag: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    special_delimiters: bool = False,
+    limits: Any = None,
+    cancel: Any = None,
 ) -> Index:
-    """See ``Index.from_structural_tag``."""
+    """See ``Index.from_structural_tag``. ``special_delimiters`` takes all special tokens of the vocabulary for
+    ``special_tokens`` of the tag: clients of servers write delimiters as texts, whatever they are in the vocabulary."""
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    if special_delimiters:
+        texts = (vocabulary.token_bytes(number) or b"" for number in vocabulary.special_token_ids)
+        named = (text.decode("utf-8", "replace") for text in texts if text)
+        found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys((*found.special_tokens, *named))))
     work = {"limits": limits, "cancel": cancel}
     if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
         return _whole_json(whole, vocabulary, closed, work)
