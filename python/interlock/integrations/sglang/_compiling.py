@@ -143,7 +143,10 @@ class Compiler:
         )
 
     def compile(self, kind: str, text: str) -> Index:
-        """The index of a ``"json"``, ``"regex"``, ``"ebnf"`` or ``"structural_tag"`` source. ``Refusal`` if it is refused or took too long."""
+        """The index of a ``"json"``, ``"regex"``, ``"ebnf"`` or ``"structural_tag"`` source.
+
+        ``Refusal`` if it is refused or took too long.
+        """
         work: _Work | None = getattr(_here, "work", None)
         begin = time.perf_counter()
         try:
