@@ -435,6 +435,91 @@ class Index:
         """
 
     @classmethod
+    def from_structural_tag(
+        cls,
+        tag: Any,
+        vocabulary: Vocabulary,
+        closed: bool = False,
+        limits: Limits | Mapping[str, int] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Index:
+        """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
+
+        ``tag`` is its JSON object, in the dialect of XGrammar with interlock's additions, or a ``spec.StructuralTag``.
+        docs/formats.md says what each format accepts. ``closed`` reads object schemas without ``additionalProperties`` as
+        closed, as XGrammar does by default.
+
+        ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
+        exactly, both with the place as JSON Pointer; ``UnsatisfiableError``, ``SchemaError``, ``VocabularyError`` and
+        ``LimitError`` as in ``from_grammar`` and ``from_json_schema``. Linear in the size of the tag.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> tag = {"type": "tag", "begin": "<n>", "content": {"type": "regex", "pattern": "[0-9]"}, "end": "</n>"}
+        >>> interlock.Index.from_structural_tag(tag, vocabulary).guide().forced_text()
+        '<n>'
+        """
+
+    @classmethod
+    def from_tools(
+        cls,
+        tools: Any,
+        vocabulary: Vocabulary,
+        *,
+        format: Any = "auto",
+        tokenizer: Any = None,
+        tool_choice: Any = "auto",
+        parallel: bool = True,
+        reasoning: Literal["none", "optional", "required"] = "none",
+        reasoning_is_open: bool | None = None,
+        strict: bool | None = None,
+        min_calls: int = 0,
+        max_calls: int | None = None,
+        unique: bool = False,
+        closed: bool = False,
+        limits: Limits | Mapping[str, int] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Index:
+        """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
+
+        ``format`` (a name, a file, or ``"auto"`` with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``,
+        ``reasoning_is_open``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
+        ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
+
+        ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
+        ``from_structural_tag``. Linear in the number of tools.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7", tool_choice="required")
+        >>> index.guide().forced_text()
+        '<tool_call>now<'
+        """
+
+    @classmethod
+    def from_response_format(
+        cls,
+        value: Any,
+        vocabulary: Vocabulary,
+        *,
+        limits: Limits | Mapping[str, int] | None = None,
+        cancel: CancelToken | None = None,
+        **options: Any,
+    ) -> Index:
+        """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
+
+        ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON.
+        ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
+        method that suits it.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_response_format({"guided_choice": ["yes"]}, vocabulary)
+    >>> index.guide().forced_text()
+        'yes'
+        """
+
+    @classmethod
     def from_grammar(
         cls,
         grammar: str,

@@ -67,6 +67,10 @@ impl Index {
         vocabulary: &Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Index> {
+        if let Some(rule) = grammar.rules.iter().find(|rule| rule.max_tokens.is_some()) {
+            let message = format!("max_tokens of {} is not supported yet: it can't be enforced", rule.name);
+            return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));
+        }
         regular_parts::fold(&mut grammar);
         grammar.exprs.check()?;
         let start = &grammar.rules[grammar.start as usize].body;

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod grammar;
+pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
 pub mod source;

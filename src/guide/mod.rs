@@ -168,6 +168,11 @@ impl Guide {
             self.terminated = true;
             return true;
         }
+        if let IndexEngine::Grammar(grammar) = &self.index.0.engine
+            && !grammar.program.token_sets.is_empty()
+        {
+            return self.try_advance_special(id);
+        }
         // A copy of the few bytes leaves the index's references alone, which all threads count on one line of memory.
         let Some(bytes) = self.root.vocabulary().spelling(id) else { return self.try_advance_special(id) };
         let bytes = &*smallvec::SmallVec::<[u8; 32]>::from_slice(bytes);
@@ -252,7 +257,7 @@ impl Guide {
         }
     }
 
-    /// Takes a special token, which has no text, where a grammar names it.
+    /// Takes a token that a grammar may name: one that has no text, or any where it names some.
     fn try_advance_special(&mut self, id: u32) -> bool {
         let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
             (&self.index.0.engine, &mut self.position)
@@ -260,7 +265,12 @@ impl Guide {
             return false;
         };
         let before = *at;
-        let Some(next) = grammar.program.machine(stack).step_token(before, id) else { return false };
+        let mut machine = grammar.program.machine(stack);
+        let next = match self.root.vocabulary().spelling(id) {
+            Some(bytes) => machine.step_bytes_or_token(before, bytes, id),
+            None => machine.step_token(before, id),
+        };
+        let Some(next) = next else { return false };
         *at = next;
         self.run = None;
         self.history.push(id, (before, ArenaMark::default()));

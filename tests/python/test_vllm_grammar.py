@@ -11,6 +11,7 @@ from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options
+from interlock.tools import StructuralTagError
 
 EOS = 256
 
@@ -303,7 +304,7 @@ def test_stop_ids_come_from_the_request(backend):
         ({"json": "{"}, interlock.SchemaError, "schema"),
         ({"json": {"enum": []}}, interlock.UnsatisfiableError, "unsatisfiable"),
         ({"grammar": "start: x"}, interlock.GrammarError, "grammar"),
-        ({"structural_tag": "{}"}, interlock.UnsupportedError, "unsupported"),
+        ({"structural_tag": "{}"}, StructuralTagError, "structural_tag"),
         ({"regex": "a{60}", "max_tokens": 5}, interlock.BudgetError, "budget"),
     ],
 )

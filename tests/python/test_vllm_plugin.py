@@ -20,6 +20,7 @@ from interlock.integrations.vllm.front_end import Checks, FrontEnd
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vllm.proposer import ForcedTokensProposer
 from interlock.integrations.vllm.sources import Source, check_source, compile_source, source_of
+from interlock.tools import StructuralTagError
 
 HOSTILE = r"(?!.*(a|b)*a(a|b){25}c).*"
 
@@ -110,7 +111,7 @@ def test_requests_that_ask_for_what_is_not_there(given, error):
         ("choice", "a", interlock.ArgumentError),
         ("grammar", "start: x", interlock.GrammarError),
         ("grammar", 'start: "a" start', interlock.UnsatisfiableError),
-        ("structural_tag", "{}", interlock.UnsupportedError),
+        ("structural_tag", "{}", StructuralTagError),
         ("regex", HOSTILE, interlock.LimitError),
     ],
 )
@@ -118,6 +119,13 @@ def test_checks_need_no_vocabulary(kind, text, error):
     options = Options(limits='{"max_compile_steps": 20000}')
     with pytest.raises(error):
         check_source(Source(kind, text), options)
+
+
+def test_structural_tags(byte_vocabulary):
+    content = {"type": "json_schema", "json_schema": {"type": "integer"}}
+    tag = {"type": "structural_tag", "format": {"type": "tag", "begin": "<n>", "content": content, "end": "</n>"}}
+    guide = compile_source(Source("structural_tag", json.dumps(tag)), byte_vocabulary, Options()).guide()
+    assert guide.validate(list(b"<n>12</n>")) == 9 and guide.validate(list(b"<n>x")) == 3
 
 
 def test_digits_are_ascii_unless_the_operator_says_otherwise(byte_vocabulary):

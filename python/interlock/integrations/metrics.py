@@ -341,4 +341,8 @@ def refusal_reason(error: BaseException) -> str:
     """One word for why a source was refused, for a label: ``"schema"``, ``"limit"``, ...; ``"internal"`` for anything
     that is no refusal.
     """
+    from interlock.tools.errors import StructuralTagError
+
+    if isinstance(error, StructuralTagError):
+        return "structural_tag"
     return next((word for kind, word in _REASONS if isinstance(error, kind)), "internal")

@@ -115,6 +115,10 @@ impl GrammarMasker<'_> {
         for branch in stack.branches_of(position) {
             self.fill_documents(stack, &branch, row);
             if branch.is_in_document() {
+                let mark = stack.mark();
+                let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);
+                self.program.machine(stack).special_tokens(&[branch], allow);
+                stack.truncate(&mark);
                 continue;
             }
             let known = self.row_of(stack, &branch);

@@ -278,6 +278,22 @@ impl GrammarMachine<'_> {
         self.settle(branches, &mark)
     }
 
+    /// The position behind a token that is read as its bytes or as itself: a set of tokens may name it.
+    pub fn step_bytes_or_token(&mut self, from: PositionId, bytes: &[u8], token: u32) -> Option<PositionId> {
+        let mark = self.stack.mark();
+        let before = self.stack.branches_of(from);
+        let mut all = self.step_special(&before, token);
+        let mut branches = before;
+        for &byte in bytes {
+            branches = self.step(&branches, byte);
+            if branches.is_empty() {
+                break;
+            }
+        }
+        branches.into_iter().for_each(|branch| add(&mut all, branch));
+        self.settle(all, &mark)
+    }
+
     fn settle(&mut self, branches: Branches, mark: &StackMark) -> Option<PositionId> {
         let branches = self.completing(branches);
         if branches.is_empty() {

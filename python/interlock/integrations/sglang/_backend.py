@@ -98,8 +98,8 @@ class InterlockGrammarBackend(KeepsGrammars, BaseGrammarBackend):  # type: ignor
         return self._compiled("ebnf", key_string)
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
-        """Refused: structural tags are not supported yet."""
-        return self._not_yet("structural_tag", "structural tags are")
+        """A structural tag as JSON text. Special tokens that stand in its delimiters are tokens."""
+        return self._compiled("structural_tag", key_string)
 
     def dispatch_fallback(self, key_type: str, key_string: str) -> BaseGrammarObject:
         """Refused: a kind of source that this version of the plug-in does not know."""

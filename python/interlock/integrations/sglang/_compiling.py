@@ -124,6 +124,12 @@ class Compiler:
             return Index.from_grammar(
                 text, self.vocabulary, syntax=syntax_of(text), limits=dict(options.limits), cancel=cancel
             )
+        if kind == "structural_tag":
+            from interlock.tools.tag_index import index_of_structural_tag
+
+            return index_of_structural_tag(
+                text, self.vocabulary, special_delimiters=True, limits=dict(options.limits), cancel=cancel
+            )
         return Index.from_json_schema(
             True if text == ANY_JSON else text,
             self.vocabulary,
@@ -137,8 +143,9 @@ class Compiler:
         )
 
     def compile(self, kind: str, text: str) -> Index:
-        """The index of a ``"json"``, ``"regex"`` or ``"ebnf"`` source. ``Refusal`` if it is refused or took too
-        long.
+        """The index of a ``"json"``, ``"regex"``, ``"ebnf"`` or ``"structural_tag"`` source.
+
+        ``Refusal`` if it is refused or took too long.
         """
         work: _Work | None = getattr(_here, "work", None)
         begin = time.perf_counter()

@@ -21,11 +21,6 @@ __all__ = ["Source", "check_source", "compile_source", "source_of"]
 
 KINDS = ("json", "json_object", "regex", "choice", "grammar", "structural_tag")
 
-_NOT_YET = {
-    "structural_tag": "structural tags are not supported by this version of interlock: give a json schema, a regex, a "
-    "choice or a grammar"
-}
-
 
 @dataclass(frozen=True)
 class Source:
@@ -83,8 +78,12 @@ def compile_source(
 ) -> Index:
     """The index of a source. Errors are those of `Index.from_json_schema` and its like, and ``CancelledError``."""
     limits = options.limits_of_compile()
-    if source.kind in _NOT_YET:
-        raise UnsupportedError(_NOT_YET[source.kind])
+    if source.kind == "structural_tag":
+        from interlock.tools.tag_index import index_of_structural_tag
+
+        return index_of_structural_tag(
+            source.text, vocabulary, special_delimiters=True, limits=limits, cancel=cancel
+        )
     if source.kind == "regex":
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
