@@ -5,7 +5,6 @@
 
 pub mod check;
 pub mod grammar;
-pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
 pub mod source;
