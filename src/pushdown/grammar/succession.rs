@@ -13,7 +13,7 @@ use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{END, Scanner};
-use crate::util::hash::SeededSet;
+use crate::util::hash::{SeededMap, SeededSet};
 
 /// A set of bytes as bits.
 type Bits = [u64; 4];
@@ -33,8 +33,9 @@ fn escapes(going_on: &Bits, first: &Bits) -> bool {
 pub struct Succession {
     /// For each terminal the bytes that can begin it.
     first: Box<[Bits]>,
-    /// For each terminal the bytes that must not come behind it, more rather than fewer.
-    going_on: Box<[Bits]>,
+    /// For each terminal the bytes that must not come behind it, more rather than fewer. There may be several such sets:
+    /// from wherever the terminal has come it can be ended so that each of them holds.
+    going_on: Box<[Vec<Bits>]>,
     /// The ignored terminals.
     ignored: Box<[u32]>,
     /// Every terminal of the rules lets all follow that may come behind it.
@@ -61,8 +62,8 @@ impl Succession {
         let count = follow.len() as u32;
         let first: Box<[Bits]> = (0..count).map(|t| bits(follow.first(t))).collect();
         // All bytes that a terminal reads are more than those that go on, and known at once.
-        let read = |t: u32| scanner.lexeme(t).map_or([0; 4], |l| bits(&l.used_bytes()));
-        let going_on: Box<[Bits]> = (0..count).map(read).collect();
+        let read = |t: u32| vec![scanner.lexeme(t).map_or([0; 4], |l| bits(&l.used_bytes()))];
+        let going_on: Box<[Vec<Bits>]> = (0..count).map(read).collect();
         let mut this = Succession { first, going_on, ignored: ignored.into(), rules_are_free: false, is_free: false };
         let contextual = scanner.lexer() == Lexer::Contextual;
         for terminal in 0..count {
@@ -74,7 +75,7 @@ impl Succession {
                     let both = this.first[terminal as usize].iter().zip(&this.first[other as usize]);
                     if both.into_iter().any(|(a, b)| a & b != 0) {
                         let more = bytes_that_go_on_beside(scanner, terminal, other);
-                        this.going_on[terminal as usize].iter_mut().zip(more).for_each(|(to, from)| *to |= from);
+                        this.going_on[terminal as usize].iter_mut().for_each(|set| add(set, &more));
                     }
                 }
             }
@@ -90,7 +91,12 @@ impl Succession {
 
     /// Whether `next` can come at once behind a terminal.
     fn lets(&self, terminal: u32, next: u32) -> bool {
-        escapes(&self.going_on[terminal as usize], &self.first[next as usize])
+        self.lets_begin(terminal, &self.first[next as usize])
+    }
+
+    /// Whether what begins with one of these bytes can come at once behind a terminal.
+    fn lets_begin(&self, terminal: u32, first: &Bits) -> bool {
+        self.going_on[terminal as usize].iter().any(|set| escapes(set, first))
     }
 
     /// Whether `next` can come behind a terminal, at once or behind an ignored one.
@@ -113,8 +119,8 @@ impl Succession {
     fn lets_all(&self, follow: &Follow, terminal: u32) -> bool {
         let before_document = |first: &ByteSet| {
             let first = bits(first);
-            let between = |&t: &u32| self.lets(terminal, t) && escapes(&self.going_on[t as usize], &first);
-            escapes(&self.going_on[terminal as usize], &first) || self.ignored.iter().any(between)
+            let between = |&t: &u32| self.lets(terminal, t) && self.lets_begin(t, &first);
+            self.lets_begin(terminal, &first) || self.ignored.iter().any(between)
         };
         follow.terminals(terminal).iter().all(|&next| self.leads_to(terminal, next))
             && follow.documents(terminal).iter().all(before_document)
@@ -153,36 +159,71 @@ impl GrammarMachine<'_> {
 /// States of automata that are looked at for one terminal.
 const MOST: usize = 20_000;
 
-/// The bytes by which some text of a terminal can go on to a longer one; all bytes if its automaton is large.
-fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Bits {
-    let mut out = [0u64; 4];
-    let Some(lexeme) = scanner.lexeme(terminal) else { return out };
-    let mut known: SeededSet<StateId> = SeededSet::from_iter([lexeme.start()]);
+fn add(to: &mut Bits, more: &Bits) {
+    to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
+}
+
+/// Sets of bytes that must not come behind a terminal: from every state of its automaton an end can be reached at which
+/// no byte beyond the set matters. All bytes if its automaton is large.
+fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Vec<Bits> {
+    let Some(lexeme) = scanner.lexeme(terminal) else { return vec![[0; 4]] };
+    let ahead = scanner.looks_ahead(terminal);
+    let mut numbers: SeededMap<StateId, u32> = SeededMap::from_iter([(lexeme.start(), 0)]);
     let mut seen: Vec<StateId> = vec![lexeme.start()];
+    // The states that lead to each, and what matters at each end.
+    let mut from: Vec<Vec<u32>> = vec![Vec::new()];
+    let mut ends: Vec<(u32, Bits)> = Vec::new();
     let mut at = 0;
     while let Some(&state) = seen.get(at) {
+        let number = at as u32;
         at += 1;
-        let ahead = scanner.looks_ahead(terminal);
-        if ahead && at > 1 && lexeme.next(state, END) > CLOSED {
-            let more = bits(&scanner.bytes_that_matter((terminal, state)));
-            out.iter_mut().zip(more).for_each(|(to, from)| *to |= from);
+        let accepting = if ahead { lexeme.next(state, END) > CLOSED } else { lexeme.state(state).accepting };
+        if accepting && number > 0 {
+            ends.push((number, bits(&scanner.bytes_that_matter((terminal, state)))));
         }
-        let accepting = !ahead && at > 1 && lexeme.state(state).accepting;
-        for (lo, hi) in lexeme.byte_runs() {
+        for (lo, _) in lexeme.byte_runs() {
             let to = lexeme.next(state, lo);
             if to <= CLOSED || ahead && lo == END {
                 continue;
             }
-            if accepting {
-                (lo..=hi).for_each(|b| out[usize::from(b) / 64] |= 1 << (b % 64));
-            }
-            if known.insert(to) {
-                if seen.len() >= MOST {
-                    return [u64::MAX; 4];
-                }
+            let next = *numbers.entry(to).or_insert_with(|| {
                 seen.push(to);
+                from.push(Vec::new());
+                seen.len() as u32 - 1
+            });
+            if seen.len() > MOST {
+                return vec![[u64::MAX; 4]];
+            }
+            if from[next as usize].last() != Some(&number) {
+                from[next as usize].push(number);
             }
         }
+    }
+    let mut all = [0; 4];
+    ends.iter().for_each(|(_, set)| add(&mut all, set));
+    let mut sets: Vec<Bits> = ends.iter().map(|(_, set)| *set).collect();
+    sets.sort_unstable();
+    sets.dedup();
+    /// Sets that are tried.
+    const FEW: usize = 8;
+    sets.truncate(FEW);
+    let within = |set: &Bits, other: &Bits| !set.iter().zip(other).any(|(a, b)| a & !b != 0);
+    let is_reached_from_everywhere = |set: &Bits| {
+        let mut todo: Vec<u32> = ends.iter().filter(|(_, end)| within(end, set)).map(|end| end.0).collect();
+        let mut reached = vec![false; seen.len()];
+        todo.iter().for_each(|&number| reached[number as usize] = true);
+        while let Some(number) = todo.pop() {
+            for &before in &from[number as usize] {
+                if !std::mem::replace(&mut reached[before as usize], true) {
+                    todo.push(before);
+                }
+            }
+        }
+        reached.iter().all(|&reached| reached)
+    };
+    let mut out: Vec<Bits> = sets.into_iter().filter(is_reached_from_everywhere).collect();
+    if out.is_empty() {
+        out.push(all);
     }
     out
 }
