@@ -2,17 +2,26 @@
 //! the escapes that they need.
 
 use crate::support::check::{Plan, walk};
-use crate::support::schemas::SCHEMAS;
+use crate::support::schemas::{self, SCHEMAS};
 use crate::support::twin::Spellings;
 use crate::support::vocabulary;
-use crate::support::walk::Walker;
+use crate::support::walk::{Walker, follow_compared};
 use interlock::schema::{Enforcement, PropertyOrder, SchemaOptions, Spelling, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 
 /// Names and constants of the schemas below in several spellings.
 const HINTS: &[&str] =
     &["name\"", "\\u006eame\"", "n\\u0061me\":", "a\\\"b\"", "\\u0061\\\"b\"", "\\u00e9\"", "\\u00E9\":", "\\n", "\\/"];
+
+/// The orders and spellings that are compared.
+const WAYS: [(PropertyOrder, Spelling); 4] = [
+    (PropertyOrder::Any, Spelling::Constants),
+    (PropertyOrder::Schema, Spelling::Constants),
+    (PropertyOrder::Any, Spelling::Plain),
+    (PropertyOrder::Schema, Spelling::Plain),
+];
 
 fn small() -> &'static Arc<Vocabulary> {
     static SMALL: OnceLock<Arc<Vocabulary>> = OnceLock::new();
@@ -153,14 +162,9 @@ fn masks_are_exact() {
     ];
     let (mut states, mut wrong) = (0, Vec::new());
     for (schema, seed) in own.iter().cycle().take(16).chain(SCHEMAS).zip(0..) {
-        for (order, spelling) in [
-            (PropertyOrder::Any, Spelling::Constants),
-            (PropertyOrder::Schema, Spelling::Constants),
-            (PropertyOrder::Any, Spelling::Plain),
-            (PropertyOrder::Schema, Spelling::Plain),
-        ] {
+        for (property_order, spelling) in WAYS {
             let spelling = Some(spelling);
-            let options = SchemaOptions { property_order: order, spelling, ..SchemaOptions::default() };
+            let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
             let index = Index::from_json_schema(schema, v, &options, &Limits::default()).unwrap();
             let guide = index.guide(&GuideOptions::default()).unwrap();
             let plan = Plan { tokens: 30, every: 2, probes: 6 };
@@ -171,6 +175,70 @@ fn masks_are_exact() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(states > 500, "only {states} states compared");
+}
+
+/// Keys and strings that hold each character which JSON escapes, and those which some writers escape.
+#[test]
+fn masks_behind_every_escape_are_exact() {
+    let schemas = [
+        r#"{"type":"object","propertyNames":{"maxLength":3}}"#,
+        r#"{"type":"object","patternProperties":{"^[^]{1,3}$":{},"^a[^]*$":{"maxLength":2}},"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"a\n":{"type":"integer"},"\u0001":{}},"propertyNames":{"minLength":1,"maxLength":3},"required":["\t\"\\"]}"#,
+        r#"{"type":"object","additionalProperties":{"type":"string","maxLength":2,"minLength":1}}"#,
+        r#"{"type":"object","additionalProperties":{"type":"array","items":{"type":"object","propertyNames":{"maxLength":1}},"uniqueItems":true}}"#,
+    ];
+    let characters = ('\0'..' ').chain("\"\\/\u{7f}\u{2028}é😀".chars());
+    let texts: Vec<String> = characters.map(|c| serde_json::to_string(&c.to_string()).expect("text")).collect();
+    let mut compared = 0;
+    for (schema, seed) in schemas.into_iter().zip(1..) {
+        let mut rng = Rng(seed);
+        for (property_order, spelling) in WAYS {
+            let spelling = Some(spelling);
+            let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
+            let index = Index::from_json_schema(schema, small(), &options, &Limits::default()).expect(schema);
+            for quoted in &texts {
+                let (c, next) = (&quoted[1..quoted.len() - 1], rng.pick(&texts));
+                let next = &next[1..next.len() - 1];
+                let value = match seed {
+                    4 => format!(r#""{c}{next}""#),
+                    5 => format!(r#"[{{"{c}":1}},{{"{next}":1}},{{"{c}":1}},{{"{c}":2}}]"#),
+                    _ => "1".to_string(),
+                };
+                for key in [format!("{c}{next}"), format!("a{c}"), format!("{c}a{next}")] {
+                    let document = format!(r#"{{"{next}":{value},"{key}":{value},"{key}b":{value}}}"#);
+                    let guide = index.guide(&GuideOptions::default()).expect("no budget");
+                    compared += follow_compared(guide, &document, &mut rng, schema);
+                }
+            }
+        }
+    }
+    assert!(compared > 10_000, "only {compared} masks compared");
+}
+
+/// As many random schemas as `INTERLOCK_PLAIN_SCHEMAS` says.
+#[test]
+fn masks_of_random_schemas_are_exact() {
+    let v = small();
+    let tokens = Spellings::of(v);
+    let many = std::env::var("INTERLOCK_PLAIN_SCHEMAS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let hints: Vec<&str> = schemas::HINTS.iter().chain(HINTS).copied().collect();
+    let (mut states, mut wrong) = (0, Vec::new());
+    for seed in 0..many {
+        let schema = schemas::random(&mut Rng(7_000 + seed));
+        for (property_order, spelling) in WAYS {
+            let spelling = Some(spelling);
+            let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
+            // Some of them are refused, as is tested elsewhere.
+            let Ok(index) = Index::from_json_schema(&schema, v, &options, &Limits::default()) else { continue };
+            let guide = index.guide(&GuideOptions::default()).expect("no budget");
+            let plan = Plan { tokens: 40, every: 2, probes: 6 };
+            let found = walk(guide, None, &tokens, Walker::new(seed, b"").with_hints(&hints), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{property_order:?} {spelling:?} {schema}: {w}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(states > 3 * many as usize, "only {states} states compared");
 }
 
 #[test]
