@@ -2,17 +2,26 @@
 //! the escapes that they need.
 
 use crate::support::check::{Plan, walk};
-use crate::support::schemas::SCHEMAS;
+use crate::support::schemas::{self, SCHEMAS};
 use crate::support::twin::Spellings;
 use crate::support::vocabulary;
-use crate::support::walk::Walker;
+use crate::support::walk::{Walker, follow_compared};
 use interlock::schema::{Enforcement, PropertyOrder, SchemaOptions, Spelling, Whitespace};
+use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use std::sync::{Arc, OnceLock};
 
 /// Names and constants of the schemas below in several spellings.
 const HINTS: &[&str] =
     &["name\"", "\\u006eame\"", "n\\u0061me\":", "a\\\"b\"", "\\u0061\\\"b\"", "\\u00e9\"", "\\u00E9\":", "\\n", "\\/"];
+
+/// The orders and spellings that are compared.
+const WAYS: [(PropertyOrder, Spelling); 4] = [
+    (PropertyOrder::Any, Spelling::Constants),
+    (PropertyOrder::Schema, Spelling::Constants),
+    (PropertyOrder::Any, Spelling::Plain),
+    (PropertyOrder::Schema, Spelling::Plain),
+];
 
 fn small() -> &'static Arc<Vocabulary> {
     static SMALL: OnceLock<Arc<Vocabulary>> = OnceLock::new();
@@ -153,14 +162,9 @@ fn masks_are_exact() {
     ];
     let (mut states, mut wrong) = (0, Vec::new());
     for (schema, seed) in own.iter().cycle().take(16).chain(SCHEMAS).zip(0..) {
-        for (order, spelling) in [
-            (PropertyOrder::Any, Spelling::Constants),
-            (PropertyOrder::Schema, Spelling::Constants),
-            (PropertyOrder::Any, Spelling::Plain),
-            (PropertyOrder::Schema, Spelling::Plain),
-        ] {
+        for (property_order, spelling) in WAYS {
             let spelling = Some(spelling);
-            let options = SchemaOptions { property_order: order, spelling, ..SchemaOptions::default() };
+            let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
             let index = Index::from_json_schema(schema, v, &options, &Limits::default()).unwrap();
             let guide = index.guide(&GuideOptions::default()).unwrap();
             let plan = Plan { tokens: 30, every: 2, probes: 6 };
@@ -171,6 +175,124 @@ fn masks_are_exact() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(states > 500, "only {states} states compared");
+}
+
+/// Keys and strings that hold each character which JSON escapes, and those which some writers escape.
+#[test]
+fn masks_behind_every_escape_are_exact() {
+    let schemas = [
+        r#"{"type":"object","propertyNames":{"maxLength":3}}"#,
+        r#"{"type":"object","patternProperties":{"^[^]{1,3}$":{},"^a[^]*$":{"maxLength":2}},"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"a\n":{"type":"integer"},"\u0001":{}},"propertyNames":{"minLength":1,"maxLength":3},"required":["\t\"\\"]}"#,
+        r#"{"type":"object","additionalProperties":{"type":"string","maxLength":2,"minLength":1}}"#,
+        r#"{"type":"object","additionalProperties":{"type":"array","items":{"type":"object","propertyNames":{"maxLength":1}},"uniqueItems":true}}"#,
+    ];
+    let characters = ('\0'..' ').chain("\"\\/\u{7f}\u{2028}é😀".chars());
+    let texts: Vec<String> = characters.map(|c| serde_json::to_string(&c.to_string()).expect("text")).collect();
+    let mut compared = 0;
+    for (schema, seed) in schemas.into_iter().zip(1..) {
+        let mut rng = Rng(seed);
+        for property_order in [PropertyOrder::Any, PropertyOrder::Schema] {
+            let spelling = Some(Spelling::Plain);
+            let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
+            let index = Index::from_json_schema(schema, small(), &options, &Limits::default()).expect(schema);
+            for (quoted, i) in texts.iter().zip(seed..) {
+                let (c, next) = (&quoted[1..quoted.len() - 1], rng.pick(&texts));
+                let next = &next[1..next.len() - 1];
+                let value = match seed {
+                    4 => format!(r#""{c}{next}""#),
+                    5 => format!(r#"[{{"{c}":1}},{{"{next}":1}},{{"{c}":2}}]"#),
+                    _ => "1".to_string(),
+                };
+                let key = match i % 3 {
+                    0 => format!("{c}{next}"),
+                    1 => format!("a{c}"),
+                    _ => format!("{c}a{next}"),
+                };
+                let document = format!(r#"{{"{next}":{value},"{key}":{value}}}"#);
+                let guide = index.guide(&GuideOptions::default()).expect("no budget");
+                compared += follow_compared(guide, &document, &mut rng, schema);
+            }
+        }
+    }
+    assert!(compared > 2_000, "only {compared} masks compared");
+}
+
+/// Unique objects whose last values are found by a search, which writes keys itself.
+#[test]
+fn unique_objects_with_escaped_keys_are_used_up() {
+    let key = r#"{"type":"object","patternProperties":{"^[\t\n\u0001]$":{"const":1}},"additionalProperties":false,"minProperties":1,"maxProperties":1}"#;
+    let schema = format!(r#"{{"type":"array","uniqueItems":true,"items":{key}}}"#);
+    for property_order in [PropertyOrder::Any, PropertyOrder::Schema] {
+        let index = Index::from_json_schema(
+            &schema,
+            small(),
+            &SchemaOptions { property_order, ..options(Spelling::Plain) },
+            &Limits::default(),
+        );
+        let guide = index.expect("a schema").guide(&GuideOptions::default()).expect("no budget");
+        assert!(takes(&guide, r#"[{"\n":1},{"\u0001":1},{"\t":1}]"#));
+        assert!(takes(&guide, r#"[{"\t":1},{"\n":1},{"\u0001":1}]"#));
+        for again in [r#"[{"\n":1},{"\n":1}]"#, r#"[{"\n":1},{"\t":1},{"\u0001":1},"#, r#"[{"\u000a":1}]"#] {
+            assert!(!takes(&guide, again), "{again}");
+        }
+    }
+}
+
+/// A line break is written by a backslash and an `n` only: where that byte is no token, nothing may begin one.
+#[test]
+fn escapes_without_their_letter_are_not_begun() {
+    let bytes = (0..=255u8).filter(|b| *b != b'n').map(|b| vec![b]);
+    let mut tokens: Vec<Vec<u8>> = bytes.chain([b"\\n".to_vec(), b"an".to_vec(), b"\"\\".to_vec()]).collect();
+    tokens.push(Vec::new());
+    let options = interlock::VocabularyOptions { eos_token_ids: vec![tokens.len() as u32 - 1], ..Default::default() };
+    let v = Vocabulary::new(&tokens, options).expect("a vocabulary");
+    for (property_order, spelling) in WAYS {
+        let options = SchemaOptions { property_order, spelling: Some(spelling), ..SchemaOptions::default() };
+        let compile = |schema: &str| Index::from_json_schema(schema, &v, &options, &Limits::default());
+        let constant = compile(r#"{"enum":["\n","\t","a\n","a\t"]}"#).expect("two are left");
+        let mut walks = vec![constant];
+        if spelling == Spelling::Plain {
+            assert!(compile(r#"{"type":"string","pattern":"^\\n$"}"#).is_err());
+            walks.push(compile(r#"{"type":"string","pattern":"^[\\n\\t]{2}$"}"#).expect("tabs are left"));
+            walks.push(compile(r#"{"type":"object","propertyNames":{"maxLength":1}}"#).expect("an object"));
+        }
+        let tokens = Spellings::of(&v);
+        for index in &walks {
+            for seed in 0..20 {
+                let guide = index.guide(&GuideOptions::default()).expect("no budget");
+                let plan = Plan { tokens: 20, every: 1, probes: 20 };
+                let found = walk(guide, None, &tokens, Walker::new(seed, b""), plan);
+                assert!(found.wrong.is_empty(), "{:?}", found.wrong);
+            }
+        }
+    }
+}
+
+/// As many random schemas as `INTERLOCK_PLAIN_SCHEMAS` says.
+#[test]
+fn masks_of_random_schemas_are_exact() {
+    let v = small();
+    let tokens = Spellings::of(v);
+    let many = std::env::var("INTERLOCK_PLAIN_SCHEMAS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let hints: Vec<&str> = schemas::HINTS.iter().chain(HINTS).copied().collect();
+    let (mut states, mut wrong) = (0, Vec::new());
+    for seed in 0..many {
+        let schema = schemas::random(&mut Rng(7_000 + seed));
+        for (property_order, spelling) in WAYS {
+            let spelling = Some(spelling);
+            let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
+            // Some of them are refused, as is tested elsewhere.
+            let Ok(index) = Index::from_json_schema(&schema, v, &options, &Limits::default()) else { continue };
+            let guide = index.guide(&GuideOptions::default()).expect("no budget");
+            let plan = Plan { tokens: 40, every: 2, probes: 6 };
+            let found = walk(guide, None, &tokens, Walker::new(seed, b"").with_hints(&hints), plan);
+            states += found.states;
+            wrong.extend(found.wrong.into_iter().map(|w| format!("{property_order:?} {spelling:?} {schema}: {w}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(states > 3 * many as usize, "only {states} states compared");
 }
 
 #[test]

@@ -5,14 +5,14 @@
 //! complete a special name are taken back and stepped exactly. Inside declared names the tries of names and vocabulary
 //! are walked side by side, and only quotes and escapes are stepped.
 
-use crate::json::string_escape::spells_itself;
 pub(crate) mod escape_table;
 pub(crate) mod escapes;
 pub(crate) mod exhausted;
 pub(crate) mod group_alternatives;
 pub(crate) mod names;
 
-use crate::json::string_escape::EscapeState;
+use crate::json::canonical::escape;
+use crate::json::string_escape::{EscapeState, spells_itself};
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::mask::cache::row_patch::patch;
 use crate::mask::crossing::quote_tries::takes_all;
@@ -398,22 +398,10 @@ fn next_names(program: &Program, names: &[NamedKeys]) -> NamedKeyList {
     out
 }
 
-/// The state of a text lexeme after an opening quote and `text`, however it was spelled.
+/// The state of a text lexeme after an opening quote and `text`, written with the escapes that JSON needs: every lexeme
+/// allows these.
 fn encoded_state(lexeme: &Lexeme, text: &[u8]) -> u32 {
-    let mut state = lexeme.next(lexeme.start(), b'"');
-    for &b in text {
-        match b {
-            b'"' | b'\\' => {
-                state = lexeme.next(state, b'\\');
-                state = lexeme.next(state, b);
-            }
-            0..0x20 => {
-                for e in format!("\\u{b:04x}").bytes() {
-                    state = lexeme.next(state, e);
-                }
-            }
-            _ => state = lexeme.next(state, b),
-        }
-    }
-    state
+    let mut written = vec![b'"'];
+    escape(text, &mut written);
+    written.iter().fold(lexeme.start(), |state, &byte| lexeme.next(state, byte))
 }

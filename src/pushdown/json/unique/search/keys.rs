@@ -6,6 +6,7 @@
 //! which the frames, that know no such order, see at the closing bracket only. There are as many such ways as sets of
 //! keys, so each key is asked whether enough keys can come behind it.
 
+use crate::json::canonical::escape;
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::CLOSED;
 use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
@@ -67,7 +68,7 @@ impl JsonMachine<'_> {
                 continue;
             }
             let mut bytes = if inside { Vec::new() } else { vec![b'"'] };
-            key[prefix.len()..].iter().for_each(|&b| spell(b, &mut bytes));
+            escape(&key[prefix.len()..], &mut bytes);
             bytes.push(b'"');
             // A key that was begun before the search says nothing about those that may come.
             let ordered = !inside && (self.program.any_order || !self.is_named(node, key));
@@ -208,14 +209,5 @@ impl JsonMachine<'_> {
             }
         }
         out
-    }
-}
-
-/// A byte of a key between quotes.
-fn spell(byte: u8, out: &mut Vec<u8>) {
-    match byte {
-        b'"' | b'\\' => out.extend([b'\\', byte]),
-        0..0x20 => out.extend(format!("\\u{byte:04x}").bytes()),
-        _ => out.push(byte),
     }
 }
