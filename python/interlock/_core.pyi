@@ -446,7 +446,8 @@ class Index:
         """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
 
         ``tag`` is its JSON object, in the dialect of XGrammar with interlock's additions, or a ``spec.StructuralTag``.
-        docs/formats.md says what each format accepts. ``closed`` reads object schemas without ``additionalProperties`` as
+        docs/formats.md says what each format accepts. ``closed`` reads object schemas without ``additionalProperties``
+        as
         closed, as XGrammar does by default.
 
         ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
@@ -508,15 +509,16 @@ class Index:
     ) -> Index:
         """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
-        ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON.
-        ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
-        method that suits it.
+            ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for
+            JSON.
+            ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
+            method that suits it.
 
-        >>> import interlock
-        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
-        >>> index = interlock.Index.from_response_format({"guided_choice": ["yes"]}, vocabulary)
-    >>> index.guide().forced_text()
-        'yes'
+            >>> import interlock
+            >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+            >>> index = interlock.Index.from_response_format({"guided_choice": ["yes"]}, vocabulary)
+        >>> index.guide().forced_text()
+            'yes'
         """
 
     @classmethod

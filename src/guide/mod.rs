@@ -168,7 +168,8 @@ impl Guide {
             self.terminated = true;
             return true;
         }
-        if let IndexEngine::Grammar(grammar) = &self.index.0.engine
+        if let Position::Grammar { .. } = self.position
+            && let IndexEngine::Grammar(grammar) = &self.index.0.engine
             && !grammar.program.token_sets.is_empty()
         {
             return self.try_advance_special(id);
@@ -259,11 +260,9 @@ impl Guide {
 
     /// Takes a token that a grammar may name: one that has no text, or any where it names some.
     fn try_advance_special(&mut self, id: u32) -> bool {
-        let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
-            (&self.index.0.engine, &mut self.position)
-        else {
-            return false;
-        };
+        // An index from a file has an engine only where a guide has left its tables.
+        let Position::Grammar { stack, at } = &mut self.position else { return false };
+        let IndexEngine::Grammar(grammar) = &self.index.0.engine else { return false };
         let before = *at;
         let mut machine = grammar.program.machine(stack);
         let next = match self.root.vocabulary().spelling(id) {

@@ -81,9 +81,7 @@ def compile_source(
     if source.kind == "structural_tag":
         from interlock.tools.tag_index import index_of_structural_tag
 
-        return index_of_structural_tag(
-            source.text, vocabulary, special_delimiters=True, limits=limits, cancel=cancel
-        )
+        return index_of_structural_tag(source.text, vocabulary, special_delimiters=True, limits=limits, cancel=cancel)
     if source.kind == "regex":
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
