@@ -133,7 +133,13 @@ impl ByteCoverage {
         let needed = escapes == EscapeUse::Needed;
         let plain = |b: u8| match b {
             b'"' | b'\\' => self.escapes && one(b),
-            0..0x20 => digits || self.escapes && matches!(b, 8 | 9 | 10 | 12 | 13) && b"btnfr".iter().all(|&b| one(b)),
+            // What has a short escape has no other one.
+            8 => self.escapes && one(b'b'),
+            9 => self.escapes && one(b't'),
+            10 => self.escapes && one(b'n'),
+            12 => self.escapes && one(b'f'),
+            13 => self.escapes && one(b'r'),
+            0..0x20 => digits,
             0x80.. => digits && !needed || self.sequences && one(b),
             _ => one(b),
         };

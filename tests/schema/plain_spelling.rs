@@ -239,6 +239,36 @@ fn unique_objects_with_escaped_keys_are_used_up() {
     }
 }
 
+/// A line break is written by a backslash and an `n` only: where that byte is no token, nothing may begin one.
+#[test]
+fn escapes_without_their_letter_are_not_begun() {
+    let bytes = (0..=255u8).filter(|b| *b != b'n').map(|b| vec![b]);
+    let mut tokens: Vec<Vec<u8>> = bytes.chain([b"\\n".to_vec(), b"an".to_vec(), b"\"\\".to_vec()]).collect();
+    tokens.push(Vec::new());
+    let options = interlock::VocabularyOptions { eos_token_ids: vec![tokens.len() as u32 - 1], ..Default::default() };
+    let v = Vocabulary::new(&tokens, options).expect("a vocabulary");
+    for (property_order, spelling) in WAYS {
+        let options = SchemaOptions { property_order, spelling: Some(spelling), ..SchemaOptions::default() };
+        let compile = |schema: &str| Index::from_json_schema(schema, &v, &options, &Limits::default());
+        let constant = compile(r#"{"enum":["\n","\t","a\n","a\t"]}"#).expect("two are left");
+        let mut walks = vec![constant];
+        if spelling == Spelling::Plain {
+            assert!(compile(r#"{"type":"string","pattern":"^\\n$"}"#).is_err());
+            walks.push(compile(r#"{"type":"string","pattern":"^[\\n\\t]{2}$"}"#).expect("tabs are left"));
+            walks.push(compile(r#"{"type":"object","propertyNames":{"maxLength":1}}"#).expect("an object"));
+        }
+        let tokens = Spellings::of(&v);
+        for index in &walks {
+            for seed in 0..20 {
+                let guide = index.guide(&GuideOptions::default()).expect("no budget");
+                let plan = Plan { tokens: 20, every: 1, probes: 20 };
+                let found = walk(guide, None, &tokens, Walker::new(seed, b""), plan);
+                assert!(found.wrong.is_empty(), "{:?}", found.wrong);
+            }
+        }
+    }
+}
+
 /// As many random schemas as `INTERLOCK_PLAIN_SCHEMAS` says.
 #[test]
 fn masks_of_random_schemas_are_exact() {
