@@ -16,7 +16,7 @@ use crate::pushdown::grammar::productions::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::END;
 use crate::pushdown::json::program::Program;
-use crate::schema::{SchemaOptions, Spelling, Whitespace};
+use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::util::cancel::limited;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -139,11 +139,15 @@ fn document_options(schema: &str) -> Result<SchemaOptions> {
             ("whitespace_pattern", serde_json::Value::String(pattern)) => {
                 options.whitespace = Whitespace::Pattern(pattern.clone());
             }
+            ("property_order", serde_json::Value::String(order)) if matches!(&**order, "any" | "schema") => {
+                let any = order == "any";
+                options.property_order = if any { PropertyOrder::Any } else { PropertyOrder::Schema };
+            }
             ("lenient" | "coerce_one_of", serde_json::Value::Bool(false)) => {}
             _ => {
                 let message = format!(
-                    "x-guidance: {name} is not supported; json_allow_general_unicode_escapes, whitespace_flexible and \
-                     whitespace_pattern are"
+                    "x-guidance: {name} is not supported; json_allow_general_unicode_escapes, property_order, \
+                     whitespace_flexible and whitespace_pattern are"
                 );
                 return Err(Error::new(ErrorKind::Unsupported, message));
             }

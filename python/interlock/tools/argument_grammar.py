@@ -63,12 +63,9 @@ class ArgumentGrammar:
     def json(self, schema: Any, place: str, excludes: Sequence[str] = ()) -> str:
         """A JSON document of a schema."""
         node = self.node
-        if node.any_order and _has_order(schema):
-            raise refuse(
-                "members of JSON objects in any order cannot stand inside a larger text yet",
-                f"{self.pointer}/any_order",
-            )
         asked: dict[str, Any] = {"json_allow_general_unicode_escapes": True}
+        if node.any_order:
+            asked["property_order"] = "any"
         if node.max_whitespace_cnt is not None:
             asked["whitespace_pattern"] = f"[ \\n\\t\\r]{{0,{node.max_whitespace_cnt}}}"
         whole = excluding(document(schema, self.schema), excludes)
@@ -535,14 +532,3 @@ def _only_known(schema: Mapping[str, Any], place: str) -> None:
     for word in ("not", "if", "prefixItems", "uniqueItems", "contains", "unevaluatedItems"):
         if schema.get(word, False) is not False:
             raise refuse(f"{word} of a value that is no JSON cannot be enforced", f"{place}/{word}")
-
-
-def _has_order(schema: Any) -> bool:
-    """Whether an object of the schema may have more than one member in an order that is declared."""
-    if isinstance(schema, Mapping):
-        declared = schema.get("properties")
-        if isinstance(declared, Mapping) and declared:
-            if len(declared) > 1 or schema.get("additionalProperties", True) is not False:
-                return True
-        return any(_has_order(part) for part in schema.values())
-    return isinstance(schema, list) and any(_has_order(part) for part in schema)
