@@ -137,6 +137,7 @@ chat-templates: develop ## tool formats against chat templates (TEMPLATES=folder
 	INTERLOCK_CHAT_TEMPLATES="$(TEMPLATES)" $(BIN)/python -m pytest tests/python/test_chat_templates.py
 
 grammars: develop ## grammars against real files and real parsers
+	INTERLOCK_GRAMMAR_LIBRARY=1 $(BIN)/python -m pytest tests/python/test_grammars_library.py
 	$(BIN)/python benches/grammar_corpus.py sentences python
 
 # The stubs say what the compiled module has, and the package passes the type checker.

@@ -28,6 +28,7 @@ from typing import Any
 
 import lark
 
+os.environ["INTERLOCK_GRAMMAR_LIBRARY"] = "1"
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python"))
 
 from glr_recognizer import Recognizer
