@@ -90,7 +90,6 @@ fn reported_hangs_of_other_engines() {
 }
 
 #[test]
-#[ignore = "not met: 3,000 parentheses take 46 ms and 12,000 take 1.4 s, unoptimized"]
 fn nesting_is_linear() {
     grows_linearly(r#"start: "(" start ")" | "x""#, |n| format!("{}x{}", "(".repeat(n), ")".repeat(n)), 3_000);
     grows_linearly(r#"start: "a" start | "b""#, |n| format!("{}b", "a".repeat(n)), 6_000);
@@ -102,7 +101,6 @@ fn nesting_is_linear() {
 }
 
 #[test]
-#[ignore = "not confirmed: takes more than a minute unoptimized"]
 fn ambiguity_without_bound_is_linear_where_it_is_flattened() {
     grows_linearly(r#"start: start start | "a""#, |n| "a".repeat(n), 3_000);
     grows_linearly(r#"start: start start start | start start | "a""#, |n| "a".repeat(n), 3_000);
@@ -125,7 +123,7 @@ fn nesting_in_a_rule_is_bounded() {
 }
 
 #[test]
-#[ignore = "not confirmed: takes more than a minute unoptimized"]
+#[ignore = "10,000 literals are a LimitError: a grammar may have 5,000 terminals"]
 fn many_alternatives_and_rules() {
     let words: Vec<String> = (0..10_000).map(|n| format!("\"w{n}x\"")).collect();
     let mut many = guide(&format!("start: ({})+", words.join("|")));
@@ -138,7 +136,6 @@ fn many_alternatives_and_rules() {
 }
 
 #[test]
-#[ignore = "not confirmed: takes more than 18 s unoptimized"]
 fn repetitions_without_measure() {
     for (grammar, text) in [
         (r#"start: "a"~0..100000"#, "aaaa"),
