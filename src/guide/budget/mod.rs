@@ -68,9 +68,6 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
-        if let IndexEngine::Grammar(_) = &self.index.0.engine {
-            return Err(no_plan());
-        }
         let planned = self.plan_here().map(|p| p.len());
         planned.or_else(|| Some(self.search(u64::MAX).plan?.len())).ok_or_else(no_plan)
     }

@@ -280,10 +280,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     fn merged(&mut self, places: &[u32]) -> u32 {
         let mut all = Shifted::default();
         for &place in places {
-            for top in self.places[place as usize].tops.clone() {
-                let below: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.below(top));
-                all.add_all(self.stack.state(top), &below);
-            }
+            self.places[place as usize].tops.iter().for_each(|&top| all.add_top(self.stack, top));
         }
         let tops = all.finish(self.stack);
         self.place((None, tops))

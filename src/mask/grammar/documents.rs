@@ -58,25 +58,23 @@ impl GrammarMasker<'_> {
     }
 
     fn fill_frame(&self, stack: &mut ParseStack, branch: &Branch, document: u32, frame: FrameId, row: &mut [u32]) {
-        let masks = &self.documents[document as usize];
-        let mut own = vec![0; row.len()];
-        let mut known = GuideMemo::default();
-        let mut asked = CacheProbe::default();
-        if let Some(frames) = self.program.machine(stack).frames(document) {
-            let (tables, lexemes) = (self.tables, &masks.lexemes);
-            let mut masker =
-                MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut known, &mut own);
-            if !masker.fill_known(&masks.memo, frame, &mut asked) {
-                masker.fill_asked(&masks.memo, frame, &asked);
+        // Few documents begin where a longer match must not go on: there every byte is looked at.
+        let walked = branch.is_in_document() && branch.scan != NO_OBLIGATIONS;
+        if !walked {
+            let masks = &self.documents[document as usize];
+            let mut own = vec![0; row.len()];
+            let mut known = GuideMemo::default();
+            let mut asked = CacheProbe::default();
+            if let Some(frames) = self.program.machine(stack).frames(document) {
+                let (tables, lexemes) = (self.tables, &masks.lexemes);
+                let mut masker =
+                    MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut known, &mut own);
+                if !masker.fill_known(&masks.memo, frame, &mut asked) {
+                    masker.fill_asked(&masks.memo, frame, &asked);
+                }
             }
+            row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
         }
-        row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
-        if branch.scan != NO_OBLIGATIONS && branch.is_in_document() {
-            // Few documents begin where a longer match must not go on.
-            row.iter_mut().zip(&own).for_each(|(to, from)| *to &= !from);
-            builder::MaskBuilder::new(self, stack).walk_document(branch, document, frame, true, row);
-            return;
-        }
-        builder::MaskBuilder::new(self, stack).walk_document(branch, document, frame, false, row);
+        builder::MaskBuilder::new(self, stack).walk_document(branch, document, frame, walked, row);
     }
 }

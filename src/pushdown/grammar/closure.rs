@@ -202,8 +202,9 @@ impl Shifted {
         }
     }
 
-    /// Adds a state on top of nodes.
-    pub fn add_all(&mut self, state: LrStateId, below: &[NodeId]) {
+    /// Adds a top, with the nodes below it.
+    pub fn add_top(&mut self, stack: &ParseStack, top: NodeId) {
+        let (state, below) = (stack.state(top), stack.below(top));
         if below.is_empty() && !self.0.iter().any(|(known, _)| *known == state) {
             self.0.push((state, SmallVec::new()));
         }

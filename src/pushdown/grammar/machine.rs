@@ -78,11 +78,7 @@ impl GrammarMachine<'_> {
             let [one] = group else {
                 let mut merged = Shifted::default();
                 for branch in group {
-                    let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-                    for top in tops {
-                        let below: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.below(top));
-                        merged.add_all(self.stack.state(top), &below);
-                    }
+                    self.stack.tops(branch.tops).iter().for_each(|&top| merged.add_top(self.stack, top));
                 }
                 let tops = merged.finish(self.stack);
                 out.push(Branch::scanning(self.stack.group(&tops), group[0].scan));
@@ -118,8 +114,7 @@ impl GrammarMachine<'_> {
                 }
             };
             if program.ignored.contains(&terminal) {
-                let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-                tops.into_iter().for_each(|top| {
+                self.stack.tops(branch.tops).iter().for_each(|&top| {
                     if !ended[at].kept.contains(&top) {
                         ended[at].kept.push(top);
                     }
@@ -127,10 +122,7 @@ impl GrammarMachine<'_> {
             }
             let found = match &found {
                 Some(found) => found,
-                None => {
-                    let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-                    found.insert(program.closure(self.stack, &tops))
-                }
+                None => found.insert(program.closure(self.stack, self.stack.tops(branch.tops))),
             };
             found.shift(&program.lr, &program.productions, self.stack, terminal, &mut ended[at].shifted);
         }
@@ -205,10 +197,8 @@ impl GrammarMachine<'_> {
         }
         let mut shifted = Shifted::default();
         for branch in self.boundaries(branches) {
-            let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-            let found = program.closure(self.stack, &tops);
-            let symbols: SmallVec<[u32; 4]> = found.closure.next.iter().copied().collect();
-            for symbol in symbols {
+            let found = program.closure(self.stack, self.stack.tops(branch.tops));
+            for &symbol in found.closure.next.iter() {
                 let Some(set) = program.productions.token_set(symbol) else { continue };
                 let set = &program.token_sets[set];
                 if set.binary_search(&token).is_ok() {
@@ -258,16 +248,21 @@ impl GrammarMachine<'_> {
     /// The position behind some bytes. `None` if they are refused; then nothing is left behind.
     pub fn step_bytes(&mut self, from: PositionId, bytes: &[u8]) -> Option<PositionId> {
         let mark = self.stack.mark();
-        let mut branches = self.stack.branches_of(from);
+        let before = self.stack.branches_of(from);
+        let mut branches = self.step_all(before, bytes);
+        self.compact(&mut branches, &mark);
+        self.settle(branches, &mark)
+    }
+
+    /// The branches behind some bytes; none if they are refused.
+    fn step_all(&mut self, mut branches: Branches, bytes: &[u8]) -> Branches {
         for &byte in bytes {
             branches = self.step(&branches, byte);
             if branches.is_empty() {
-                self.stack.truncate(&mark);
-                return None;
+                break;
             }
         }
-        self.compact(&mut branches, &mark);
-        self.settle(branches, &mark)
+        branches
     }
 
     /// The position behind a special token, if it is allowed.
@@ -283,14 +278,7 @@ impl GrammarMachine<'_> {
         let mark = self.stack.mark();
         let before = self.stack.branches_of(from);
         let mut all = self.step_special(&before, token);
-        let mut branches = before;
-        for &byte in bytes {
-            branches = self.step(&branches, byte);
-            if branches.is_empty() {
-                break;
-            }
-        }
-        branches.into_iter().for_each(|branch| add(&mut all, branch));
+        self.step_all(before, bytes).into_iter().for_each(|branch| add(&mut all, branch));
         self.settle(all, &mark)
     }
 

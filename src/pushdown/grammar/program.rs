@@ -34,8 +34,6 @@ pub struct GrammarProgram {
     pub follow: Follow,
     /// Terminals that may stand between others.
     pub ignored: Box<[u32]>,
-    /// The names of the terminals, for messages.
-    pub terminal_names: Box<[String]>,
     /// The special tokens of each set, ascending.
     pub token_sets: Box<[Box<[u32]>]>,
     /// JSON documents inside the output.
@@ -79,7 +77,6 @@ impl GrammarProgram {
             closures: Closures::default(),
             follow,
             ignored,
-            terminal_names: grammar.terminals.iter().map(|t| t.name.clone()).collect(),
             token_sets: token_sets.into(),
             documents,
             succession,
