@@ -13,6 +13,7 @@ use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::succession::Outlook;
 use crate::pushdown::json::frame::FrameId;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
@@ -56,7 +57,7 @@ pub(super) struct MaskBuilder<'b, 'a> {
     places: Vec<Place>,
     ends: SeededMap<(u32, ScanStateId, u32), Ends>,
     by_tops: SeededMap<SmallVec<[NodeId; 2]>, u32>,
-    completes: SeededMap<(u32, ScanStateId), bool>,
+    outlooks: SeededMap<(u32, ScanStateId), Outlook>,
     /// Node, state of the scanner and place, by node.
     todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
     documents: Vec<DocumentVisit>,
@@ -77,7 +78,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             places: Vec::new(),
             ends: SeededMap::default(),
             by_tops: SeededMap::default(),
-            completes: SeededMap::default(),
+            outlooks: SeededMap::default(),
             todo: BinaryHeap::new(),
             documents: Vec::new(),
             merges: masker.program.scanner.lexer() != Lexer::Contextual,
@@ -295,13 +296,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
-        let lets = |terminal: u32| {
-            let closure = &self.places[place as usize].found.closure;
-            program.succession.completes_behind(terminal, closure, program.productions.terminals)
-        };
-        // Where it can't be told at once whether a terminal can be completed, every node below is looked at.
-        let told = program.succession.rules_are_free && scan.live.iter().all(|&(t, _)| lets(t));
-        if settled && told && end - node > SMALL {
+        if settled && end - node > SMALL && self.outlook(place, state) == Outlook::Open {
             for &(terminal, at) in &scan.live {
                 let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
                 let tables = self.masker.tables;
@@ -327,7 +322,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     /// Adds the tokens that end at a node, and sees to those below it.
     fn enter(&mut self, node: u32, place: u32, state: ScanStateId) {
-        if !self.completes(place, state) {
+        if self.outlook(place, state) == Outlook::Dead {
             return;
         }
         self.allow_tokens(node);
@@ -336,33 +331,22 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
     }
 
-    fn completes(&mut self, place: u32, state: ScanStateId) -> bool {
-        if self.masker.program.succession.is_free {
-            return true;
-        }
-        // Behind a terminal of the rules something may always follow.
+    fn outlook(&mut self, place: u32, state: ScanStateId) -> Outlook {
         let program = self.masker.program;
-        let scan = program.scanner.state(state);
-        if self.merges
-            && program.succession.rules_are_free
-            && program.scanner.obligations(scan.obligations).is_empty()
-            && scan.live.iter().any(|(terminal, _)| !program.ignored.contains(terminal))
-        {
-            return true;
+        if program.succession.is_free {
+            return Outlook::Open;
         }
-        if let Some(&known) = self.completes.get(&(place, state)) {
+        if let Some(&known) = self.outlooks.get(&(place, state)) {
             return known;
         }
-        let branch = Branch::scanning(self.places[place as usize].group, state);
-        let answer = match self.masker.program.machine(self.stack).completes_nearby(&branch) {
-            Some(decided) => {
-                self.decided.extend(decided);
-                true
-            }
-            None => self.search(place, &branch),
-        };
-        self.completes.insert((place, state), answer);
-        answer
+        let found = &self.places[place as usize].found;
+        let mut outlook = program.machine(self.stack).outlook_at(state, found, &mut self.decided);
+        if outlook == Outlook::Unknown {
+            let branch = Branch::scanning(self.places[place as usize].group, state);
+            outlook = if self.search(place, &branch) { Outlook::Completes } else { Outlook::Dead };
+        }
+        self.outlooks.insert((place, state), outlook);
+        outlook
     }
 
     fn search(&mut self, place: u32, branch: &Branch) -> bool {
@@ -378,7 +362,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             }
         }
         self.decided.extend(below);
-        self.masker.program.machine(self.stack).completes(branch)
+        self.masker.program.machine(self.stack).search_completion(branch)
     }
 
     /// Goes on behind the terminals that may end at a node.

@@ -16,7 +16,7 @@ const FAR: u32 = 6;
 
 impl GrammarMachine<'_> {
     /// Whether the output can be completed from a branch.
-    pub(super) fn search_completion(&mut self, branch: &Branch) -> bool {
+    pub fn search_completion(&mut self, branch: &Branch) -> bool {
         let mark = self.stack.mark();
         let answer = self.search(branch);
         self.stack.truncate(&mark);

@@ -64,12 +64,12 @@ impl GrammarProgram {
         let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first);
         let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
         let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
-        let lr = LrAutomaton::new(&productions);
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored),
+            _ => Succession::of(&scanner, &follow, &ignored, &documents_first),
         };
+        let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
         let program = GrammarProgram {
             productions,
             lr,

@@ -66,6 +66,8 @@ struct Obligations {
     list: Box<[Obligation]>,
     /// The bytes that would break it, made on use.
     forbidden: OnceLock<ByteSet>,
+    /// Whether some text keeps all of them, made on use.
+    possible: OnceLock<bool>,
 }
 
 /// What decides which of several terminals is taken where they match the same text.
@@ -75,6 +77,13 @@ pub struct Precedence {
     pub priority: i32,
     /// Literals before patterns.
     pub literal: bool,
+}
+
+/// Whether the same is said to follow and not to follow.
+fn contradict(list: &[Obligation]) -> bool {
+    list.iter().any(|&(promise, terminal, state)| {
+        promise == Promise::Follows && list.contains(&(Promise::FollowsNot, terminal, state))
+    })
 }
 
 /// The terminals of a grammar as one automaton over bytes. Threads share it.
@@ -167,6 +176,11 @@ impl Scanner {
     /// The first byte of each class of bytes that act alike in every state.
     pub fn bytes_of_classes(&self) -> &[u8] {
         &self.firsts
+    }
+
+    /// The bytes of a class.
+    pub fn bytes_of_class(&self, class: usize) -> std::ops::Range<usize> {
+        usize::from(self.firsts[class])..self.firsts.get(class + 1).map_or(256, |&next| usize::from(next))
     }
 
     /// The class of a byte.
@@ -264,7 +278,7 @@ impl Scanner {
     }
 
     /// The state of a terminal behind a byte of its text, or one that is dead.
-    fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
+    pub fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
         match &self.lexemes[terminal as usize] {
             Some(lexeme) if byte != END || !self.looks_ahead[terminal as usize] => lexeme.next(from, byte),
             _ => DEAD,
@@ -288,20 +302,60 @@ impl Scanner {
             Some(obligations) => {
                 let mut builder = self.lock();
                 let obligations = self.oblige(&mut builder, obligations);
-                self.intern(&mut builder, live, obligations, false)
+                match self.may_be_kept(&mut builder, obligations) {
+                    true => self.intern(&mut builder, live, obligations, false),
+                    false => REFUSED,
+                }
             }
         };
         state.row[self.class(byte)].store(to, Ordering::Release);
         to
     }
 
+    /// Whether some text keeps obligations. True as well where that is not found out in reasonable time.
+    fn may_be_kept(&self, builder: &mut Builder, id: ObligationsId) -> bool {
+        /// Lists that are looked at.
+        const MOST: usize = 1_000;
+        let Some(obligations) = self.obligations.get(id) else { return true };
+        if obligations.list.iter().all(|&(promise, ..)| promise == Promise::NoLonger) {
+            return true;
+        }
+        if let Some(&known) = obligations.possible.get() {
+            return known;
+        }
+        let mut seen = vec![id];
+        let mut at = 0;
+        let mut answer = false;
+        while let Some(&one) = seen.get(at).filter(|_| !answer) {
+            at += 1;
+            if contradict(self.obligations(one)) {
+                continue;
+            }
+            answer = seen.len() > MOST || self.may_end(one);
+            for &byte in self.firsts.iter().filter(|_| !answer) {
+                let Some(list) = self.step_obligations(self.obligations(one), byte) else { continue };
+                let next = self.oblige(builder, list);
+                if !seen.contains(&next) {
+                    seen.push(next);
+                }
+            }
+        }
+        *obligations.possible.get_or_init(|| answer)
+    }
+
     /// Whether a terminal may end in a state, whatever follows.
-    fn accepts(&self, terminal: u32, state: StateId) -> bool {
+    pub fn accepts(&self, terminal: u32, state: StateId) -> bool {
         let Some(lexeme) = self.lexeme(terminal).filter(|_| state > CLOSED) else { return false };
         match self.looks_ahead[terminal as usize] {
             true => lexeme.next(state, END) > CLOSED,
             false => lexeme.state(state).accepting,
         }
+    }
+
+    /// Whether a text that two terminals match is the first one's.
+    pub fn prefers(&self, terminal: u32, other: u32) -> bool {
+        let rank = |t: u32| (std::cmp::Reverse(self.precedence[t as usize]), t);
+        rank(terminal) < rank(other)
     }
 
     /// Whether a terminal's look-ahead sees beyond its end.
@@ -325,8 +379,25 @@ impl Scanner {
     /// The bytes that keep some promise open, or break it, behind the end of a terminal in a state.
     pub fn bytes_that_matter(&self, own: TerminalState) -> ByteSet {
         let list: Vec<Obligation> = self.promises(&own).chain([(Promise::NoLonger, own.0, own.1)]).collect();
+        self.bytes_that_leave(&list)
+    }
+
+    /// The bytes that tell whether the look-ahead of a terminal that ends in a state is met; `None` if it is, whatever
+    /// follows.
+    pub fn bytes_that_decide(&self, own: TerminalState) -> Option<ByteSet> {
+        let (_, terminal, rest) = self.promises(&own).next()?;
+        Some(self.bytes_that_leave(&[(Promise::FollowsNot, terminal, rest)]))
+    }
+
+    /// The bytes that keep some obligation open, or break it.
+    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> ByteSet {
+        self.bytes_that_leave(self.obligations(obligations))
+    }
+
+    /// The bytes that keep some promise open, or break it.
+    fn bytes_that_leave(&self, list: &[Obligation]) -> ByteSet {
         let by_class: Vec<bool> =
-            self.firsts.iter().map(|&byte| self.step_obligations(&list, byte).is_none_or(|l| !l.is_empty())).collect();
+            self.firsts.iter().map(|&byte| self.step_obligations(list, byte).is_none_or(|l| !l.is_empty())).collect();
         std::array::from_fn(|byte| by_class[self.class(byte as u8)])
     }
 
@@ -345,7 +416,8 @@ impl Scanner {
         }
         let id = builder.by_obligations.len() as ObligationsId;
         builder.bytes += list.len() * 16 + 360;
-        self.obligations.set(id, Obligations { list: list.clone(), forbidden: OnceLock::new() });
+        self.obligations
+            .set(id, Obligations { list: list.clone(), forbidden: OnceLock::new(), possible: OnceLock::new() });
         builder.by_obligations.insert(list, id);
         id
     }
@@ -384,7 +456,7 @@ impl Scanner {
         let mut accepting: Vec<TerminalState> = live.iter().copied().filter(|&(t, s)| self.accepts(t, s)).collect();
         let held = self.obligations(obligations).to_vec();
         let longer = |one: &TerminalState| Some((Promise::NoLonger, one.0, one.1)).filter(|_| self.goes_on(one));
-        match self.lexer {
+        let ends: Vec<(u32, ObligationsId)> = match self.lexer {
             Lexer::Any => accepting
                 .iter()
                 .map(|own| match self.promises(own).next() {
@@ -412,9 +484,10 @@ impl Scanner {
                     let Some((_, terminal, rest)) = promise else { break };
                     before.push((Promise::FollowsNot, terminal, rest));
                 }
-                ends.into()
+                ends
             }
-        }
+        };
+        ends.into_iter().filter(|&(_, obligations)| self.may_be_kept(builder, obligations)).collect()
     }
 
     /// How many states are known.

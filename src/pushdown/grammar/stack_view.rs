@@ -14,6 +14,8 @@ use crate::util::hash::SeededMap;
 
 /// A state whose node has not exactly one node below that is met for the first time.
 const BRANCHING: u32 = 1 << 31;
+/// Set in the description of a node that [completes](ParseStack::completes).
+const COMPLETES: u32 = 1 << 29;
 
 /// The description of a stack down to some level.
 pub struct StackView {
@@ -47,7 +49,7 @@ impl StackView {
         }
         for at in self.read..end {
             let node = self.order[at];
-            let state = stack.state(node);
+            let state = stack.state(node) | if stack.completes(node) { COMPLETES } else { 0 };
             let below = stack.below(node);
             if let [one] = below
                 && (!self.branches || self.number(*one).is_none())
