@@ -1,7 +1,7 @@
 //! Builds the mask of a branch that is not known.
 //!
 //! The trie of tokens is followed with a branch, but not byte by byte: inside a terminal the tokens below a node are a
-//! known row, and the nodes where the terminal may end are a known list. Small subtrees are walked.
+//! known row, and what tokens spell behind its end is a known trie (`exits`). Small subtrees are walked.
 
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
+use crate::mask::grammar::exits::SMALL;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
@@ -17,9 +18,6 @@ use crate::pushdown::grammar::succession::Outlook;
 use crate::pushdown::json::frame::FrameId;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
-
-/// Subtrees of fewer nodes are walked.
-const SMALL: u32 = 64;
 
 /// Tops at which the builder arrived, with what the parser can do there.
 struct Place {
@@ -55,12 +53,15 @@ pub(super) struct MaskBuilder<'b, 'a> {
     own: u32,
     row: Vec<u32>,
     places: Vec<Place>,
-    ends: SeededMap<(u32, ScanStateId, u32), Ends>,
+    /// The places behind a terminal that ends at a place.
+    ends: SeededMap<(u32, u32), Ends>,
     by_tops: SeededMap<SmallVec<[NodeId; 2]>, u32>,
     outlooks: SeededMap<(u32, ScanStateId), Outlook>,
     /// Node, state of the scanner and place, by node.
     todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
     documents: Vec<DocumentVisit>,
+    /// Nodes below which a terminal goes on, by place and state of the scanner: what ends there is still to be seen to.
+    inside: SeededMap<(u32, ScanStateId), Vec<u32>>,
     /// Readings whose scanner is in the same state are one from there on.
     merges: bool,
     decided: Vec<NodeId>,
@@ -81,6 +82,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             outlooks: SeededMap::default(),
             todo: BinaryHeap::new(),
             documents: Vec::new(),
+            inside: SeededMap::default(),
             merges: masker.program.scanner.lexer() != Lexer::Contextual,
             decided: Vec::new(),
         }
@@ -91,7 +93,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
         let place = self.place(branch.group_and(tops));
         self.todo.push(Reverse((0, branch.scan, place)));
-        self.run();
+        self.run(self.trie);
+        self.run_exits();
         // Rows of terminals that look ahead hold tokens with the byte that separates what is ahead; no text has it.
         self.masker.no_text.iter().for_each(|&t| self.row[t as usize >> 5] &= !(1 << (t & 31)));
         self.special_tokens(branch);
@@ -109,23 +112,51 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let obligations = if branch.is_in_document() { branch.scan } else { NO_OBLIGATIONS };
         let visit = DocumentVisit { node: 0, place, document, frame, obligations, all };
         if branch.is_in_document() {
-            self.end_document(&visit);
+            self.end_document(self.trie, &visit);
         }
         self.documents.push(visit);
-        self.run();
+        self.run(self.trie);
+        self.run_exits();
         row.iter_mut().zip(&self.row).for_each(|(to, from)| *to |= from);
     }
 
-    /// Sees to everything that is still to be visited.
-    fn run(&mut self) {
+    /// Sees to everything that is still to be visited in a trie.
+    fn run(&mut self, trie: &Trie) {
         loop {
-            self.run_scanner();
+            self.run_scanner(trie);
             let Some(visit) = self.documents.pop() else { return };
-            self.visit_document(&visit);
+            self.visit_document(trie, &visit);
         }
     }
 
-    fn run_scanner(&mut self) {
+    /// Sees to what comes behind the terminals that go on below some nodes.
+    fn run_exits(&mut self) {
+        let GrammarMasker { program, vocabulary, masks, .. } = *self.masker;
+        while let Some(&(place, state)) = self.inside.keys().min() {
+            let mut nodes = self.inside.remove(&(place, state)).unwrap_or_default();
+            nodes.sort_unstable();
+            nodes.dedup();
+            let Some(exits) = masks.exits.of(program, vocabulary, &nodes, state) else {
+                // They are too many to be kept together.
+                nodes.iter().for_each(|&node| self.walk(self.trie, (node, place, state)));
+                self.run(self.trie);
+                continue;
+            };
+            for &(node, state) in &exits.many {
+                self.end_terminals(self.trie, node, place, state, SMALL);
+            }
+            self.run(self.trie);
+            for exit in &exits.few {
+                let nodes: SmallVec<[(u32, u8); 16]> = children(&exit.behind, 0).collect();
+                for to in self.ends_of(place, exit.terminal) {
+                    self.begin(&exit.behind, to, exit.obligations, &nodes);
+                }
+                self.run(&exit.behind);
+            }
+        }
+    }
+
+    fn run_scanner(&mut self, trie: &Trie) {
         // Nodes come in their order, so all ways to one are known when its turn comes.
         while let Some(Reverse(visit)) = self.todo.pop() {
             let (node, state, mut place) = visit;
@@ -143,19 +174,19 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                     others.push(place);
                     place = self.merged(&others);
                 }
-                self.visit((node, place, state));
+                self.visit(trie, (node, place, state));
             } else {
                 others.push(place);
-                others.into_iter().for_each(|place| self.visit((node, place, state)));
+                others.into_iter().for_each(|place| self.visit(trie, (node, place, state)));
             }
         }
     }
 
     /// Follows a document below a node.
-    fn visit_document(&mut self, visit: &DocumentVisit) {
-        let (trie, program) = (self.trie, self.masker.program);
+    fn visit_document(&mut self, trie: &Trie, visit: &DocumentVisit) {
+        let program = self.masker.program;
         if visit.all && visit.node != 0 {
-            self.end_document(visit);
+            self.end_document(trie, visit);
         }
         let base = trie.depth[visit.node as usize];
         let mut states = vec![(visit.frame, visit.obligations); 32];
@@ -174,9 +205,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 continue;
             };
             if visit.all {
-                self.allow_tokens(node);
+                self.allow_tokens(trie, node);
             }
-            self.end_document(&DocumentVisit { node, frame: to, obligations, ..*visit });
+            self.end_document(trie, &DocumentVisit { node, frame: to, obligations, ..*visit });
             // Without a quote the end of a string is not reached.
             let stays = !visit.all
                 && !self.masker.tables.children.is_quoted(node)
@@ -194,8 +225,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// Goes on behind a document, if it may end at a node.
-    fn end_document(&mut self, visit: &DocumentVisit) {
-        let (trie, program) = (self.trie, self.masker.program);
+    fn end_document(&mut self, trie: &Trie, visit: &DocumentVisit) {
+        let program = self.masker.program;
         if trie.end[visit.node as usize] == visit.node + 1
             || !program.machine(self.stack).may_end_at(visit.document, visit.frame)
         {
@@ -210,14 +241,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             return;
         }
         let to = self.place((None, tops));
-        let below = trie.children(visit.node).map(|child| (child, trie.byte[child as usize]));
-        let bytes: SmallVec<[(u32, u8); 16]> =
-            below.filter(|&(_, byte)| !program.scanner.forbids(visit.obligations, byte)).collect();
-        self.begin(to, visit.obligations, &bytes);
+        let allowed = |&(_, byte): &(u32, u8)| !program.scanner.forbids(visit.obligations, byte);
+        let nodes: SmallVec<[(u32, u8); 16]> = children(trie, visit.node).filter(allowed).collect();
+        self.begin(trie, to, visit.obligations, &nodes);
     }
 
     /// Begins terminals and documents at a place with the bytes of nodes.
-    fn begin(&mut self, to: u32, obligations: ObligationsId, nodes: &[(u32, u8)]) {
+    fn begin(&mut self, trie: &Trie, to: u32, obligations: ObligationsId, nodes: &[(u32, u8)]) {
         let program = self.masker.program;
         let there = &mut self.places[to as usize];
         let start = match there.starts.iter().find(|start| start.0 == obligations) {
@@ -231,7 +261,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         for &(node, byte) in nodes {
             let next = program.scanner.next(start, byte);
             if next != REFUSED {
-                self.enter(node, to, next);
+                self.enter(trie, node, to, next);
             }
         }
         if !self.places[to as usize].found.closure.has_documents {
@@ -245,23 +275,23 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 let Some(start) = machine.frames(document).map(|mut frames| frames.start()) else { continue };
                 let frame = machine.step_frame(document, start, byte);
                 if frame != NO_FRAME {
-                    self.allow_tokens(node);
+                    self.allow_tokens(trie, node);
                     let visit = DocumentVisit { node, place: to, document, frame, obligations, all: true };
-                    self.follow_later(visit);
+                    self.follow_later(trie, visit);
                 }
             }
         }
     }
 
     /// Puts off what lies below a node.
-    fn follow_later(&mut self, visit: DocumentVisit) {
-        if self.trie.end[visit.node as usize] > visit.node + 1 {
+    fn follow_later(&mut self, trie: &Trie, visit: DocumentVisit) {
+        if trie.end[visit.node as usize] > visit.node + 1 {
             self.documents.push(visit);
         }
     }
 
-    fn allow_tokens(&mut self, node: u32) {
-        self.trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
+    fn allow_tokens(&mut self, trie: &Trie, node: u32) {
+        trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
     }
 
     fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>)) -> u32 {
@@ -288,45 +318,49 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// Adds the tokens below a node.
-    fn visit(&mut self, (node, place, state): Visit) {
-        let program = self.masker.program;
-        let (trie, end) = (self.trie, self.trie.end[node as usize]);
-        if end == node + 1 {
+    fn visit(&mut self, trie: &Trie, visit: Visit) {
+        let (node, place, state) = visit;
+        let size = trie.end[node as usize] - node - 1;
+        if size == 0 {
             return;
         }
+        let program = self.masker.program;
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
-        if settled && end - node > SMALL && self.outlook(place, state) == Outlook::Open {
-            for &(terminal, at) in &scan.live {
-                let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
-                let tables = self.masker.tables;
-                let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
-                mask.inner.or_into(&mut self.row);
-            }
-            let exits = self.masker.masks.exits.of(program, trie, node, state);
-            for &(at, state) in exits.iter() {
-                self.end_terminals(at, place, state);
-            }
-            return;
+        // Where some of the states that follow are dead, every node below is looked at.
+        if !settled || size < SMALL || !std::ptr::eq(trie, self.trie) || self.outlook(place, state) != Outlook::Open {
+            return self.walk(trie, visit);
         }
-        for child in trie.children(node) {
-            let to = program.scanner.next(state, trie.byte[child as usize]);
+        for &(terminal, at) in &scan.live {
+            let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
+            let tables = self.masker.tables;
+            let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
+            mask.inner.or_into(&mut self.row);
+        }
+        self.inside.entry((place, state)).or_default().push(node);
+    }
+
+    /// Steps to the nodes below one.
+    fn walk(&mut self, trie: &Trie, (node, place, state): Visit) {
+        let program = self.masker.program;
+        for (child, byte) in children(trie, node) {
+            let to = program.scanner.next(state, byte);
             if to != REFUSED {
-                self.enter(child, place, to);
+                self.enter(trie, child, place, to);
             }
         }
-        if !scan.ends.is_empty() {
-            self.end_terminals(node, place, state);
+        if !program.scanner.state(state).ends.is_empty() {
+            self.end_terminals(trie, node, place, state, 0);
         }
     }
 
     /// Adds the tokens that end at a node, and sees to those below it.
-    fn enter(&mut self, node: u32, place: u32, state: ScanStateId) {
+    fn enter(&mut self, trie: &Trie, node: u32, place: u32, state: ScanStateId) {
         if self.outlook(place, state) == Outlook::Dead {
             return;
         }
-        self.allow_tokens(node);
-        if self.trie.end[node as usize] > node + 1 {
+        self.allow_tokens(trie, node);
+        if trie.end[node as usize] > node + 1 {
             self.todo.push(Reverse((node, state, place)));
         }
     }
@@ -365,37 +399,31 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         self.masker.program.machine(self.stack).search_completion(branch)
     }
 
-    /// Goes on behind the terminals that may end at a node.
-    fn end_terminals(&mut self, node: u32, place: u32, state: ScanStateId) {
+    /// Goes on behind the terminals that may end at a node, where more than `most` nodes follow.
+    fn end_terminals(&mut self, trie: &Trie, node: u32, place: u32, state: ScanStateId, most: u32) {
         let program = self.masker.program;
-        let trie = self.trie;
-        let ends = &program.scanner.state(state).ends;
-        let mut bytes: SmallVec<[(u32, u8); 16]> = SmallVec::new();
-        for (number, &(terminal, obligations)) in (0u32..).zip(ends.iter()) {
+        let mut nodes: SmallVec<[(u32, u8); 16]> = SmallVec::new();
+        for &(terminal, obligations) in &program.scanner.state(state).ends {
             // Most nodes have no byte below that could follow.
-            let follow = program.follow.bytes(terminal);
-            bytes.clear();
-            let below = trie.children(node).map(|child| (child, trie.byte[child as usize]));
-            bytes.extend(below.filter(|&(_, byte)| follow[usize::from(byte)]));
-            if obligations != NO_OBLIGATIONS {
-                bytes.retain(|&mut (_, byte)| !program.scanner.forbids(obligations, byte));
-            }
-            if bytes.is_empty() {
+            nodes.clear();
+            nodes.extend(children(trie, node).filter(|&(child, byte)| {
+                trie.end[child as usize] - child > most && program.may_follow(terminal, obligations, byte)
+            }));
+            if nodes.is_empty() {
                 continue;
             }
-            for to in self.ends_of(place, state, number) {
-                self.begin(to, obligations, &bytes);
+            for to in self.ends_of(place, terminal) {
+                self.begin(trie, to, obligations, &nodes);
             }
         }
     }
 
-    /// The places behind the end of a terminal, by its number among those that may end in a state.
-    fn ends_of(&mut self, place: u32, state: ScanStateId, number: u32) -> Ends {
-        if let Some(known) = self.ends.get(&(place, state, number)) {
+    /// The places behind the end of a terminal.
+    fn ends_of(&mut self, place: u32, terminal: u32) -> Ends {
+        if let Some(known) = self.ends.get(&(place, terminal)) {
             return known.clone();
         }
         let program = self.masker.program;
-        let (terminal, _) = program.scanner.state(state).ends[number as usize];
         let mut out = Ends::new();
         if program.ignored.contains(&terminal) {
             out.push(place);
@@ -407,7 +435,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if !tops.is_empty() {
             out.push(self.place((None, tops)));
         }
-        self.ends.insert((place, state, number), out.clone());
+        self.ends.insert((place, terminal), out.clone());
         out
     }
 
@@ -423,8 +451,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if program.scanner.state(branch.scan).at_boundary {
             places.push(here);
         } else {
-            for number in 0..program.scanner.state(branch.scan).ends.len() as u32 {
-                places.extend(self.ends_of(here, branch.scan, number));
+            for &(terminal, _) in &program.scanner.state(branch.scan).ends {
+                places.extend(self.ends_of(here, terminal));
             }
         }
         for place in places {
@@ -435,6 +463,11 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             }
         }
     }
+}
+
+/// The nodes below one, each with the byte that leads to it.
+fn children(trie: &Trie, node: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
+    trie.children(node).map(|child| (child, trie.byte[child as usize]))
 }
 
 impl Branch {

@@ -103,7 +103,7 @@ impl GrammarMachine<'_> {
         let mut found: Option<Found> = None;
         for &(terminal, obligations) in ends {
             if let Some(byte) = byte
-                && (!program.follow.bytes(terminal)[usize::from(byte)] || program.scanner.forbids(obligations, byte))
+                && !program.may_follow(terminal, obligations, byte)
             {
                 continue;
             }

@@ -113,6 +113,12 @@ impl GrammarProgram {
         self.scanner.start(next.chain(self.ignored.iter().copied()), obligations)
     }
 
+    /// Whether a byte may come behind the end of a terminal somewhere in the grammar, and no obligation forbids it.
+    #[inline]
+    pub fn may_follow(&self, terminal: u32, obligations: ObligationsId, byte: u8) -> bool {
+        self.follow.bytes(terminal)[usize::from(byte)] && !self.scanner.forbids(obligations, byte)
+    }
+
     /// The bytes that some terminal reads.
     pub fn used_bytes(&self) -> ByteSet {
         let mut out = [false; 256];
