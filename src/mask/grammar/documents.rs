@@ -75,6 +75,6 @@ impl GrammarMasker<'_> {
             }
             row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
         }
-        builder::MaskBuilder::new(self, stack).walk_document(branch, document, frame, walked, row);
+        builder::MaskBuilder::new(self, stack, branch).walk_document(branch, document, frame, walked, row);
     }
 }
