@@ -4,13 +4,14 @@
 //! its own, or not, since nothing is known yet of the terminal that follows. The closure holds every top that is
 //! reached so. Reductions pop at least one part and grammars have finitely many symbols, so it is finite.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::hash::SeededSet;
 
@@ -37,6 +38,8 @@ pub struct Closure {
     pub accepting: bool,
     /// A document may come next.
     pub has_documents: bool,
+    /// The state of the scanner at a boundary where nothing is promised, made on use.
+    pub scan_start: OnceLock<ScanStateId>,
 }
 
 /// Closures by what decides them.
@@ -100,6 +103,7 @@ impl Closures {
             next_completes: next_completes.into(),
             accepting,
             has_documents,
+            scan_start: OnceLock::new(),
         });
         self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
         // A view that another answer had led deeper gives the same numbers, and more of them.

@@ -108,9 +108,12 @@ impl GrammarProgram {
 
     /// The state of the scanner at a boundary behind these tops.
     pub fn scan_start(&self, found: &Found, obligations: ObligationsId) -> ScanStateId {
-        let terminals = self.productions.terminals;
-        let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
-        self.scanner.start(next.chain(self.ignored.iter().copied()), obligations)
+        let start = *found.closure.scan_start.get_or_init(|| {
+            let terminals = self.productions.terminals;
+            let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
+            self.scanner.start(next.chain(self.ignored.iter().copied()))
+        });
+        self.scanner.oblige_start(start, obligations)
     }
 
     /// Whether a byte may come behind the end of a terminal somewhere in the grammar, and no obligation forbids it.

@@ -12,6 +12,7 @@ use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
+use crate::util::bounded_cache::BoundedCache;
 use crate::util::hash::SeededMap;
 
 /// Names a state of the scanner.
@@ -30,6 +31,9 @@ pub const END: u8 = 0xFF;
 
 /// No obligations.
 pub const NO_OBLIGATIONS: ObligationsId = 0;
+
+/// Bytes of states at boundaries that one scanner keeps by what they are made of.
+const OBLIGED_BYTES: usize = 1 << 20;
 
 /// A terminal and the state of its automaton.
 pub type TerminalState = (u32, StateId);
@@ -99,6 +103,8 @@ pub struct Scanner {
     firsts: Box<[u8]>,
     states: AppendVec<ScanState>,
     obligations: AppendVec<Obligations>,
+    /// States at boundaries with obligations.
+    obliged: BoundedCache<(ScanStateId, ObligationsId), ScanStateId, OBLIGED_BYTES>,
     builder: Mutex<Builder>,
 }
 
@@ -143,6 +149,7 @@ impl Scanner {
             firsts: firsts.into(),
             states: AppendVec::default(),
             obligations: AppendVec::default(),
+            obliged: BoundedCache::default(),
             builder: Mutex::new(Builder { next: FIRST, ..Builder::default() }),
         };
         scanner.oblige(&mut scanner.lock(), Vec::new());
@@ -195,9 +202,23 @@ impl Scanner {
     }
 
     /// The state at a boundary where these terminals may begin.
-    pub fn start(&self, terminals: impl Iterator<Item = u32>, obligations: ObligationsId) -> ScanStateId {
+    pub fn start(&self, terminals: impl Iterator<Item = u32>) -> ScanStateId {
         let live = terminals.filter_map(|t| Some((t, self.lexemes[t as usize].as_ref()?.start()))).collect();
-        self.intern(&mut self.lock(), live, obligations, true)
+        self.intern(&mut self.lock(), live, NO_OBLIGATIONS, true)
+    }
+
+    /// A state at a boundary, with obligations.
+    pub fn oblige_start(&self, start: ScanStateId, obligations: ObligationsId) -> ScanStateId {
+        if obligations == NO_OBLIGATIONS {
+            return start;
+        }
+        if let Some(known) = self.obliged.get(&(start, obligations)) {
+            return known;
+        }
+        let live = self.state(start).live.to_vec();
+        let state = self.intern(&mut self.lock(), live, obligations, true);
+        self.obliged.keep((start, obligations), state, 24);
+        state
     }
 
     /// The state behind a byte, or [`REFUSED`].
