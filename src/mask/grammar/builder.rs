@@ -486,7 +486,14 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             mask.inner.or_into(self.row_at(level));
             self.look_at(trie.subtree_tokens(node), level);
         }
-        self.inside.entry((place, state)).or_default().push(node);
+        if !self.merges {
+            self.inside.entry((place, state)).or_default().push(node);
+            return;
+        }
+        let exits = self.masker.masks.exits.of(program, self.masker.vocabulary, &[node], state);
+        for &(node, state) in exits.iter().flat_map(|exits| &exits.many) {
+            self.end_terminals(trie, node, place, state, 0);
+        }
     }
 
     /// Steps to the nodes below one.

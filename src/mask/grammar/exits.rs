@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
@@ -48,6 +49,7 @@ pub struct Exits {
 
 impl Exits {
     /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too many.
+    /// Readings that may become one again are not followed in tries of their own: there all exits are nodes.
     pub fn of(&self, program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state: ScanStateId) -> Found {
         let key = (state, Box::from(nodes));
         if let Some(known) = self.known.get(&key) {
@@ -75,6 +77,7 @@ fn find(program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state:
     /// Rests of tokens that are put into tries.
     const MOST: usize = 100_000;
     let (scanner, trie) = (&program.scanner, vocabulary.trie());
+    let small = if program.scanner.lexer() == Lexer::Contextual { SMALL } else { 0 };
     let mut rests: SeededMap<(u32, ObligationsId), Rests> = SeededMap::default();
     let (mut count, mut many) = (0, Vec::new());
     let mut add_ends = |node: u32, state: ScanStateId| {
@@ -83,7 +86,7 @@ fn find(program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state:
                 if !program.may_follow(terminal, obligations, trie.byte[child as usize]) {
                     continue;
                 }
-                if trie.end[child as usize] - child > SMALL {
+                if trie.end[child as usize] - child > small {
                     if many.last() != Some(&(node, state)) {
                         many.push((node, state));
                     }
