@@ -6,62 +6,30 @@
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
+use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::exits::SMALL;
+use crate::mask::grammar::row_levels::RowLevels;
 use crate::mask::grammar::{Row, view_of};
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
-use crate::pushdown::grammar::stack_view::StackView;
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
-use crate::pushdown::json::frame::FrameId;
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
 
 /// Tops at which the builder arrived, with what the parser can do there.
-struct Place {
+pub(super) struct Place {
     group: Group,
     tops: SmallVec<[NodeId; 2]>,
-    found: Found,
+    pub(super) found: Found,
     starts: SmallVec<[(ObligationsId, ScanStateId); 2]>,
     /// How far down the stack one has to look to know that the builder arrives, and what it finds.
-    level: usize,
+    pub(super) level: usize,
 }
-
-/// How far down a stack each of its nodes is.
-struct Depths {
-    view: StackView,
-    /// How many nodes are described down to each level.
-    described: SmallVec<[usize; 8]>,
-}
-
-impl Depths {
-    /// The least level down to which these nodes are described, at most [`DEEPEST`]. Those from `own` on are not of the
-    /// stack.
-    fn level(&mut self, stack: &ParseStack, nodes: &[NodeId], own: u32) -> usize {
-        let mut level = 0;
-        for &node in nodes.iter().filter(|&&node| node < own) {
-            while !self.view.describes(node) && self.described.len() < DEEPEST && self.view.deepen(stack) {
-                self.described.push(self.view.described().len());
-            }
-            let at = match self.view.number(node) {
-                Some(number) => self.described.iter().position(|&count| count > number as usize),
-                None => None,
-            };
-            level = level.max(at.map_or(DEEPEST, |at| at + 1));
-        }
-        level
-    }
-}
-
-/// Levels that are told apart.
-const DEEPEST: usize = 24;
-/// Tokens that are tried again where the stack differs further down.
-const FEW: usize = 400;
 
 /// What was built.
 pub(super) struct Built {
@@ -73,18 +41,6 @@ pub(super) struct Built {
     pub(super) mostly: Option<(usize, Row)>,
 }
 
-/// A document that is followed below a node of the trie.
-#[derive(Clone, Copy)]
-struct DocumentVisit {
-    node: u32,
-    place: u32,
-    document: u32,
-    frame: FrameId,
-    obligations: ObligationsId,
-    /// Tokens that stay inside are allowed as well.
-    all: bool,
-}
-
 /// A node of the trie, a place, and the state of the scanner.
 type Visit = (u32, u32, ScanStateId);
 
@@ -92,24 +48,20 @@ type Visit = (u32, u32, ScanStateId);
 type Ends = SmallVec<[u32; 2]>;
 
 pub(super) struct MaskBuilder<'b, 'a> {
-    masker: &'b GrammarMasker<'a>,
-    trie: &'b Trie,
-    stack: &'b mut ParseStack,
+    pub(super) masker: &'b GrammarMasker<'a>,
+    pub(super) trie: &'b Trie,
+    pub(super) stack: &'b mut ParseStack,
     /// Nodes before this number were there before.
     own: u32,
-    /// The tokens that are allowed, by how far down the stack they look.
-    rows: Vec<Vec<u32>>,
-    /// The tokens that were looked at, by how far down the stack they look; those left out that look no further than all.
-    looked_at: Vec<Vec<u32>>,
-    depths: Depths,
-    places: Vec<Place>,
+    pub(super) levels: RowLevels,
+    pub(super) places: Vec<Place>,
     /// The places behind a terminal that ends at a place.
     ends: SeededMap<(u32, u32), Ends>,
     by_tops: SeededMap<SmallVec<[NodeId; 2]>, u32>,
     outlooks: SeededMap<(u32, ScanStateId), (Outlook, usize)>,
     /// Node, state of the scanner and place, by node.
     todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
-    documents: Vec<DocumentVisit>,
+    pub(super) documents: Vec<DocumentVisit>,
     /// Nodes below which a terminal goes on, by place and state of the scanner: what ends there is still to be seen to.
     inside: SeededMap<(u32, ScanStateId), Vec<u32>>,
     /// Readings whose scanner is in the same state are one from there on.
@@ -122,9 +74,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let own = stack.num_nodes();
         MaskBuilder {
             trie: masker.vocabulary.trie(),
-            rows: Vec::new(),
-            looked_at: Vec::new(),
-            depths: Depths { view: view_of(branch, stack.tops(branch.tops)), described: SmallVec::new() },
+            levels: RowLevels::new(masker.tables.words, view_of(branch, stack.tops(branch.tops))),
             masker,
             stack,
             own,
@@ -147,7 +97,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         self.run(self.trie);
         self.run_exits();
         self.special_tokens(branch);
-        let mostly = self.mostly(self.places[place as usize].level);
+        let mostly = self.levels.mostly(self.masker);
         let (row, decided) = self.finish();
         Built { row, decided, mostly }
     }
@@ -161,13 +111,15 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         self.finish()
     }
 
-    fn first_place(&mut self, branch: &Branch) -> u32 {
+    pub(super) fn first_place(&mut self, branch: &Branch) -> u32 {
         let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
-        self.place(branch.group_and(tops), 0)
+        let place = self.place(branch.group_and(tops), 0);
+        self.levels.first = self.places[place as usize].level;
+        place
     }
 
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
-        let row = self.row(self.rows.len());
+        let row = self.levels.row(self.masker, usize::MAX);
         let own = self.own;
         self.decided.retain(|&node| node < own);
         self.decided.sort_unstable();
@@ -175,80 +127,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         (row, self.decided)
     }
 
-    /// The tokens that are allowed and look down to levels below `end`.
-    fn row(&self, end: usize) -> Vec<u32> {
-        let mut row = vec![0u32; self.masker.tables.words];
-        for more in &self.rows[..end.min(self.rows.len())] {
-            row.iter_mut().zip(more).for_each(|(to, from)| *to |= from);
-        }
-        // Rows of terminals that look ahead hold tokens with the byte that separates what is ahead; no text has it.
-        self.masker.no_text.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31)));
-        row
-    }
-
-    /// What all tokens but few say, if these look further down than the others. All look down to `first`.
-    fn mostly(&self, first: usize) -> Option<(usize, Row)> {
-        let mut level = self.looked_at.len();
-        let mut open = 0;
-        while level > first + 1 && open + self.looked_at[level - 1].len() <= FEW {
-            level -= 1;
-            open += self.looked_at[level].len();
-        }
-        if open == 0 {
-            return None;
-        }
-        let row = self.row(level);
-        let mut items: Vec<(&[u8], u32)> = Vec::with_capacity(open);
-        for &token in self.looked_at[level..].iter().flatten() {
-            if row[token as usize >> 5] >> (token & 31) & 1 == 0 {
-                items.push((self.masker.vocabulary.spelling(token)?, token));
-            }
-        }
-        items.sort_unstable();
-        items.dedup();
-        let open = Trie::build(&mut items).ok()?;
-        Some((level - 1, Row { tokens: row.into(), open: Some(Arc::new(open)) }))
-    }
-
-    fn row_at(&mut self, level: usize) -> &mut Vec<u32> {
-        if self.rows.len() <= level {
-            self.rows.resize_with(level + 1, Vec::new);
-        }
-        let row = &mut self.rows[level];
-        if row.is_empty() {
-            row.resize(self.masker.tables.words, 0);
-        }
-        row
-    }
-
-    /// Notes that whether tokens are allowed depends on the stack down to a level.
-    fn look_at(&mut self, tokens: &[u32], level: usize) {
-        if level > self.places[0].level {
-            if self.looked_at.len() <= level {
-                self.looked_at.resize_with(level + 1, Vec::new);
-            }
-            self.looked_at[level].extend_from_slice(tokens);
-        }
-    }
-
-    /// Adds to `row` the tokens that run past the end of a document; with `all` those that stay inside as well.
-    pub(super) fn walk_document(mut self, branch: &Branch, document: u32, frame: FrameId, all: bool, row: &mut [u32]) {
-        let place = self.first_place(branch);
-        let obligations = if branch.is_in_document() { branch.scan } else { NO_OBLIGATIONS };
-        let visit = DocumentVisit { node: 0, place, document, frame, obligations, all };
-        if branch.is_in_document() {
-            self.end_document(self.trie, &visit);
-        }
-        self.documents.push(visit);
-        self.run(self.trie);
-        self.run_exits();
-        for more in &self.rows {
-            row.iter_mut().zip(more).for_each(|(to, from)| *to |= from);
-        }
-    }
-
     /// Sees to everything that is still to be visited in a trie.
-    fn run(&mut self, trie: &Trie) {
+    pub(super) fn run(&mut self, trie: &Trie) {
         loop {
             self.run_scanner(trie);
             let Some(visit) = self.documents.pop() else { return };
@@ -257,7 +137,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// Sees to what comes behind the terminals that go on below some nodes.
-    fn run_exits(&mut self) {
+    pub(super) fn run_exits(&mut self) {
         let GrammarMasker { program, vocabulary, masks, .. } = *self.masker;
         while let Some(&(place, state)) = self.inside.keys().min() {
             let mut nodes = self.inside.remove(&(place, state)).unwrap_or_default();
@@ -309,76 +189,11 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
     }
 
-    /// Follows a document below a node.
-    fn visit_document(&mut self, trie: &Trie, visit: &DocumentVisit) {
-        let program = self.masker.program;
-        if visit.all && visit.node != 0 {
-            self.end_document(trie, visit);
-        }
-        let base = trie.depth[visit.node as usize];
-        let mut states = vec![(visit.frame, visit.obligations); 32];
-        let (mut node, end) = (visit.node + 1, trie.end[visit.node as usize]);
-        while node < end {
-            let depth = usize::from(trie.depth[node as usize] - base);
-            let (frame, obligations) = states[depth - 1];
-            let byte = trie.byte[node as usize];
-            let kept = program.scanner.next_obligations(obligations, byte);
-            let to = match kept {
-                Some(_) => program.machine(self.stack).step_frame(visit.document, frame, byte),
-                None => NO_FRAME,
-            };
-            let (Some(obligations), true) = (kept, to != NO_FRAME) else {
-                node = trie.end[node as usize];
-                continue;
-            };
-            if visit.all {
-                self.allow_tokens(trie, node, visit.place);
-            }
-            self.end_document(trie, &DocumentVisit { node, frame: to, obligations, ..*visit });
-            // Without a quote the end of a string is not reached.
-            let stays = !visit.all
-                && !self.masker.tables.children.is_quoted(node)
-                && program.machine(self.stack).is_in_string(visit.document, to);
-            if stays {
-                node = trie.end[node as usize];
-                continue;
-            }
-            if depth >= states.len() {
-                states.resize(depth * 2, (to, obligations));
-            }
-            states[depth] = (to, obligations);
-            node += 1;
-        }
-    }
-
-    /// Goes on behind a document, if it may end at a node.
-    fn end_document(&mut self, trie: &Trie, visit: &DocumentVisit) {
-        let program = self.masker.program;
-        if trie.end[visit.node as usize] == visit.node + 1
-            || !program.machine(self.stack).may_end_at(visit.document, visit.frame)
-        {
-            return;
-        }
-        let mut shifted = Shifted::default();
-        let symbol = program.productions.first_document + visit.document;
-        let from = &self.places[visit.place as usize];
-        from.found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
-        let tops = shifted.finish(self.stack);
-        if tops.is_empty() {
-            return;
-        }
-        let level = self.places[visit.place as usize].level;
-        let to = self.place((None, tops), level);
-        let allowed = |&(_, byte): &(u32, u8)| !program.scanner.forbids(visit.obligations, byte);
-        let nodes: SmallVec<[(u32, u8); 16]> = children(trie, visit.node).filter(allowed).collect();
-        self.begin(trie, to, visit.obligations, &nodes);
-    }
-
     /// Begins terminals and documents at a place with the bytes of nodes.
-    fn begin(&mut self, trie: &Trie, to: u32, obligations: ObligationsId, nodes: &[(u32, u8)]) {
+    pub(super) fn begin(&mut self, trie: &Trie, to: u32, obligations: ObligationsId, nodes: &[(u32, u8)]) {
         let program = self.masker.program;
         let level = self.places[to as usize].level;
-        nodes.iter().for_each(|&(node, _)| self.look_at(trie.subtree_tokens(node), level));
+        nodes.iter().for_each(|&(node, _)| self.levels.look_at(trie.subtree_tokens(node), level));
         let there = &mut self.places[to as usize];
         let start = match there.starts.iter().find(|start| start.0 == obligations) {
             Some(&(_, start)) => start,
@@ -413,26 +228,19 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
     }
 
-    /// Puts off what lies below a node.
-    fn follow_later(&mut self, trie: &Trie, visit: DocumentVisit) {
-        if trie.end[visit.node as usize] > visit.node + 1 {
-            self.documents.push(visit);
-        }
-    }
-
-    fn allow_tokens(&mut self, trie: &Trie, node: u32, place: u32) {
+    pub(super) fn allow_tokens(&mut self, trie: &Trie, node: u32, place: u32) {
         let tokens = trie.tokens(node);
         if !tokens.is_empty() {
             let level = self.places[place as usize].level;
-            let row = self.row_at(level);
+            let row = self.levels.row_at(level);
             tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
             // The place may have looked less far when the node was begun.
-            self.look_at(tokens, level);
+            self.levels.look_at(tokens, level);
         }
     }
 
     /// The place with these tops, to which one that looks down to `level` leads.
-    fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>), level: usize) -> u32 {
+    pub(super) fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>), level: usize) -> u32 {
         if let Some(&known) = self.by_tops.get(&tops) {
             self.deepen(known, level);
             return known;
@@ -440,7 +248,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let group = group.unwrap_or_else(|| self.stack.group(&tops));
         let found = self.masker.program.closure(self.stack, &tops);
         self.decided.extend_from_slice(found.decided());
-        let level = level.max(self.depths.level(self.stack, found.decided(), self.own));
+        let level = level.max(self.levels.level(self.stack, found.decided(), self.own));
         let number = self.places.len() as u32;
         self.by_tops.insert(tops.clone(), number);
         self.places.push(Place { group, tops, found, starts: SmallVec::new(), level });
@@ -483,8 +291,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             let tables = self.masker.tables;
             let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
             let level = self.places[place as usize].level;
-            mask.inner.or_into(self.row_at(level));
-            self.look_at(trie.subtree_tokens(node), level);
+            mask.inner.or_into(self.levels.row_at(level));
+            self.levels.look_at(trie.subtree_tokens(node), level);
         }
         if !self.merges {
             self.inside.entry((place, state)).or_default().push(node);
@@ -513,7 +321,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     /// Adds the tokens that end at a node, and sees to those below it.
     fn enter(&mut self, trie: &Trie, node: u32, place: u32, state: ScanStateId) {
         let (outlook, level) = self.outlook(place, state);
-        self.look_at(trie.subtree_tokens(node), level);
+        self.levels.look_at(trie.subtree_tokens(node), level);
         if outlook == Outlook::Dead {
             return;
         }
@@ -539,7 +347,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             let branch = Branch::scanning(self.places[place as usize].group, state);
             outlook = if self.search(place, &branch) { Outlook::Completes } else { Outlook::Dead };
         }
-        let level = self.depths.level(self.stack, &self.decided[before..], self.own);
+        let level = self.levels.level(self.stack, &self.decided[before..], self.own);
         self.deepen(place, level);
         self.outlooks.insert((place, state), (outlook, level));
         (outlook, level)
@@ -621,7 +429,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         for place in places {
             let next = self.places[place as usize].found.closure.next.clone();
             for set in next.iter().filter_map(|&s| program.productions.token_set(s)) {
-                let row = self.row_at(self.places[place as usize].level);
+                let row = self.levels.row_at(self.places[place as usize].level);
                 program.token_sets[set].iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
             }
         }
@@ -629,7 +437,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 }
 
 /// The nodes below one, each with the byte that leads to it.
-fn children(trie: &Trie, node: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
+pub(super) fn children(trie: &Trie, node: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
     trie.children(node).map(|child| (child, trie.byte[child as usize]))
 }
 

@@ -11,8 +11,10 @@
 //! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`builder`).
 
 mod builder;
+mod document_walk;
 mod documents;
 mod exits;
+mod row_levels;
 
 use std::sync::Arc;
 

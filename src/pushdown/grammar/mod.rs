@@ -14,7 +14,9 @@
 pub mod closure;
 mod completion_search;
 pub mod document;
+pub mod ends_ahead;
 pub mod follow;
+pub mod going_on;
 pub mod lr_automaton;
 pub mod machine;
 pub mod parse_stack;
