@@ -11,8 +11,8 @@ use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::exits::SMALL;
-use crate::mask::grammar::row_levels::RowLevels;
-use crate::mask::grammar::{Row, view_of};
+use crate::mask::grammar::row_levels::{Row, RowLevels};
+use crate::mask::grammar::view_of;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
@@ -97,7 +97,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         self.run(self.trie);
         self.run_exits();
         self.special_tokens(branch);
-        let mostly = self.levels.mostly(self.masker);
+        let mostly = self.levels.mostly(self.masker.vocabulary, self.masker.no_text);
         let (row, decided) = self.finish();
         Built { row, decided, mostly }
     }
@@ -119,7 +119,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
-        let row = self.levels.row(self.masker, usize::MAX);
+        let row = self.levels.row(self.masker.no_text, usize::MAX);
         let own = self.own;
         self.decided.retain(|&node| node < own);
         self.decided.sort_unstable();

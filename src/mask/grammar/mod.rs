@@ -21,12 +21,13 @@ use std::sync::Arc;
 use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
+use crate::mask::grammar::row_levels::Row;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
-use crate::vocab::{Trie, Vocabulary};
+use crate::vocab::Vocabulary;
 
 /// Bytes of rows that one index keeps.
 const ROW_BYTES: usize = 16 << 20;
@@ -43,14 +44,6 @@ impl GrammarMasks {
     pub fn memory_bytes(&self) -> usize {
         self.rows.memory_bytes() + self.exits.memory_bytes()
     }
-}
-
-/// A row, or most of one.
-#[derive(Clone)]
-struct Row {
-    tokens: Arc<[u32]>,
-    /// Tokens that look further down the stack, where there are any.
-    open: Option<Arc<Trie>>,
 }
 
 /// A grammar over one vocabulary.

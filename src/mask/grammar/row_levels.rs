@@ -7,15 +7,23 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::mask::grammar::{GrammarMasker, Row};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::stack_view::StackView;
-use crate::vocab::Trie;
+use crate::vocab::{Trie, Vocabulary};
 
 /// Levels that are told apart.
 const DEEPEST: usize = 24;
 /// Tokens that are tried again where the stack differs further down.
 const FEW: usize = 400;
+
+/// A row, or most of one.
+#[derive(Clone)]
+pub(super) struct Row {
+    /// The tokens that are allowed.
+    pub(super) tokens: Arc<[u32]>,
+    /// Tokens that look further down the stack, where there are any.
+    pub(super) open: Option<Arc<Trie>>,
+}
 
 /// The tokens of a row, by how far down the stack they look.
 pub(super) struct RowLevels {
@@ -85,16 +93,16 @@ impl RowLevels {
     }
 
     /// The allowed tokens of the levels below `end`.
-    pub(super) fn row(&self, masker: &GrammarMasker, end: usize) -> Vec<u32> {
+    pub(super) fn row(&self, no_text: &[u32], end: usize) -> Vec<u32> {
         let mut row = vec![0u32; self.words];
         self.or_into(&mut row, end);
         // Rows of terminals that look ahead hold tokens with the byte that separates what is ahead; no text has it.
-        masker.no_text.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31)));
+        no_text.iter().for_each(|&t| row[t as usize >> 5] &= !(1 << (t & 31)));
         row
     }
 
     /// What all tokens but few say, if these look further down than the others, and the level down to which those look.
-    pub(super) fn mostly(&self, masker: &GrammarMasker) -> Option<(usize, Row)> {
+    pub(super) fn mostly(&self, vocabulary: &Vocabulary, no_text: &[u32]) -> Option<(usize, Row)> {
         let mut level = self.looked_at.len();
         let mut open = 0;
         while level > self.first + 1 && open + self.looked_at[level - 1].len() <= FEW {
@@ -104,11 +112,11 @@ impl RowLevels {
         if open == 0 {
             return None;
         }
-        let row = self.row(masker, level);
+        let row = self.row(no_text, level);
         let mut items: Vec<(&[u8], u32)> = Vec::with_capacity(open);
         for &token in self.looked_at[level..].iter().flatten() {
             if row[token as usize >> 5] >> (token & 31) & 1 == 0 {
-                items.push((masker.vocabulary.spelling(token)?, token));
+                items.push((vocabulary.spelling(token)?, token));
             }
         }
         items.sort_unstable();
