@@ -19,7 +19,7 @@ from interlock.tools.quoted_grammar import quoted
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
 
-__all__ = ["GrammarBuilder", "MOST_UNIQUE", "TagGrammar", "grammar_of", "tag_grammar"]
+__all__ = ["AnyVocabularyBuilder", "GrammarBuilder", "MOST_UNIQUE", "TagGrammar", "grammar_of", "tag_grammar"]
 
 #: Of more tags than this, "each at most once" has too many cases to be written out.
 MOST_UNIQUE = 8
@@ -253,7 +253,8 @@ class GrammarBuilder:
             inner: Stops = (tag.end,)
             end = f"<[{self.id_of(tag.end.token, f'{pointer}/end/token')}]>"
         else:
-            inner = tuple(one for one in tag.end if one) or stops
+            # Where the end may be missing, what ends the parts around the tag ends its text too.
+            inner = (*(one for one in tag.end if one), *(stops if "" in tag.end or not tag.end else ()))
             ends = [self.literal(one) for one in tag.end if one]
             end = ends[0] if len(ends) == 1 and "" not in tag.end else f"({' | '.join(ends)})" if ends else ""
             end += "?" if ends and "" in tag.end else ""
@@ -395,3 +396,22 @@ _WRITERS: dict[type, Any] = {
     nodes.Dispatch: GrammarBuilder.dispatch,
     nodes.TokenDispatch: GrammarBuilder.token_dispatch,
 }
+
+
+class AnyVocabularyBuilder(GrammarBuilder):
+    """Writes the rules of a structural tag where no vocabulary is known: any special token may be named."""
+
+    def __init__(self, tag: nodes.StructuralTag, closed: bool) -> None:
+        super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed)
+        self._named: dict[str, int] = {}
+
+    def id_of(self, token: int | str, pointer: str) -> int:
+        number = token if isinstance(token, int) else _FIRST_NAMED + len(self._named)
+        if isinstance(token, str):
+            number = self._named.setdefault(token, number)
+        self.special_ids.add(number)
+        return number
+
+
+#: Ids of named tokens where there is no vocabulary: beyond those of every vocabulary.
+_FIRST_NAMED = 1 << 24

@@ -13,6 +13,8 @@ from interlock._core import (
     PatternError,
     SchemaError,
     Vocabulary,
+    check_grammar,
+    check_json_schema,
 )
 from interlock.grammar_syntax import syntax_of
 from interlock.tools import spec
@@ -21,9 +23,9 @@ from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.structural_tag import structural_tag
-from interlock.tools.tag_grammar import TagGrammar, tag_grammar
+from interlock.tools.tag_grammar import AnyVocabularyBuilder, TagGrammar, tag_grammar
 
-__all__ = ["index_of_response_format", "index_of_structural_tag", "index_of_tools"]
+__all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
 
 def index_of_structural_tag(
@@ -51,14 +53,45 @@ def index_of_structural_tag(
     except CancelledError:
         raise
     except InterlockError as error:
-        raise _placed(error, grammar, vocabulary) from error
+        raise _placed(error, grammar) from error
+
+
+def check_structural_tag(tag: Any, *, closed: bool = False, limits: Any = None, cancel: Any = None) -> None:
+    """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
+    errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
+
+    >>> check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
+    """
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    work = {"limits": limits, "cancel": cancel}
+    if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
+        schema, whitespace = _schema_of(whole, closed)
+        try:
+            check_json_schema(schema, whitespace, property_order="any", **work)
+        except CancelledError:
+            raise
+        except InterlockError as error:
+            raise _moved(error, "/format/json_schema") from error
+        return
+    grammar = AnyVocabularyBuilder(found, closed).build()
+    try:
+        check_grammar(grammar.text, lexer="any", **work)
+    except CancelledError:
+        raise
+    except InterlockError as error:
+        raise _placed(error, grammar) from error
+
+
+def _schema_of(node: spec.JsonSchema, is_closed: bool) -> tuple[Any, str]:
+    """The schema of a whole document, and the whitespace between its parts."""
+    schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
+    most = node.max_whitespace_cnt
+    return schema, "flexible" if most is None else f"[ \\n\\t\\r]{{0,{most}}}"
 
 
 def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, work: Any) -> Index:
     """An output that is one JSON document, with members in any order."""
-    schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
-    most = node.max_whitespace_cnt
-    whitespace = "flexible" if most is None else f"[ \\n\\t\\r]{{0,{most}}}"
+    schema, whitespace = _schema_of(node, is_closed)
     try:
         return Index.from_json_schema(schema, vocabulary, whitespace, property_order="any", **work)
     except CancelledError:
@@ -67,7 +100,7 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
         raise _moved(error, "/format/json_schema") from error
 
 
-def _placed(error: InterlockError, grammar: TagGrammar, vocabulary: Vocabulary) -> InterlockError:
+def _placed(error: InterlockError, grammar: TagGrammar) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
     if error.offset is not None:
         return _moved(error, grammar.pointer_at(error.offset))
@@ -76,7 +109,7 @@ def _placed(error: InterlockError, grammar: TagGrammar, vocabulary: Vocabulary) 
         if not is_document:
             continue
         try:
-            Index.from_grammar(f"start: %json {schema}", vocabulary, lexer="any")
+            check_grammar(f"start: %json {schema}", lexer="any")
         except InterlockError as own:
             if str(own) == str(error):
                 return _moved(error, pointer)
