@@ -53,7 +53,7 @@ def index_of_structural_tag(
     except CancelledError:
         raise
     except InterlockError as error:
-        raise _placed(error, grammar) from error
+        raise _placed(error, grammar, work) from error
 
 
 def check_structural_tag(tag: Any, *, closed: bool = False, limits: Any = None, cancel: Any = None) -> None:
@@ -79,7 +79,7 @@ def check_structural_tag(tag: Any, *, closed: bool = False, limits: Any = None, 
     except CancelledError:
         raise
     except InterlockError as error:
-        raise _placed(error, grammar) from error
+        raise _placed(error, grammar, work) from error
 
 
 def _schema_of(node: spec.JsonSchema, is_closed: bool) -> tuple[Any, str]:
@@ -100,7 +100,7 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
         raise _moved(error, "/format/json_schema") from error
 
 
-def _placed(error: InterlockError, grammar: TagGrammar) -> InterlockError:
+def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
     if error.offset is not None:
         return _moved(error, grammar.pointer_at(error.offset))
@@ -109,7 +109,9 @@ def _placed(error: InterlockError, grammar: TagGrammar) -> InterlockError:
         if not is_document:
             continue
         try:
-            check_grammar(f"start: %json {schema}", lexer="any")
+            check_grammar(f"start: %json {schema}", lexer="any", **work)
+        except CancelledError:
+            raise
         except InterlockError as own:
             if str(own) == str(error):
                 return _moved(error, pointer)
