@@ -1017,7 +1017,6 @@ def _vocabulary_with_model(
     eos_token_ids: Iterable[SupportsIndex],
     special_token_ids: Iterable[SupportsIndex],
     size: int | None = None,
-    document: str | None = None,
     pattern: str | None = None,
     ids: Sequence[int] | None = None,
     added: Sequence[int] | None = None,
@@ -1025,8 +1024,23 @@ def _vocabulary_with_model(
 ) -> Vocabulary:
     """Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 
-    ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
-    those of a tiktoken encoding.
+    ``sentencepiece`` is a model; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+    """
+
+def _vocabulary_of_document(
+    document: str,
+    added: Sequence[tuple[int, str, bytes, bool]],
+    keeps_numbers: bool,
+    eos_token_ids: Iterable[SupportsIndex],
+    special_token_ids: Iterable[SupportsIndex],
+    size: int | None = None,
+    cuts: bool = False,
+) -> Vocabulary:
+    """Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
+
+    ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, whether it is special.
+    ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size`` are left
+    out.
     """
 
 def _restore_vocabulary(

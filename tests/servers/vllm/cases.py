@@ -23,7 +23,7 @@ def tag_of(content, begin="<call>", end="</call>"):
 
 
 LARK = """
-start: verb " " object ("," object)*
+start: verb " " object ("," object)~0..2
 verb: "GET" | "PUT"
 object: /[a-z]{1,6}/
 """
@@ -39,7 +39,7 @@ BRACKETS = 'root ::= "[" (root ("," root){0,2})? "]"'
 """Four notations and what they are read by: a recursive one too."""
 
 GRAMMARS = {
-    "Lark": (LARK, r"(GET|PUT) [a-z]{1,6}(,[a-z]{1,6})*"),
+    "Lark": (LARK, r"(GET|PUT) [a-z]{1,6}(,[a-z]{1,6}){0,2}"),
     "EBNF": (EBNF, r'[a-z]{1,4}=("[a-z]{0,4}"|[0-9]{1,3})(,[a-z]{1,4}=("[a-z]{0,4}"|[0-9]{1,3})){0,2}'),
     "GBNF": (GBNF, r"(?s)\([a-z]{1,6} .\)"),
 }
