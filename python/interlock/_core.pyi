@@ -835,7 +835,7 @@ class Guide:
         them: what must follow these, the guide says once they were taken.
         """
 
-    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None) -> list[int]:
+    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
@@ -844,6 +844,10 @@ class Guide:
 
         ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
         is. The answer is empty where one of them is refused.
+
+        With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest of
+        ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is certain,
+        but the tokenizer might have made others of it.
         """
 
     def forced_text(self) -> str:
