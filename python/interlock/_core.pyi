@@ -845,9 +845,9 @@ class Guide:
         ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
         is. The answer is empty where one of them is refused.
 
-        With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest of
-        ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is certain,
-        but the tokenizer might have made others of it.
+        With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
+        of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
+        certain, but the tokenizer might have made others of it.
         """
 
     def forced_text(self) -> str:
@@ -1042,9 +1042,9 @@ def _vocabulary_of_document(
 ) -> Vocabulary:
     """Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
 
-    ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, whether it is special.
-    ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size`` are left
-    out.
+    ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, and whether it is
+    special. ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size``
+    are left out.
     """
 
 def _restore_vocabulary(

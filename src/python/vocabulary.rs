@@ -403,9 +403,9 @@ pub fn _load_vocabulary(
 
 /// Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
 ///
-/// ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, whether it is special.
-/// ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size`` are left
-/// out.
+/// ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, and whether it is
+/// special. ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size``
+/// are left out.
 #[pyfunction]
 #[pyo3(signature = (document, added, keeps_numbers, eos_token_ids, special_token_ids, size=None, cuts=false))]
 #[allow(clippy::too_many_arguments)]

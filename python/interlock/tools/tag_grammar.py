@@ -5,9 +5,12 @@ The grammar is in Lark's notation and means what it means under ``lexer="any"``:
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from interlock._core import UnsupportedError, Vocabulary
@@ -19,7 +22,15 @@ from interlock.tools.quoted_grammar import quoted
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
 
-__all__ = ["AnyVocabularyBuilder", "GrammarBuilder", "MOST_UNIQUE", "TagGrammar", "grammar_of", "tag_grammar"]
+__all__ = [
+    "AnyVocabularyBuilder",
+    "GrammarBuilder",
+    "MOST_UNIQUE",
+    "TagGrammar",
+    "grammar_of",
+    "special_names",
+    "tag_grammar",
+]
 
 #: Of more tags than this, "each at most once" has too many cases to be written out.
 MOST_UNIQUE = 8
@@ -70,19 +81,32 @@ def tag_grammar(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> Ta
     return GrammarBuilder(found, vocabulary, closed).build()
 
 
+@functools.lru_cache(maxsize=2)
+def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
+    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
+    ids: dict[str, int] = {}
+    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
+        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+    return MappingProxyType(ids)
+
+
+@functools.lru_cache(maxsize=4)
+def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Finds the texts that are not empty, the longest of those that begin at one place."""
+    known = sorted((text for text in texts if text), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, known))) if known else None
+
+
 class GrammarBuilder:
     """Writes the rules of one structural tag."""
 
     def __init__(self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool) -> None:
         self.tag, self.closed = tag, closed
-        self.ids: dict[str, int] = {}
-        for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
-            self.ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+        self.ids = special_names(vocabulary)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
-        delimiters = sorted((text for text in tag.special_tokens if text in self.ids), key=len, reverse=True)
-        self.delimiters = delimiters
+        self.delimiters = _any_of(tuple(text for text in tag.special_tokens if text in self.ids))
         self.lines: list[tuple[str, str]] = []
         self.known: dict[Any, str] = {}
         self.kept: list[Any] = []
@@ -121,19 +145,14 @@ class GrammarBuilder:
 
     def pieces(self, text: str) -> list[str | int]:
         """``text`` as texts and ids of special tokens."""
+        if self.delimiters is None:
+            return [text] if text else []
         found: list[str | int] = []
-        plain = ""
         at = 0
-        while at < len(text):
-            token = next((one for one in self.delimiters if text.startswith(one, at)), None)
-            if token is None:
-                plain += text[at]
-                at += 1
-                continue
-            found += [plain, self.ids[token]] if plain else [self.ids[token]]
-            plain = ""
-            at += len(token)
-        return [*found, plain] if plain else found
+        for token in self.delimiters.finditer(text):
+            found += [text[at : token.start()], self.ids[token[0]]]
+            at = token.end()
+        return [piece for piece in (*found, text[at:]) if piece != ""]
 
     def literal(self, text: str) -> str:
         """A delimiter. ``""`` for one without characters."""

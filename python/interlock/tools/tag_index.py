@@ -23,7 +23,7 @@ from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.structural_tag import structural_tag
-from interlock.tools.tag_grammar import AnyVocabularyBuilder, TagGrammar, tag_grammar
+from interlock.tools.tag_grammar import AnyVocabularyBuilder, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
@@ -41,9 +41,8 @@ def index_of_structural_tag(
     ``special_tokens`` of the tag: clients of servers write delimiters as texts, whatever they are in the vocabulary."""
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     if special_delimiters:
-        texts = (vocabulary.token_bytes(number) or b"" for number in vocabulary.special_token_ids)
-        named = (text.decode("utf-8", "replace") for text in texts if text)
-        found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys((*found.special_tokens, *named))))
+        named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
+        found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys(named)))
     work = {"limits": limits, "cancel": cancel}
     if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
         return _whole_json(whole, vocabulary, closed, work)
