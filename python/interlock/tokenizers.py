@@ -86,6 +86,9 @@ def _vocabulary(
     from interlock import _core
 
     if table.document:
+        stray = next((i for i in eos if not 0 <= i < _WIDEST), None)
+        if stray is not None:
+            raise _error(f"eos_token_ids: id {stray} is out of range")
         return _core._vocabulary_of_document(
             **table.document, eos_token_ids=eos, special_token_ids=sorted(special), size=size, cuts=cuts
         )

@@ -25,6 +25,7 @@ from interlock.tools.spec import read as read_tag
 __all__ = [
     "AnyVocabularyBuilder",
     "GrammarBuilder",
+    "JsonWriting",
     "MOST_UNIQUE",
     "TagGrammar",
     "grammar_of",
@@ -75,10 +76,22 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
     return tag_grammar(tag, vocabulary, closed=closed).text
 
 
-def tag_grammar(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> TagGrammar:
+def tag_grammar(
+    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None
+) -> TagGrammar:
     """As ``grammar_of``, with the places that lines come from."""
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed).build()
+    return GrammarBuilder(found, vocabulary, closed, json).build()
+
+
+@dataclass(frozen=True)
+class JsonWriting:
+    """How the JSON of a structural tag is written, where the tag does not say."""
+
+    most_whitespace: int | None = None
+    """How much may stand between its parts; ``None`` for any."""
+    any_escapes: bool = True
+    """Whether strings may have escapes that JSON does not need."""
 
 
 @functools.lru_cache(maxsize=2)
@@ -100,8 +113,10 @@ def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
 class GrammarBuilder:
     """Writes the rules of one structural tag."""
 
-    def __init__(self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool) -> None:
-        self.tag, self.closed = tag, closed
+    def __init__(
+        self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool, json: JsonWriting | None = None
+    ) -> None:
+        self.tag, self.closed, self.json = tag, closed, json or JsonWriting()
         self.ids = special_names(vocabulary)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
@@ -420,8 +435,8 @@ _WRITERS: dict[type, Any] = {
 class AnyVocabularyBuilder(GrammarBuilder):
     """Writes the rules of a structural tag where no vocabulary is known: any special token may be named."""
 
-    def __init__(self, tag: nodes.StructuralTag, closed: bool) -> None:
-        super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed)
+    def __init__(self, tag: nodes.StructuralTag, closed: bool, json: JsonWriting | None = None) -> None:
+        super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed, json)
         self._named: dict[str, int] = {}
 
     def id_of(self, token: int | str, pointer: str) -> int:

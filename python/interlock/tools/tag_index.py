@@ -23,7 +23,7 @@ from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.structural_tag import structural_tag
-from interlock.tools.tag_grammar import AnyVocabularyBuilder, TagGrammar, special_names, tag_grammar
+from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
@@ -34,19 +34,24 @@ def index_of_structural_tag(
     *,
     closed: bool = False,
     special_delimiters: bool = False,
+    json: JsonWriting | None = None,
     limits: Any = None,
     cancel: Any = None,
 ) -> Index:
-    """See ``Index.from_structural_tag``. ``special_delimiters`` takes all special tokens of the vocabulary for
-    ``special_tokens`` of the tag: clients of servers write delimiters as texts, whatever they are in the vocabulary."""
+    """See ``Index.from_structural_tag``.
+
+    ``special_delimiters`` takes all special tokens of the vocabulary for ``special_tokens`` of the tag: clients of
+    servers write delimiters as texts, whatever they are in the vocabulary. ``json`` says how JSON is written where the
+    tag does not.
+    """
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     if special_delimiters:
         named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
         found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys(named)))
     work = {"limits": limits, "cancel": cancel}
     if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
-        return _whole_json(whole, vocabulary, closed, work)
-    grammar = tag_grammar(found, vocabulary, closed=closed)
+        return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
+    grammar = tag_grammar(found, vocabulary, closed=closed, json=json)
     try:
         return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
     except CancelledError:
@@ -55,7 +60,9 @@ def index_of_structural_tag(
         raise _placed(error, grammar, work) from error
 
 
-def check_structural_tag(tag: Any, *, closed: bool = False, limits: Any = None, cancel: Any = None) -> None:
+def check_structural_tag(
+    tag: Any, *, closed: bool = False, json: JsonWriting | None = None, limits: Any = None, cancel: Any = None
+) -> None:
     """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
     errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
 
@@ -64,15 +71,15 @@ def check_structural_tag(tag: Any, *, closed: bool = False, limits: Any = None, 
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     work = {"limits": limits, "cancel": cancel}
     if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
-        schema, whitespace = _schema_of(whole, closed)
+        schema, options = _schema_of(whole, closed, json or JsonWriting())
         try:
-            check_json_schema(schema, whitespace, property_order="any", **work)
+            check_json_schema(schema, property_order="any", **options, **work)
         except CancelledError:
             raise
         except InterlockError as error:
             raise _moved(error, "/format/json_schema") from error
         return
-    grammar = AnyVocabularyBuilder(found, closed).build()
+    grammar = AnyVocabularyBuilder(found, closed, json).build()
     try:
         check_grammar(grammar.text, lexer="any", **work)
     except CancelledError:
@@ -81,18 +88,21 @@ def check_structural_tag(tag: Any, *, closed: bool = False, limits: Any = None, 
         raise _placed(error, grammar, work) from error
 
 
-def _schema_of(node: spec.JsonSchema, is_closed: bool) -> tuple[Any, str]:
-    """The schema of a whole document, and the whitespace between its parts."""
+def _schema_of(node: spec.JsonSchema, is_closed: bool, json: JsonWriting) -> tuple[Any, dict[str, Any]]:
+    """The schema of a whole document, and how it is written."""
     schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
-    most = node.max_whitespace_cnt
-    return schema, "flexible" if most is None else f"[ \\n\\t\\r]{{0,{most}}}"
+    most = json.most_whitespace if node.max_whitespace_cnt is None else node.max_whitespace_cnt
+    options: dict[str, Any] = {} if most is None else {"whitespace": f"[ \\n\\t\\r]{{0,{most}}}"}
+    if not json.any_escapes:
+        options["spelling"] = "plain"
+    return schema, options
 
 
-def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, work: Any) -> Index:
+def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, json: JsonWriting, work: Any) -> Index:
     """An output that is one JSON document, with members in any order."""
-    schema, whitespace = _schema_of(node, is_closed)
+    schema, options = _schema_of(node, is_closed, json)
     try:
-        return Index.from_json_schema(schema, vocabulary, whitespace, property_order="any", **work)
+        return Index.from_json_schema(schema, vocabulary, property_order="any", **options, **work)
     except CancelledError:
         raise
     except InterlockError as error:

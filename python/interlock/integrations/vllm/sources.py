@@ -26,6 +26,8 @@ from interlock import (
 )
 from interlock.grammar_syntax import syntax_of
 from interlock.integrations.vllm.options import Options
+from interlock.tools.tag_grammar import JsonWriting
+from interlock.tools.tag_index import check_structural_tag, index_of_structural_tag
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]
 
@@ -89,9 +91,10 @@ def compile_source(
     """The index of a source. Errors are those of `Index.from_json_schema` and its like, and ``CancelledError``."""
     limits = options.limits_of_compile()
     if source.kind == "structural_tag":
-        from interlock.tools.tag_index import index_of_structural_tag
-
-        return index_of_structural_tag(source.text, vocabulary, special_delimiters=True, limits=limits, cancel=cancel)
+        written = _json_of_tags(source, options)
+        return index_of_structural_tag(
+            source.text, vocabulary, special_delimiters=True, json=written, limits=limits, cancel=cancel
+        )
     if source.kind == "regex":
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
@@ -120,6 +123,11 @@ def _json_options(source: Source, options: Options) -> dict[str, Any]:
     }
 
 
+def _json_of_tags(source: Source, options: Options) -> JsonWriting:
+    """JSON in tags is written as other JSON is, as far as tags can say that."""
+    return JsonWriting(0 if source.whitespace == "compact" else None, options.spelling == "any")
+
+
 def _choices(text: str) -> list[str]:
     try:
         choices = json.loads(text)
@@ -138,9 +146,7 @@ def check_source(source: Source, options: Options, cancel: CancelToken | None = 
     """
     work: dict[str, Any] = {"limits": options.limits_of_compile(), "cancel": cancel}
     if source.kind == "structural_tag":
-        from interlock.tools.tag_index import check_structural_tag
-
-        check_structural_tag(source.text, **work)
+        check_structural_tag(source.text, json=_json_of_tags(source, options), **work)
     elif source.kind == "regex":
         check_regex(source.text, flags=options.regex_flags, **work)
     elif source.kind == "grammar":
