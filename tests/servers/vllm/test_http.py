@@ -168,7 +168,7 @@ def test_whitespace_of_the_request(server):
     assert server.complete("JSON: ", {"json": schema, "whitespace_pattern": "("}).status == 400
 
 
-@on("smollm2", "tiny")
+@on("tiny")
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_sources_are_400(server, name):
     source, error = REFUSED[name]
@@ -180,7 +180,7 @@ def test_refused_sources_are_400(server, name):
     assert streamed.status == 400
 
 
-@on("smollm2", "tiny")
+@on("tiny")
 def test_neighbours_of_hostile_sources(server):
     """Requests beside hostile ones are answered, as quickly as without them but for the processor's time."""
 
