@@ -66,7 +66,7 @@ test-python: develop ## the Python tests, on the wheel
 # Puts the wheel into an environment, once for each build of it.
 WHEEL = -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
 # A line for each test, as it ends.
-SHOW := -v --durations=5
+SHOW := -vv --durations=5
 
 # With torch, transformers and a small language model, in an environment of their own: about 5 GB and two minutes to
 # install.

@@ -50,7 +50,7 @@ def with_legacy_fields(
 
     def extract_structured_outputs(self: Any) -> Any:
         found = original(self)
-        extra = getattr(self, "model_extra", None)
+        extra: dict[str, Any] = getattr(self, "model_extra", None) or {}
         try:
             older = constraint_of(extra)
             if older is None:
@@ -60,8 +60,8 @@ def with_legacy_fields(
         except ValueError as error:
             raise refuse(error) from None
         # From here on the request has the newer field alone: vLLM replaces it where a tool must be called.
-        for key in [key for key in extra or () if key.startswith(PREFIX)]:
-            del extra[key]  # type: ignore[index]
+        for key in [key for key in extra if key.startswith(PREFIX)]:
+            del extra[key]
         self.structured_outputs = make(**older)
         return self.structured_outputs
 

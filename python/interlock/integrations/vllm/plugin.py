@@ -170,7 +170,8 @@ def _install_requests() -> None:
     from vllm.sampling_params import StructuredOutputsParams
 
     def refuse(error: Exception) -> Exception:
-        return VLLMValidationError(f"{type(error).__name__}: {error}")
+        refused: Exception = VLLMValidationError(f"{type(error).__name__}: {error}")
+        return refused
 
     def reads_legacy_fields(original: Callable[..., Any]) -> Callable[..., Any]:
         return with_legacy_fields(original, StructuredOutputsParams, refuse)
