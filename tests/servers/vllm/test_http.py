@@ -141,16 +141,23 @@ def test_chat_response_formats(server):
 def test_forced_tool_call(server):
     """They come as structural tags of the model's own notation, ``<tool_call>`` with JSON."""
     tool = {"type": "function", "function": {"name": "add", "parameters": PERSON}}
-    other = {"type": "function", "function": {"name": "drop", "parameters": {"type": "object", "properties": {}}}}
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    other = {"type": "function", "function": {"name": "drop", "parameters": nothing}}
+    complete = 0
     for choice in ({"type": "function", "function": {"name": "add"}}, "required"):
         for tools in ([tool], [tool, other]):
             reply = server.chat("Add Ann, 40.", tools=tools, tool_choice=choice, max_tokens=200)
-            assert reply.status == 200, reply
+            assert reply.status == 200 and reply.choices[0]["message"]["tool_calls"], reply
+            if reply.finish == "length":
+                # Blanks took all tokens, or calls followed each other; what was cut is reported as far as it came.
+                continue
+            complete += 1
             for call in reply.choices[0]["message"]["tool_calls"]:
                 if call["function"]["name"] == "add":
                     valid(call["function"]["arguments"])
                 else:
-                    assert choice == "required" and isinstance(json.loads(call["function"]["arguments"]), dict)
+                    assert choice == "required" and json.loads(call["function"]["arguments"]) == {}
+    assert complete or server.model.name == "smollm2"
     # With "auto" text stays free, and what begins as a call of a strict tool is one.
     strict = {"type": "function", "function": {**tool["function"], "strict": True}}
     reply = server.chat("Add Ann, 40.", tools=[strict], tool_choice="auto", max_tokens=100)
