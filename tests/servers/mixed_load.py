@@ -1,6 +1,6 @@
 """Minutes of mixed load on a real server: ``python tests/servers/mixed_load.py vllm|sglang MODEL MINUTES [CLIENTS]``.
 
-First a tenth of the time with free requests alone, then all kinds at once: schemas of ``benches/corpus``, patterns,
+In turns, free requests alone for a sixth of the time and all kinds at once: schemas of ``benches/corpus``, patterns,
 grammars, structural tags, free requests, refused and hostile ones, streams that are left. Every answer is checked with
 ``json``, ``jsonschema`` and ``re``, which know nothing of interlock. It prints for each tenth of the time what was
 answered and the memory of the server's processes, and at the end the time between two pieces of a stream beside that of
@@ -93,19 +93,15 @@ class Load:
         self.gaps, self.firsts = [], []
         self.ends, self.kinds = 0.0, ()
 
-    def run(self, clients, seconds, kinds, seed, every=None):
-        """``clients`` threads ask for ``kinds`` at random; ``every()`` is called ten times meanwhile."""
+    def run(self, clients, seconds, kinds, seed):
+        """``clients`` threads ask for ``kinds`` at random: the times between pieces, and to the first."""
         self.ends, self.kinds, self.gaps, self.firsts = time.monotonic() + seconds, kinds, [], []
         threads = [threading.Thread(target=self._client, args=(seed + number,)) for number in range(clients)]
         for thread in threads:
             thread.start()
-        for _ in range(10):
-            time.sleep(seconds / 10)
-            if every is not None:
-                every()
         for thread in threads:
             thread.join(600)
-        return sorted(self.gaps), sorted(self.firsts)
+        return self.gaps, self.firsts
 
     def _client(self, seed):
         rng = random.Random(seed)
@@ -234,16 +230,19 @@ def main():
             load = Load(server.port, name, field)
             seconds = 60 * given.minutes
             load.run(given.clients, 5, ("free", "pattern"), 0)
-            alone = load.run(given.clients, seconds / 10, ("free",), 100)
-            before, rows = len(log.read_text(errors="replace")), []
-
-            def look():
+            before, rows, alone, mixed = len(log.read_text(errors="replace")), [], ([], []), ([], [])
+            # In turns, since a machine that has other work is not the same all the time.
+            for turn in range(10):
+                for times, share, kinds in ((alone, 1 / 60, ("free",)), (mixed, 5 / 60, RARE)):
+                    found = load.run(given.clients, seconds * share, kinds, 1000 * turn)
+                    times[0].extend(found[0])
+                    times[1].extend(found[1])
                 rows.append(memory(psutil.Process(server.process.pid)))
                 print(f"{rows[-1]:.0f} MiB, {dict(load.counts)}", flush=True)
-
-            mixed = load.run(given.clients, seconds, RARE, 200, look)
             text = log.read_text(errors="replace")[before:]
         load.wrong += tracebacks(text)
+        for times in (*alone, *mixed):
+            times.sort()
         for title, (gaps, firsts) in (("free requests alone", alone), ("all kinds", mixed)):
             print(
                 f"{title}: {len(firsts)} streams; "
