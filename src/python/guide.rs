@@ -333,11 +333,17 @@ impl PyGuide {
     ///
     /// ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
     /// is. The answer is empty where one of them is refused.
-    #[pyo3(signature = (after=None))]
-    fn forced_tokens(&self, py: Python<'_>, after: Option<TokenIds>) -> PyResult<Vec<u32>> {
-        self.with_detached(py, |slot| match &after {
-            Some(after) => slot.guide.forced_tokens_after(&after.ids),
-            None => slot.guide.forced_tokens(),
+    ///
+    /// With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
+    /// of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
+    /// certain, but the tokenizer might have made others of it.
+    #[pyo3(signature = (after=None, canonical=true))]
+    fn forced_tokens(&self, py: Python<'_>, after: Option<TokenIds>, canonical: bool) -> PyResult<Vec<u32>> {
+        self.with_detached(py, |slot| match (&after, canonical) {
+            (Some(after), true) => slot.guide.forced_tokens_after(&after.ids),
+            (None, true) => slot.guide.forced_tokens(),
+            (Some(after), false) => slot.guide.forced_spelling_after(&after.ids),
+            (None, false) => slot.guide.forced_spelling(),
         })
     }
 

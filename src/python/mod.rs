@@ -53,7 +53,9 @@ mod core_module {
     #[pymodule_export]
     use crate::python::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]
-    use crate::python::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
+    use crate::python::vocabulary::{
+        _load_vocabulary, _restore_vocabulary, _vocabulary_of_document, _vocabulary_with_model, PyVocabulary,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -12,7 +12,7 @@ use crate::error::ErrorKind;
 use crate::python::convert::ids::{Count, TokenId, TokenIds};
 use crate::python::errors::{detached, of_kind};
 use crate::python::runtime::registry;
-use crate::vocab::load::{LoadOptions, load_file, model_of_json, model_of_sentencepiece};
+use crate::vocab::load::{AddedToken, LoadOptions, load_file, load_object, model_of_sentencepiece};
 use crate::vocab::{ModelParts, Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
@@ -314,10 +314,9 @@ fn unpack((pattern, whole, nfc, ids, merges, added, ranks, bytes): Packed) -> Mo
 
 /// Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 ///
-/// ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
-/// those of a tiktoken encoding.
+/// ``sentencepiece`` is a model; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
 #[pyfunction]
-#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, document=None, pattern=None, ids=None, added=None,
+#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, pattern=None, ids=None, added=None,
                     sentencepiece=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn _vocabulary_with_model(
@@ -326,16 +325,14 @@ pub fn _vocabulary_with_model(
     eos_token_ids: TokenIds,
     special_token_ids: TokenIds,
     size: Option<Count>,
-    document: Option<&str>,
     pattern: Option<String>,
     ids: Option<Vec<u32>>,
     added: Option<Vec<u32>>,
     sentencepiece: Option<&[u8]>,
 ) -> PyResult<PyVocabulary> {
-    let parts = match (document, pattern, ids) {
-        (Some(document), ..) => model_of_json(document.as_bytes()),
+    let parts = match (pattern, ids) {
         _ if sentencepiece.is_some() => sentencepiece.and_then(model_of_sentencepiece),
-        (None, Some(pattern), Some(ids)) => {
+        (Some(pattern), Some(ids)) => {
             let added = added.unwrap_or_default();
             Some(ModelParts { pattern, whole: true, ids, added, ..ModelParts::default() })
         }
@@ -400,11 +397,42 @@ pub fn _load_vocabulary(
         special: known(special_token_ids, "special_token_ids")?.unwrap_or_default(),
         size: size.map(|n| n.0),
     };
-    let core = detached(py, || {
-        let core = load_file(&path, options)?;
-        crate::compile::prepare(&core)?;
-        crate::compile::rehearse(&core);
-        Ok(core)
-    })?;
+    let core = detached(py, || shared(load_file(&path, options)?))?;
     Ok(PyVocabulary::over(core))
+}
+
+/// Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
+///
+/// ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, and whether it is
+/// special. ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size``
+/// are left out.
+#[pyfunction]
+#[pyo3(signature = (document, added, keeps_numbers, eos_token_ids, special_token_ids, size=None, cuts=false))]
+#[allow(clippy::too_many_arguments)]
+pub fn _vocabulary_of_document(
+    py: Python<'_>,
+    document: &str,
+    added: Vec<(u32, String, Vec<u8>, bool)>,
+    keeps_numbers: bool,
+    eos_token_ids: TokenIds,
+    special_token_ids: TokenIds,
+    size: Option<Count>,
+    cuts: bool,
+) -> PyResult<PyVocabulary> {
+    let options = LoadOptions {
+        eos: Some(eos_token_ids.known(py, ErrorKind::Vocabulary, "eos_token_ids: id")?),
+        special: special_token_ids.known(py, ErrorKind::Vocabulary, "special_token_ids: id")?,
+        size: size.map(|n| n.0),
+    };
+    let token = |(id, content, bytes, special)| AddedToken { id, content, bytes, special };
+    let added = added.into_iter().map(token).collect();
+    let core = detached(py, || shared(load_object(document, added, keeps_numbers, options, cuts)?))?;
+    Ok(PyVocabulary::over(core))
+}
+
+/// A vocabulary with what all its indexes share.
+fn shared(core: Arc<Vocabulary>) -> crate::error::Result<Arc<Vocabulary>> {
+    crate::compile::prepare(&core)?;
+    crate::compile::rehearse(&core);
+    Ok(core)
 }

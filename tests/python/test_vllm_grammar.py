@@ -25,9 +25,9 @@ def rows():
     return Rows(Counts())
 
 
-def grammar(rows, pattern, vocabulary, budget=None, **given):
+def grammar(rows, pattern, vocabulary, budget=None, min_tokens=0, **given):
     index = interlock.Index.from_regex(pattern, vocabulary)
-    guide = index.guide(stop_token_ids=[EOS])
+    guide = index.guide(stop_token_ids=[EOS], min_tokens=min_tokens)
     return Grammar("r", guide, rows, [EOS], budget=budget, **given)
 
 
@@ -122,9 +122,10 @@ class Forcing:
     def __getattr__(self, name):
         return getattr(self._guide, name)
 
-    def forced_tokens(self):
+    def forced_tokens(self, after=()):
         self.asked += 1
-        return list(self._guide.forced_bytes())
+        fork = self._guide.fork()
+        return list(fork.forced_bytes()) if fork.advance_many(after) == len(after) else []
 
 
 def forcing(rows, pattern, vocabulary, **given):
@@ -170,15 +171,28 @@ def test_canonical_leaves_the_forced_token_alone(rows, word_vocabulary):
     index = interlock.Index.from_regex("yes!", word_vocabulary)
     stops = word_vocabulary.eos_token_ids
 
-    class Canonical(Forcing):
-        def forced_tokens(self):
-            return [yes, ord("!")][self._guide.num_tokens :]
+    def spell(text):
+        return [yes, ord("!"), ord("!")]
 
     free = Grammar("r", index.guide(), rows, stops)
-    g = Grammar("r", index.guide(), rows, stops, canonical=True)
-    g.guide = Canonical(g.guide)
+    g = Grammar("r", index.guide(), rows, stops, canonical=True, spell=spell)
     assert len(filled(free, word_vocabulary)) > 1 and filled(g, word_vocabulary) == {yes}
     assert g.validate_tokens([ord("y")]) == [] and g.validate_tokens([yes, ord("!")]) == [yes, ord("!")]
+
+
+def test_of_a_known_tokenizer_the_guide_itself_is_canonical(backend, monkeypatch):
+    """With jump-forward that is the default; the option says otherwise."""
+    for drafts, option, wanted in ((0, "auto", False), (4, "auto", True), (4, "0", False), (0, "1", True)):
+        backend.vllm_config.num_speculative_tokens = drafts
+        made = Backend(backend.vllm_config, Tokenizer(), backend.vocab_size, Options(canonical=option), Counts())
+        asked = []
+        index = SimpleNamespace(kind="regex", guide=lambda asked=asked, **given: asked.append(given) or FORCED_NOTHING)
+        monkeypatch.setattr(made, "_index", lambda source, deadline, index=index: index)
+        made.create(request(regex="a"), reasons=False)
+        assert made.canonical is wanted and all(given["canonical_forced"] is wanted for given in asked) and asked
+
+
+FORCED_NOTHING = SimpleNamespace(forced_bytes=lambda: b"")
 
 
 def test_forced_bytes_are_spelled_where_the_tokenizer_is_of_no_known_kind(rows, word_vocabulary):

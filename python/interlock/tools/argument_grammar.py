@@ -63,11 +63,12 @@ class ArgumentGrammar:
     def json(self, schema: Any, place: str, excludes: Sequence[str] = ()) -> str:
         """A JSON document of a schema."""
         node = self.node
-        asked: dict[str, Any] = {"json_allow_general_unicode_escapes": True}
+        asked: dict[str, Any] = {"json_allow_general_unicode_escapes": self.builder.json.any_escapes}
         if node.any_order:
             asked["property_order"] = "any"
-        if node.max_whitespace_cnt is not None:
-            asked["whitespace_pattern"] = f"[ \\n\\t\\r]{{0,{node.max_whitespace_cnt}}}"
+        most = self.builder.json.most_whitespace if node.max_whitespace_cnt is None else node.max_whitespace_cnt
+        if most is not None:
+            asked["whitespace_pattern"] = f"[ \\n\\t\\r]{{0,{most}}}"
         whole = excluding(document(schema, self.schema), excludes)
         if not isinstance(whole, Mapping):
             whole = {} if whole else {"not": {}}

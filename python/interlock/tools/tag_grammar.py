@@ -5,9 +5,12 @@ The grammar is in Lark's notation and means what it means under ``lexer="any"``:
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from interlock._core import UnsupportedError, Vocabulary
@@ -19,7 +22,16 @@ from interlock.tools.quoted_grammar import quoted
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
 
-__all__ = ["GrammarBuilder", "MOST_UNIQUE", "TagGrammar", "grammar_of", "tag_grammar"]
+__all__ = [
+    "AnyVocabularyBuilder",
+    "GrammarBuilder",
+    "JsonWriting",
+    "MOST_UNIQUE",
+    "TagGrammar",
+    "grammar_of",
+    "special_names",
+    "tag_grammar",
+]
 
 #: Of more tags than this, "each at most once" has too many cases to be written out.
 MOST_UNIQUE = 8
@@ -64,25 +76,52 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
     return tag_grammar(tag, vocabulary, closed=closed).text
 
 
-def tag_grammar(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> TagGrammar:
+def tag_grammar(
+    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None
+) -> TagGrammar:
     """As ``grammar_of``, with the places that lines come from."""
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed).build()
+    return GrammarBuilder(found, vocabulary, closed, json).build()
+
+
+@dataclass(frozen=True)
+class JsonWriting:
+    """How the JSON of a structural tag is written, where the tag does not say."""
+
+    most_whitespace: int | None = None
+    """How much may stand between its parts; ``None`` for any."""
+    any_escapes: bool = True
+    """Whether strings may have escapes that JSON does not need."""
+
+
+@functools.lru_cache(maxsize=2)
+def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
+    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
+    ids: dict[str, int] = {}
+    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
+        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+    return MappingProxyType(ids)
+
+
+@functools.lru_cache(maxsize=4)
+def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Finds the texts that are not empty, the longest of those that begin at one place."""
+    known = sorted((text for text in texts if text), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, known))) if known else None
 
 
 class GrammarBuilder:
     """Writes the rules of one structural tag."""
 
-    def __init__(self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool) -> None:
-        self.tag, self.closed = tag, closed
-        self.ids: dict[str, int] = {}
-        for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
-            self.ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+    def __init__(
+        self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool, json: JsonWriting | None = None
+    ) -> None:
+        self.tag, self.closed, self.json = tag, closed, json or JsonWriting()
+        self.ids = special_names(vocabulary)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
-        delimiters = sorted((text for text in tag.special_tokens if text in self.ids), key=len, reverse=True)
-        self.delimiters = delimiters
+        self.delimiters = _any_of(tuple(text for text in tag.special_tokens if text in self.ids))
         self.lines: list[tuple[str, str]] = []
         self.known: dict[Any, str] = {}
         self.kept: list[Any] = []
@@ -121,19 +160,14 @@ class GrammarBuilder:
 
     def pieces(self, text: str) -> list[str | int]:
         """``text`` as texts and ids of special tokens."""
+        if self.delimiters is None:
+            return [text] if text else []
         found: list[str | int] = []
-        plain = ""
         at = 0
-        while at < len(text):
-            token = next((one for one in self.delimiters if text.startswith(one, at)), None)
-            if token is None:
-                plain += text[at]
-                at += 1
-                continue
-            found += [plain, self.ids[token]] if plain else [self.ids[token]]
-            plain = ""
-            at += len(token)
-        return [*found, plain] if plain else found
+        for token in self.delimiters.finditer(text):
+            found += [text[at : token.start()], self.ids[token[0]]]
+            at = token.end()
+        return [piece for piece in (*found, text[at:]) if piece != ""]
 
     def literal(self, text: str) -> str:
         """A delimiter. ``""`` for one without characters."""
@@ -253,7 +287,8 @@ class GrammarBuilder:
             inner: Stops = (tag.end,)
             end = f"<[{self.id_of(tag.end.token, f'{pointer}/end/token')}]>"
         else:
-            inner = tuple(one for one in tag.end if one) or stops
+            # Where the end may be missing, what ends the parts around the tag ends its text too.
+            inner = (*(one for one in tag.end if one), *(stops if "" in tag.end or not tag.end else ()))
             ends = [self.literal(one) for one in tag.end if one]
             end = ends[0] if len(ends) == 1 and "" not in tag.end else f"({' | '.join(ends)})" if ends else ""
             end += "?" if ends and "" in tag.end else ""
@@ -395,3 +430,22 @@ _WRITERS: dict[type, Any] = {
     nodes.Dispatch: GrammarBuilder.dispatch,
     nodes.TokenDispatch: GrammarBuilder.token_dispatch,
 }
+
+
+class AnyVocabularyBuilder(GrammarBuilder):
+    """Writes the rules of a structural tag where no vocabulary is known: any special token may be named."""
+
+    def __init__(self, tag: nodes.StructuralTag, closed: bool, json: JsonWriting | None = None) -> None:
+        super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed, json)
+        self._named: dict[str, int] = {}
+
+    def id_of(self, token: int | str, pointer: str) -> int:
+        number = token if isinstance(token, int) else _FIRST_NAMED + len(self._named)
+        if isinstance(token, str):
+            number = self._named.setdefault(token, number)
+        self.special_ids.add(number)
+        return number
+
+
+#: Ids of named tokens where there is no vocabulary: beyond those of every vocabulary.
+_FIRST_NAMED = 1 << 24

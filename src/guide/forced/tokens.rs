@@ -67,9 +67,14 @@ impl Guide {
     /// # Cost
     /// That of taking `ids` and going back, and that of the forced tokens there.
     pub fn forced_tokens_after(&mut self, ids: &[u32]) -> Vec<u32> {
+        self.found_after(ids, Guide::forced_tokens)
+    }
+
+    /// What `find` will say once `ids` were taken. The guide stays where it is. Empty where some of `ids` is refused.
+    pub(crate) fn found_after(&mut self, ids: &[u32], find: impl FnOnce(&mut Guide) -> Vec<u32>) -> Vec<u32> {
         let (run, canonical) = (self.run.clone(), self.canonical);
         let taken = self.advance_many(ids);
-        let found = if taken == ids.len() { self.forced_tokens() } else { Vec::new() };
+        let found = if taken == ids.len() { find(self) } else { Vec::new() };
         self.back(taken);
         (self.run, self.canonical) = (run, canonical);
         found
