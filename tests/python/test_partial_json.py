@@ -12,7 +12,7 @@ from interlock.generators.partial_json import partial_json
 from interlock.generators.stream import AsyncStream, Stream
 
 TEXTS = [
-    '{"name": "Ada \\"L\\" \\u00e9 \\ud83d\\ude00x", "ages": [36, -3.5e2, true, null, [], {}], "o": {"k": {"z": false}}}',
+    '{"name": "Ada \\"L\\" \\u00e9 \\ud83d\\ude00x", "ages": [36, -3.5e2, null, [], {}], "o": {"k": {"z": false}}}',
     '[[[["x", 1], 2], "\\\\"], "a\\n"]',
     '{"a": {"b": {"c": [1, 2, {"d": "e"}]}}, "f": 1}',
     ' { "a" :\n[ 1 , 2 ] , "b" : "" } ',
