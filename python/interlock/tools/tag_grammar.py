@@ -64,17 +64,19 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
     return tag_grammar(tag, vocabulary, closed=closed).text
 
 
-def tag_grammar(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> TagGrammar:
-    """As ``grammar_of``, with the places that lines come from."""
+def tag_grammar(tag: Any, vocabulary: Vocabulary, *, closed: bool = False, spellable: str = "") -> TagGrammar:
+    """As ``grammar_of``, with the places that lines come from. ``spellable`` is a terminal that holds every other one
+    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``).
+    """
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed).build()
+    return GrammarBuilder(found, vocabulary, closed, spellable).build()
 
 
 class GrammarBuilder:
     """Writes the rules of one structural tag."""
 
-    def __init__(self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool) -> None:
-        self.tag, self.closed = tag, closed
+    def __init__(self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool, spellable: str) -> None:
+        self.tag, self.closed, self.spellable = tag, closed, spellable
         self.ids: dict[str, int] = {}
         for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
             self.ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
@@ -110,7 +112,8 @@ class GrammarBuilder:
     def terminal(self, body: str, pointer: str) -> str:
         if body not in self.terminals:
             self.terminals[body] = f"T{len(self.terminals) + 1}"
-            self.lines.append((f"{self.terminals[body]}: {body}", pointer))
+            written = f"({body}) & {self.spellable}" if self.spellable else body
+            self.lines.append((f"{self.terminals[body]}: {written}", pointer))
         return self.terminals[body]
 
     def choice(self, parts: Iterable[str], pointer: str) -> str:

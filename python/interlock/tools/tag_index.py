@@ -13,6 +13,7 @@ from interlock._core import (
     PatternError,
     SchemaError,
     Vocabulary,
+    VocabularyError,
 )
 from interlock.grammar_syntax import syntax_of
 from interlock.tools import spec
@@ -20,6 +21,7 @@ from interlock.tools.errors import StructuralTagError
 from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
+from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tag_grammar import TagGrammar, tag_grammar
 
@@ -47,7 +49,13 @@ def index_of_structural_tag(
         return _whole_json(whole, vocabulary, closed, work)
     grammar = tag_grammar(found, vocabulary, closed=closed)
     try:
-        return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        try:
+            return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        except VocabularyError:
+            if not (known := spellable(vocabulary)):
+                raise
+            grammar = tag_grammar(found, vocabulary, closed=closed, spellable=known)
+            return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
     except CancelledError:
         raise
     except InterlockError as error:
