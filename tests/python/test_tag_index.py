@@ -433,7 +433,7 @@ def test_vocabularies_without_some_single_bytes():
     call = '<tool_call>\n{"name": "f", "arguments": {"s": "x"}}\n</tool_call>'
     assert guide.advance_many([ids[bytes([b])] for b in call.encode()]) == len(call)
     assert guide.is_accepting
-    # Delimiters that cannot be spelled are an error, which names the place.
+    # Delimiters that cannot be spelled are an error.
     tag = {"type": "tag", "begin": "\x04", "content": {"type": "any_text"}, "end": "."}
-    with pytest.raises(interlock.InterlockError, match="0x04"):
+    with pytest.raises(interlock.InterlockError, match="single bytes"):
         interlock.Index.from_structural_tag(tag, vocabulary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -12,6 +13,7 @@ from interlock._core import (
     InterlockError,
     PatternError,
     SchemaError,
+    UnsatisfiableError,
     Vocabulary,
     VocabularyError,
 )
@@ -54,8 +56,10 @@ def index_of_structural_tag(
         except VocabularyError:
             if not (known := spellable(vocabulary)):
                 raise
-            grammar = tag_grammar(found, vocabulary, closed=closed, spellable=known)
-            return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+            narrower = tag_grammar(found, vocabulary, closed=closed, spellable=known)
+            with contextlib.suppress(VocabularyError, UnsatisfiableError):  # The first error names the byte.
+                return Index.from_grammar(narrower.text, vocabulary, lexer="any", **work)
+            raise
     except CancelledError:
         raise
     except InterlockError as error:
