@@ -113,7 +113,7 @@ SCHEMAS = [
     (
         "S({'name': 'user', 'strict': True, 'schema': {'type': 'object'}})",
         Schema,
-        'a named schema, an envelope .. pass what ["schema"] holds .. Index.from_response_format .. "schema"',
+        'a named schema, an envelope .. pass what ["schema"] holds .. "schema"',
     ),
     (
         "S({'type': 'json_schema', 'json_schema': {'name': 'user', 'schema': {}}})",
@@ -321,7 +321,7 @@ GENERATORS = [
     ("gen([{'rolle': 'user', 'content': 'x'}], User)", Argument, "message 0 .. rolle .. a message is"),
     ("gen(['a', 'b'], User, stream=True)", Argument, "a stream has one prompt .. without stream=True"),
     ("gen('a', 'int')", Argument, "pass the type int without quotes"),
-    ("interlock.Program(5)", Argument, "a program needs a model in this process .. not int"),
+    ("interlock.Program(5)", Argument, "the generator of a program is a model in this process .. not int"),
     ("interlock.Program(gen, 5)", Argument, "a prompt is a text or a list of messages, not int"),
     ("interlock.Program(gen, 'x', temprature=1)", Argument, "no option 'temprature' .. 'temperature'"),
     ("program.gen(User)", Argument, "the name of a part is a str or None, not User .. then the type"),

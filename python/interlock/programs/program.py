@@ -185,7 +185,6 @@ class Program:
         The arguments follow its annotations. What it returns is kept under ``name`` and not written; write it yourself.
         """
         _check_name(name)
-        require(function=(function, "function"))
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
         value = function(**arguments)
         if name is not None:

@@ -7,20 +7,22 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::drafts::Keyword;
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 
-/// The keys that lead to the schema, and what the envelope is.
-const ENVELOPES: [(&[&str], &str); 11] = [
-    (&["response_format", "json_schema", "schema"], "a request's response_format"),
-    (&["json_schema", "schema"], "a response_format"),
-    (&["text", "format", "schema"], "a request's text format"),
-    (&["format", "schema"], "a text format"),
-    (&["structured_outputs", "json"], "a server's own field"),
-    (&["guided_json"], "a server's own field"),
-    (&["function", "parameters"], "a tool"),
-    (&["input_schema"], "a tool"),
-    (&["inputSchema"], "a tool"),
-    (&["parameters"], "a function"),
-    (&["schema"], "a named schema"),
+/// The keys that lead to the schema, what the envelope is, and what takes it as it is.
+const ENVELOPES: [(&[&str], &str, &str); 11] = [
+    (&["response_format", "json_schema", "schema"], "a request's response_format", RESPONSE_FORMAT),
+    (&["json_schema", "schema"], "a response_format", RESPONSE_FORMAT),
+    (&["text", "format", "schema"], "a request's text format", ""),
+    (&["format", "schema"], "a text format", RESPONSE_FORMAT),
+    (&["structured_outputs", "json"], "a server's own field", RESPONSE_FORMAT),
+    (&["guided_json"], "a server's own field", RESPONSE_FORMAT),
+    (&["function", "parameters"], "a tool", TOOLS),
+    (&["input_schema"], "a tool", TOOLS),
+    (&["inputSchema"], "a tool", TOOLS),
+    (&["parameters"], "a function", TOOLS),
+    (&["schema"], "a named schema", ""),
 ];
+const RESPONSE_FORMAT: &str = "; Index.from_response_format takes it as it is";
+const TOOLS: &str = "; Index.from_tools takes a list of such";
 
 /// What `type` says in envelopes.
 const TYPES: [&str; 3] = ["json_schema", "function", "text"];
@@ -40,17 +42,13 @@ pub fn refuse(tape: &Tape<'_>) -> Result<()> {
             Some(_) => return Ok(()),
         }
     }
-    for (way, what) in ENVELOPES {
+    for (way, what, whole) in ENVELOPES {
         let inner = way.iter().try_fold(TapeId::ROOT, |node, key| tape.get(node, key));
         if inner.is_some_and(|node| matches!(tape.kind(node), TapeKind::Object(_) | TapeKind::Bool(_))) {
             let path: String = way.iter().map(|key| format!("[{key:?}]")).collect();
-            let whole = match what {
-                "a tool" | "a function" => "Index.from_tools takes tools as they are",
-                _ => "Index.from_response_format takes it as it is",
-            };
             let message = format!(
                 "this is {what}, an envelope around a schema, and no keyword of it says anything about a value: pass \
-                 what {path} holds; {whole}"
+                 what {path} holds{whole}"
             );
             return Err(Error::new(ErrorKind::Schema, message).at_pointer(String::new(), way[0]));
         }
