@@ -204,6 +204,7 @@ ANY_TYPE = {
     ("response_format", "value"),
     ("from_tools", "tokenizer"),
     ("structural_tag", "tokenizer"),
+    ("call", "function"),
 }
 # What the error calls it, where the argument has a name for several things.
 CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "pattern"}

@@ -88,6 +88,11 @@ fn borrowed_text<'a>(given: Borrowed<'a, '_, PyAny>, name: &str) -> PyResult<&'a
         .map_err(|_| argument(given.py(), format!("{name} holds a lone surrogate, which is not text: {:?}", *given)))
 }
 
+/// A text.
+pub fn text<'a>(given: &'a Bound<'_, PyAny>, name: &str) -> PyResult<&'a str> {
+    borrowed_text(given.as_borrowed(), name)
+}
+
 /// A text, or nothing.
 pub fn optional_text<'a>(given: Option<&'a Bound<'_, PyAny>>, name: &str) -> PyResult<Option<&'a str>> {
     given.map(|given| borrowed_text(given.as_borrowed(), name)).transpose()
