@@ -11,7 +11,7 @@ use crate::python::convert::pickle_recipe;
 use crate::python::convert::source;
 use crate::python::errors::of_kind;
 use crate::python::report::{PyReportRow, report_row};
-use crate::python::runtime::cancel::{PyCancelToken, interruptible};
+use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::runtime::registry;
 use crate::python::vocabulary::PyVocabulary;
 use crate::regex::RegexOptions;
@@ -91,7 +91,7 @@ fn check(
     cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyReportRow>> {
     let limits = convert_limits::from_argument(limits)?;
-    let cancel = argument::cancel(cancel)?;
+    let cancel = cancel::argument(cancel)?;
     let report = interruptible(py, cancel, || source.check(&limits))?;
     Ok(report.iter().map(report_row).collect())
 }

@@ -17,7 +17,7 @@ use crate::python::convert::argument::{self, Given, LEFT_OUT};
 use crate::python::convert::ids::TokenIds;
 use crate::python::convert::{limits, pickle_recipe, source};
 use crate::python::guide::PyGuide;
-use crate::python::runtime::cancel::interruptible;
+use crate::python::runtime::cancel::{self, interruptible};
 use crate::python::vocabulary::{PyVocabulary, hex, vocabulary_argument};
 use crate::python::{build, language, store, warm_up};
 
@@ -122,7 +122,7 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, pattern, "pattern")?;
         let (dialect, flags) = (dialect.text("dialect", "python")?, source::flags(flags)?);
-        let (py, cancel) = (class.py(), argument::cancel(cancel)?);
+        let (py, cancel) = (class.py(), cancel::argument(cancel)?);
         let (text, options) = pattern_source(pattern, dialect, flags)?;
         let limits = limits::from_argument(limits)?;
         let arguments = (&text, vocabulary, dialect, &options.flags, limits::to_python(limits)).into_pyobject(py)?;
@@ -179,7 +179,7 @@ impl PyIndex {
         let on_unsupported = on_unsupported.text("on_unsupported", "error")?;
         let formats = formats.text("formats", "assert")?;
         let spelling = argument::optional_text(spelling, "spelling")?;
-        let cancel = argument::cancel(cancel)?;
+        let cancel = cancel::argument(cancel)?;
         let options =
             SchemaNames { whitespace, property_order, on_unsupported, formats, spelling }.options(py, documents)?;
         let limits = limits::from_argument(limits)?;
@@ -212,7 +212,7 @@ impl PyIndex {
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, choices, "choices")?;
         let py = class.py();
-        let (limits, cancel) = (limits::from_argument(limits)?, argument::cancel(cancel)?);
+        let (limits, cancel) = (limits::from_argument(limits)?, cancel::argument(cancel)?);
         let choices = source::choices(choices)?;
         let arguments = (&choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Choices(choices), limits)?;
@@ -261,7 +261,7 @@ impl PyIndex {
         let syntax = syntax.text("syntax", "lark")?;
         let start = argument::optional_text(start, "start")?;
         let lexer = argument::optional_text(lexer, "lexer")?;
-        let cancel = argument::cancel(cancel)?;
+        let cancel = cancel::argument(cancel)?;
         let options = GrammarNames { syntax, start, lexer }.options(py, imports, grammars)?;
         let limits = limits::from_argument(limits)?;
         let named = (options.imports.clone(), options.grammars.clone());
@@ -348,26 +348,26 @@ impl PyIndex {
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
     fn witness_not_in<'py>(&self, py: Python<'py>, other: &Bound<'_, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let other = argument::index(other, "other")?.get();
+        let other = another(other)?;
         let limit = self.max_flat_states(py)?;
         Ok(language::bytes(py, interruptible(py, None, || self.core().witness_not_in(&other.core(), limit))?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
     fn witness_in_both<'py>(&self, py: Python<'py>, other: &Bound<'_, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let other = argument::index(other, "other")?.get();
+        let other = another(other)?;
         let limit = self.max_flat_states(py)?;
         Ok(language::bytes(py, interruptible(py, None, || self.core().witness_in_both(&other.core(), limit))?))
     }
 
     /// Whether every output of this index is one of ``other``.
     fn is_subset_of(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.accepted_by(py, argument::index(other, "other")?.get())
+        self.accepted_by(py, another(other)?)
     }
 
     /// Whether both indexes accept exactly the same outputs.
     fn is_equivalent_to(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let other = argument::index(other, "other")?.get();
+        let other = another(other)?;
         Ok(self.accepted_by(py, other)? && other.accepted_by(py, self)?)
     }
 
@@ -392,7 +392,7 @@ impl PyIndex {
     ) -> PyResult<()> {
         let threads = argument::optional_count(threads, "threads")?;
         let progress = progress.map(|call| argument::callable(call, "progress")).transpose()?;
-        let cancel = argument::cancel(cancel)?;
+        let cancel = cancel::argument(cancel)?;
         let max_states = self.max_flat_states(py)?;
         let (core, recipe) = (self.core(), self._recipe(py)?);
         let over = core.vocabulary().clone();
@@ -472,7 +472,10 @@ impl PyIndex {
     /// place; ``save`` replaces it.
     #[classmethod]
     fn load(class: &Bound<'_, PyType>, path: &Bound<'_, PyAny>, vocabulary: &Bound<'_, PyAny>) -> PyResult<PyIndex> {
-        let (path, vocabulary) = (argument::path(path, "path")?, argument::vocabulary(vocabulary, "vocabulary")?);
+        let (path, vocabulary) = (
+            argument::path(path, "path")?,
+            argument::instance::<PyVocabulary>(vocabulary, "vocabulary", "an interlock.Vocabulary")?,
+        );
         let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
         let method = pickle_recipe::method_of(&recipe).unwrap_or_default();
         let vocabulary = vocabulary.clone().unbind();
@@ -566,6 +569,11 @@ impl PyIndex {
     fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyDict>) -> Bound<'py, Self> {
         slf
     }
+}
+
+/// The index that was given as `other`.
+fn another<'a>(other: &'a Bound<'_, PyAny>) -> PyResult<&'a PyIndex> {
+    Ok(argument::instance::<PyIndex>(other, "other", "an interlock.Index")?.get())
 }
 
 /// The bytes of `state`: equal only for equal states of indexes with the same fingerprint.

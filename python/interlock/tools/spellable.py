@@ -6,22 +6,29 @@ structural tag leaves these characters out, because a model could begin such a c
 
 from __future__ import annotations
 
-import functools
-
 from interlock._core import Vocabulary
 
 __all__ = ["spellable"]
 
 _CONTINUATION = range(0x80, 0xC0)
+_KEPT = 64
+# By fingerprint.
+_known: dict[str, str] = {}
 
 
 def spellable(vocabulary: Vocabulary) -> str:
-    """A terminal of all texts of such characters; ``""`` where every character is one. Looks at each token once.
+    """A terminal of all texts of such characters; ``""`` where every character is one. Looks at each token of a
+    vocabulary once, some milliseconds for 50,000.
 
     >>> spellable(Vocabulary([bytes([b]) for b in range(256) if b != 4] + [b""], eos_token_ids=[255]))
     '/[^\\\\x{4}]*/s'
     """
-    return _of(_single_bytes(vocabulary))
+    found = _known.get(vocabulary.fingerprint)
+    if found is None:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        found = _known[vocabulary.fingerprint] = _of(_single_bytes(vocabulary))
+    return found
 
 
 def _single_bytes(vocabulary: Vocabulary) -> frozenset[int]:
@@ -30,7 +37,6 @@ def _single_bytes(vocabulary: Vocabulary) -> frozenset[int]:
     return frozenset(token[0] for token in spelled if len(token) == 1)
 
 
-@functools.lru_cache(maxsize=64)
 def _of(bytes_known: frozenset[int]) -> str:
     ranges = [(byte, byte) for byte in range(0x80) if byte not in bytes_known]
     if any(byte not in bytes_known for byte in _CONTINUATION):

@@ -6,14 +6,12 @@
 
 use std::path::PathBuf;
 
+use pyo3::PyTypeCheck;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
 
 use crate::python::errors::argument;
-use crate::python::index::PyIndex;
-use crate::python::runtime::cancel::PyCancelToken;
-use crate::python::vocabulary::PyVocabulary;
 
 /// An argument that may be left out where leaving it out is not the same as `None`.
 #[derive(Clone, Copy)]
@@ -134,14 +132,6 @@ pub fn path(given: &Bound<'_, PyAny>, name: &str) -> PyResult<PathBuf> {
     })
 }
 
-/// The flag that ends long work, or nothing.
-pub fn cancel<'a, 'py>(given: Option<&'a Bound<'py, PyAny>>) -> PyResult<Option<&'a Bound<'py, PyCancelToken>>> {
-    let one = |given: &'a Bound<'py, PyAny>| {
-        given.cast().map_err(|_| wrong_type(given, "cancel", "an interlock.CancelToken or None"))
-    };
-    given.map(one).transpose()
-}
-
 /// What can be called.
 pub fn callable(given: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
     match given.is_callable() {
@@ -150,12 +140,11 @@ pub fn callable(given: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// Another index.
-pub fn index<'a, 'py>(given: &'a Bound<'py, PyAny>, name: &str) -> PyResult<&'a Bound<'py, PyIndex>> {
-    given.cast().map_err(|_| wrong_type(given, name, "an interlock.Index"))
-}
-
-/// A vocabulary.
-pub fn vocabulary<'a, 'py>(given: &'a Bound<'py, PyAny>, name: &str) -> PyResult<&'a Bound<'py, PyVocabulary>> {
-    given.cast().map_err(|_| wrong_type(given, name, "an interlock.Vocabulary"))
+/// An object of one of our classes, which is called `wanted`.
+pub fn instance<'a, 'py, T: PyTypeCheck>(
+    given: &'a Bound<'py, PyAny>,
+    name: &str,
+    wanted: &str,
+) -> PyResult<&'a Bound<'py, T>> {
+    given.cast().map_err(|_| wrong_type(given, name, wanted))
 }
