@@ -62,7 +62,7 @@ dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package fr
 	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"
 	@rm -f $(VENV)/.built-*
 
-# Pytest in so many processes; one file's tests stay together, and those that measure come last, alone.
+# Pytest in so many processes; one file's tests stay together.
 WORKERS := 2
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
@@ -74,7 +74,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute af
 	cargo check --quiet --all-targets
 	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
-	$(PYTEST) -m "not slow and not alone" tests/python
+	$(PYTEST) -m "not slow" tests/python
 
 # Two at a time: the core's tests beside the making of the wheel, and counting instructions, which load does not change,
 # beside pytest.
@@ -87,8 +87,7 @@ test-rust: ## the Rust tests
 	MAKEFLAGS= CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/debug/incremental),1,0)) cargo test
 
 test-python: develop ## the Python tests, on the wheel
-	$(PYTEST) -m "not alone"
-	$(BIN)/python -m pytest -m alone
+	$(PYTEST)
 
 # An environment that has the packages of one of the next five is used as it is: touch its .ready, then for example
 # make test-vllm VLLM=/path/of/the/environment
