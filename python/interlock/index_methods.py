@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from interlock._core import Index, InterlockError, Vocabulary
+from interlock.argument_types import require
 
 if TYPE_CHECKING:
     from interlock._core import CancelToken
@@ -64,6 +65,8 @@ def from_structural_tag(
     """
     from interlock.tools.tag_index import index_of_structural_tag
 
+    require(vocabulary=(vocabulary, "vocabulary"), closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+
     return index_of_structural_tag(tag, vocabulary, closed=closed, limits=limits, cancel=cancel)
 
 
@@ -104,6 +107,8 @@ def from_tools(
     """
     from interlock.tools.tag_index import index_of_tools
 
+    require(vocabulary=(vocabulary, "vocabulary"), closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+
     request = {
         "format": format,
         "tokenizer": tokenizer,
@@ -142,6 +147,8 @@ def from_response_format(
     'yes'
     """
     from interlock.tools.tag_index import index_of_response_format
+
+    require(vocabulary=(vocabulary, "vocabulary"), cancel=(cancel, "cancel?"))
 
     return index_of_response_format(value, vocabulary, limits=limits, cancel=cancel, **options)
 

@@ -107,6 +107,8 @@ def apply_padded(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> N
 
 def _row_numbers(rows: Iterable[int]) -> list[int]:
     """The row numbers as a list, each at most once: the order in which repeated rows are masked would matter."""
+    if not hasattr(rows, "__iter__"):
+        raise TypeError(f"rows must be a sequence of int or None, not {type(rows).__name__}")
     numbers: list[int] = rows.tolist() if hasattr(rows, "tolist") else list(rows)
     if len(set(numbers)) != len(numbers):
         raise ArgumentError("rows names a row twice")

@@ -123,7 +123,9 @@ def from_file(
     the file marks as special.
     """
     from interlock import _core
+    from interlock.argument_types import require
 
+    require(path=(path, "path"))
     eos = None if eos_token_ids is None else _ids("eos_token_ids", eos_token_ids)
     special = None if special_token_ids is None else _ids("special_token_ids", special_token_ids)
     return _core._load_vocabulary(os.fspath(path), eos, size, special)

@@ -14,8 +14,9 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::error::{ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
+use crate::python::convert::argument::{Given, LEFT_OUT, integer};
 use crate::python::convert::buffer::MaskRows;
-use crate::python::convert::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
+use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
 use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};
 use crate::python::index::{PyIndex, state_bytes};
 use crate::python::runtime::fork::without_gil;
@@ -179,11 +180,12 @@ impl PyGuide {
     /// with at least ``ceil(size / 32)`` words. Words beyond the vocabulary become 0. ``ArgumentError`` for any other
     /// array or row: then nothing is written. Returns False, with a row of all ones, when nothing is masked because the
     /// output has ended.
-    #[pyo3(signature = (bits, row=RowNumber(0)), text_signature = "($self, bits, row=0)")]
-    fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: RowNumber) -> PyResult<bool> {
+    #[pyo3(signature = (bits, row=LEFT_OUT), text_signature = "($self, bits, row=0)")]
+    fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: Given<'_, '_>) -> PyResult<bool> {
+        let row = row.integer("row", 0)?;
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
-        let words = mask.row_mut(row.0)?;
+        let words = mask.row_mut(row)?;
         self.fill_row(py, words)
     }
 
@@ -206,19 +208,22 @@ impl PyGuide {
     }
 
     /// Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo.
-    fn advance_many(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
+    fn advance_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let ids = TokenIds::several(ids, "ids")?;
         self.with_detached(py, |slot| slot.guide.advance_many(&ids.ids))
     }
 
     /// The length of the longest allowed prefix of ``ids``; the guide stays where it is.
-    fn validate(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
+    fn validate(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let ids = TokenIds::several(ids, "ids")?;
         self.with_detached(py, |slot| slot.guide.validate(&ids.ids))
     }
 
     /// Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are fewer.
-    fn rollback(&self, py: Python<'_>, n: RowNumber) -> PyResult<()> {
-        let n = usize::try_from(n.0)
-            .map_err(|_| crate::python::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
+    fn rollback(&self, py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
+        let n = integer(n, "n")?;
+        let n = usize::try_from(n)
+            .map_err(|_| crate::python::errors::argument(py, format!("cannot roll back {n} tokens")))?;
         let mut slot = self.lock(py)?;
         let outcome = match slot.guide.may_return_long() {
             true => slot.detached(py, |slot| slot.guide.rollback(n))?,
@@ -337,8 +342,15 @@ impl PyGuide {
     /// With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
     /// of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
     /// certain, but the tokenizer might have made others of it.
-    #[pyo3(signature = (after=None, canonical=true))]
-    fn forced_tokens(&self, py: Python<'_>, after: Option<TokenIds>, canonical: bool) -> PyResult<Vec<u32>> {
+    #[pyo3(signature = (after=None, canonical=LEFT_OUT))]
+    fn forced_tokens(
+        &self,
+        py: Python<'_>,
+        after: Option<&Bound<'_, PyAny>>,
+        canonical: Given<'_, '_>,
+    ) -> PyResult<Vec<u32>> {
+        let after = after.map(|ids| TokenIds::several(ids, "after")).transpose()?;
+        let canonical = canonical.flag("canonical", true)?;
         self.with_detached(py, |slot| match (&after, canonical) {
             (Some(after), true) => slot.guide.forced_tokens_after(&after.ids),
             (None, true) => slot.guide.forced_tokens(),
@@ -362,20 +374,20 @@ impl PyGuide {
     ///
     /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
     /// draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
-    #[pyo3(signature = (ids, bits, row=RowNumber(0), parents=None), text_signature = "($self, ids, bits, row=0, parents=None)")]
+    #[pyo3(signature = (ids, bits, row=LEFT_OUT, parents=None), text_signature = "($self, ids, bits, row=0, parents=None)")]
     fn fill_draft_bitmasks(
         &self,
         py: Python<'_>,
         ids: &Bound<'_, PyAny>,
         bits: &Bound<'_, PyAny>,
-        row: RowNumber,
+        row: Given<'_, '_>,
         parents: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let ids = signed_ids(ids)?;
-        let parents = parents.map(signed_ids).transpose()?;
+        let (ids, row) = (signed_ids(ids, "ids")?, row.integer("row", 0)?);
+        let parents = parents.map(|ids| signed_ids(ids, "parents")).transpose()?;
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
-        let rows = mask.span_mut(row.0, ids.len() + 1)?;
+        let rows = mask.span_mut(row, ids.len() + 1)?;
         let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
         registry::count(&registry::MASKS, ids.len() as u64 + 1);
         convert(py, outcome)

@@ -60,6 +60,9 @@ def structural_tag(
     for name, value in (("parallel", parallel), ("unique", unique)):
         if not isinstance(value, bool):
             raise StructuralTagError(f"{name} is true or false, not {value!r}", f"/{name}")
+    for name, given in (("reasoning_is_open", reasoning_is_open), ("strict", strict)):
+        if given is not None and not isinstance(given, bool):
+            raise StructuralTagError(f"{name} is true, false or None, not {given!r}", f"/{name}")
     form = _format(format, tokenizer)
     chosen, mode, is_single = choose(tools_of(tools), tool_choice)
     builder = _Builder(form, chosen, mode, strict, _counts(parallel and not is_single, min_calls, max_calls, unique))

@@ -77,11 +77,13 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
 
 
 def tag_grammar(
-    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None
+    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None, spellable: str = ""
 ) -> TagGrammar:
-    """As ``grammar_of``, with the places that lines come from."""
+    """As ``grammar_of``, with the places that lines come from. ``spellable`` is a terminal that holds every other one
+    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``).
+    """
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed, json).build()
+    return GrammarBuilder(found, vocabulary, closed, json, spellable).build()
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,14 @@ class GrammarBuilder:
     """Writes the rules of one structural tag."""
 
     def __init__(
-        self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool, json: JsonWriting | None = None
+        self,
+        tag: nodes.StructuralTag,
+        vocabulary: Vocabulary,
+        closed: bool,
+        json: JsonWriting | None = None,
+        spellable: str = "",
     ) -> None:
-        self.tag, self.closed, self.json = tag, closed, json or JsonWriting()
+        self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
@@ -149,7 +156,8 @@ class GrammarBuilder:
     def terminal(self, body: str, pointer: str) -> str:
         if body not in self.terminals:
             self.terminals[body] = f"T{len(self.terminals) + 1}"
-            self.lines.append((f"{self.terminals[body]}: {body}", pointer))
+            written = f"({body}) & {self.spellable}" if self.spellable else body
+            self.lines.append((f"{self.terminals[body]}: {written}", pointer))
         return self.terminals[body]
 
     def choice(self, parts: Iterable[str], pointer: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -12,7 +13,9 @@ from interlock._core import (
     InterlockError,
     PatternError,
     SchemaError,
+    UnsatisfiableError,
     Vocabulary,
+    VocabularyError,
     check_grammar,
     check_json_schema,
 )
@@ -22,6 +25,7 @@ from interlock.tools.errors import StructuralTagError
 from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
+from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
@@ -53,7 +57,15 @@ def index_of_structural_tag(
         return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
     grammar = tag_grammar(found, vocabulary, closed=closed, json=json)
     try:
-        return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        try:
+            return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        except VocabularyError:
+            if not (known := spellable(vocabulary)):
+                raise
+            narrower = tag_grammar(found, vocabulary, closed=closed, json=json, spellable=known)
+            with contextlib.suppress(VocabularyError, UnsatisfiableError):  # The first error names the byte.
+                return Index.from_grammar(narrower.text, vocabulary, lexer="any", **work)
+            raise
     except CancelledError:
         raise
     except InterlockError as error:
