@@ -208,6 +208,11 @@ impl<'a> Explorer<'a> {
         &self.classes
     }
 
+    /// How many configurations there may be.
+    pub fn max_states(&self) -> usize {
+        self.max_states
+    }
+
     /// Configurations numbered so far.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {

@@ -295,62 +295,104 @@ impl PyIndex {
     /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.
     ///
     /// Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
-    /// it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
-    /// narrows the source.
-    fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        language::size(py, &self.core(), self.max_flat_states(py)?)
+    /// it has more than ``Limits.max_flat_states``, as with recursion, or if they take more than 20 steps of work each,
+    /// as those of patterns with large counts may; ``UnsupportedError`` where the vocabulary narrows the source. A
+    /// question ends with ``CancelledError`` soon after ``cancel`` is cancelled, and with what a signal handler raises.
+    #[pyo3(signature = (cancel=None))]
+    fn language_size<'py>(
+        &self,
+        py: Python<'py>,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        language::size(py, &self.core(), self.max_flat_states(py)?, cancel)
     }
 
     /// The shortest output, the least in byte order among those. Errors are those of ``language_size``.
-    fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    #[pyo3(signature = (cancel=None))]
+    fn shortest_member<'py>(
+        &self,
+        py: Python<'py>,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().shortest_member(limit))?))
+        Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().shortest_member(limit))?))
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError`` if
     /// there is none so short; otherwise errors are those of ``language_size``.
-    #[pyo3(signature = (seed=None, max_bytes=Count(200)), text_signature = "($self, seed=None, max_bytes=200)")]
+    #[pyo3(signature = (seed=None, max_bytes=Count(200), cancel=None),
+           text_signature = "($self, seed=None, max_bytes=200, cancel=None)")]
     fn random_member<'py>(
         &self,
         py: Python<'py>,
         seed: Option<Count>,
         max_bytes: Count,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let seed = match seed {
             Some(seed) => seed.0 as u64,
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().random_member(seed, max_bytes.0, limit))?))
+        Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().random_member(seed, max_bytes.0, limit))?))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
-    #[pyo3(signature = (max_states=Count(500)), text_signature = "($self, max_states=500)")]
-    fn automaton(&self, py: Python<'_>, max_states: Count) -> PyResult<language::PyAutomaton> {
-        language::automaton(py, &self.core(), max_states.0, self.max_flat_states(py)?)
+    #[pyo3(signature = (max_states=Count(500), cancel=None), text_signature = "($self, max_states=500, cancel=None)")]
+    fn automaton(
+        &self,
+        py: Python<'_>,
+        max_states: Count,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<language::PyAutomaton> {
+        language::automaton(py, &self.core(), (max_states.0, self.max_flat_states(py)?), cancel)
     }
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
-    fn witness_not_in<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    #[pyo3(signature = (other, cancel=None))]
+    fn witness_not_in<'py>(
+        &self,
+        py: Python<'py>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_not_in(&other.core(), limit))?))
+        Ok(language::bytes(py, interruptible(py, cancel, || self.core().witness_not_in(&other.core(), limit))?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
-    fn witness_in_both<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    #[pyo3(signature = (other, cancel=None))]
+    fn witness_in_both<'py>(
+        &self,
+        py: Python<'py>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_in_both(&other.core(), limit))?))
+        Ok(language::bytes(py, interruptible(py, cancel, || self.core().witness_in_both(&other.core(), limit))?))
     }
 
     /// Whether every output of this index is one of ``other``.
-    fn is_subset_of(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
+    #[pyo3(signature = (other, cancel=None))]
+    fn is_subset_of(
+        &self,
+        py: Python<'_>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<bool> {
         let limit = self.max_flat_states(py)?;
-        interruptible(py, None, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
+        interruptible(py, cancel, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
     }
 
     /// Whether both indexes accept exactly the same outputs.
-    fn is_equivalent_to(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
-        Ok(self.is_subset_of(py, other)? && other.is_subset_of(py, self)?)
+    #[pyo3(signature = (other, cancel=None))]
+    fn is_equivalent_to(
+        &self,
+        py: Python<'_>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<bool> {
+        Ok(self.is_subset_of(py, other, cancel)? && other.is_subset_of(py, self, cancel)?)
     }
 
     /// Make now what guides would make on first use. The answers stay the same.

@@ -246,7 +246,7 @@ impl MinCosts {
             while left != 0 {
                 let i = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let value = o.rules[i].map_or(u64::MAX, |r| self.rules[r.0 as usize]);
+                let value = o.rules_of(i).map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
                 total = total.saturating_add(value).saturating_add(o.name(i as u32).len() as u64 + 4);
                 members += 1;
             }
@@ -255,8 +255,7 @@ impl MinCosts {
         total = total.saturating_add(lacking.last().copied().unwrap_or(0));
         let more = o.min.saturating_sub(members).saturating_sub(o.missing_members(witnessed));
         if more > 0 {
-            let named = o.rules.iter().flatten().chain(o.others.iter().map(|c| &c.rule));
-            let one = named.map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
+            let one = o.member_rules().map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
             total = total.saturating_add(one.saturating_add(MEMBER).saturating_mul(more));
         }
         total
