@@ -202,7 +202,7 @@ impl ProgramBuilder<'_> {
 
     /// `None` if the alternatives have to be stepped one by one, because keys of some class may run out.
     fn united(&mut self, shape: UnitedShape, any_text: ExprId) -> Result<Option<ObjectProgram>> {
-        let UnitedShape { names: spelled, classes, union, min, .. } = shape;
+        let UnitedShape { names: spelled, classes, union, min, max, .. } = shape;
         let rules_of = |sets: &RuleSets| sets.first().map(|(rule, _)| *rule);
         let mut others = Vec::with_capacity(classes.len());
         for (keys, rules) in classes.into_iter().zip(&union.classes) {
@@ -228,7 +228,7 @@ impl ProgramBuilder<'_> {
             implied: None,
             others,
             min,
-            max: u64::MAX,
+            max,
             witnesses: 0,
             witness_members: SmallVec::from_slice(&[0]),
             union: Some(Arc::new(union)),

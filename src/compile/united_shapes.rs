@@ -1,8 +1,7 @@
 //! United shapes: which alternatives of a rule's objects are stepped as one.
 //!
 //! Independent conditions multiply: twelve of them are 4,096 shapes of one rule, each of which a guide would carry along
-//! through every key. Where keys come in any order, shapes without an upper bound on their members, witnesses and
-//! implications differ only in the rules of names and in which of them are needed. Those that agree in their classes of
+//! through every key. Where keys come in any order, shapes without witnesses and implications and with equal bounds differ only in the rules of names and in which of them are needed. Those that agree in their classes of
 //! keys become one shape with a [`ShapeUnion`]. What it holds is about as large as the shapes are together.
 
 use rustc_hash::FxHashMap;
@@ -42,6 +41,8 @@ pub(super) struct UnitedShape {
     pub(super) union: ShapeUnion,
     /// Fewest members.
     pub(super) min: u64,
+    /// Most members.
+    pub(super) max: u64,
 }
 
 /// The shapes of a rule that can be united, for keys in any order.
@@ -49,16 +50,18 @@ pub(super) fn unite(objects: &[ObjectShape], exprs: &mut Exprs, any_text: ExprId
     if objects.len() < least() {
         return Vec::new();
     }
-    // By the classes of keys and the fewest members, in the order of the first of each.
+    // By the classes of keys and the numbers of members, in the order of the first of each.
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut known: SeededMap<(u64, SmallVec<[ExprId; 2]>), usize> = SeededMap::default();
+    let mut known: SeededMap<(u64, u64, SmallVec<[ExprId; 2]>), usize> = SeededMap::default();
     for (i, o) in objects.iter().enumerate() {
-        let free = o.max.is_none() && o.witnesses == 0 && o.implications.is_empty();
+        let free = o.witnesses == 0 && o.implications.is_empty();
         // With a class that has no end there are always enough members.
         if !free || (o.min > 0 && o.others.is_empty()) {
             continue;
         }
-        let group = *known.entry((o.min, o.others.iter().map(|c| c.keys).collect())).or_insert(groups.len());
+        let group = *known
+            .entry((o.min, o.max.unwrap_or(u64::MAX), o.others.iter().map(|c| c.keys).collect()))
+            .or_insert(groups.len());
         groups.resize(groups.len().max(group + 1), Vec::new());
         groups[group].push(i);
     }
@@ -132,7 +135,10 @@ fn united(objects: &[ObjectShape], shapes: Vec<usize>, exprs: &mut Exprs, any_te
     let mut required = vec![0; shapes.len() * width];
     needs.iter().for_each(|&(alternative, name)| required[alternative * width + name / 64] |= 1 << (name % 64));
     let union = ShapeUnion::new(shapes.len(), (named, classes), required, width);
-    Some(UnitedShape { min: first.min, shapes, names, classes: keys, union })
+    let max = first.max.unwrap_or(u64::MAX);
+    // What cannot be completed is left out by whoever made the rules.
+    (union.most_required() <= max).then_some(())?;
+    Some(UnitedShape { min: first.min, max, shapes, names, classes: keys, union })
 }
 
 /// The sets of alternatives by their rules, added to other sets; `None` where all sets together are too large.

@@ -56,6 +56,7 @@ impl JsonMachine<'_> {
                 });
             }
         }
+        self.settle_alternatives(start, 0);
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 {
             return NONE;
@@ -159,6 +160,12 @@ impl JsonMachine<'_> {
         let p = &self.program.objects[item.shape as usize];
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         let any_order = self.program.any_order;
+        if p.union.is_some() {
+            // What no open alternative has room for counts as seen. One without a bound has keys without end.
+            let room = p.max.saturating_sub(node.count.into());
+            let allowed = p.possible.iter().zip(seen).map(|(p, s)| if room == 0 { 0 } else { p & !s }).collect();
+            return (allowed, self.missing_names(item, p) < room && self.has_others_left(node, p));
+        }
         let mut allowed = RequiredBits::from_slice(&p.possible);
         allowed.iter_mut().zip(seen).for_each(|(p, s)| *p &= !s);
         if any_order && p.max == u64::MAX && p.implied.is_none() && p.min <= node.count as u64 + 1 {
@@ -285,7 +292,7 @@ impl JsonMachine<'_> {
             }
         }
         if united {
-            self.settle_alternatives(start);
+            self.settle_alternatives(start, node.count);
         }
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 {

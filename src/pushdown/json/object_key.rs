@@ -291,7 +291,7 @@ impl JsonMachine<'_> {
                 ..item
             };
             match &p.union {
-                Some(union) => self.split_by_rule(closed, &union.classes[k as usize]),
+                Some(union) => self.split_by_rule(closed, node.count, &union.classes[k as usize]),
                 None => self.arena.objects.push(closed),
             }
         }
@@ -340,7 +340,11 @@ impl JsonMachine<'_> {
                     self.arena.bits[seen as usize + i as usize / 64] |= bit;
                     if let Some(union) = &p.union {
                         let closed = ObjectItem { seen, allowed: 0, others: false, name: u32::MAX, classes: 0, ..item };
-                        self.split_by_rule(ObjectItem { unsettled: true, ..closed }, &union.named[i as usize]);
+                        self.split_by_rule(
+                            ObjectItem { unsettled: true, ..closed },
+                            node.count,
+                            &union.named[i as usize],
+                        );
                         continue;
                     }
                     let mut need = item.need;
@@ -365,7 +369,7 @@ impl JsonMachine<'_> {
                     if again {
                         continue;
                     }
-                    unnamed |= self.take_unnamed(item);
+                    unnamed |= self.take_unnamed(item, node.count);
                     continue;
                 }
             };
@@ -380,8 +384,9 @@ impl JsonMachine<'_> {
         self.after_key(node, start, seen)
     }
 
-    /// Adds an item for each class of `item` that has the key which ends here; whether there is one.
-    fn take_unnamed(&mut self, item: ObjectItem) -> bool {
+    /// Adds an item for each class of `item` that has the key which ends here, behind `count` members; whether there is
+    /// one.
+    fn take_unnamed(&mut self, item: ObjectItem, count: u32) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let first = self.arena.objects.len();
         for (class, i) in p.others.iter().zip(0..) {
@@ -400,7 +405,7 @@ impl JsonMachine<'_> {
                 ..item
             };
             if let Some(union) = &p.union {
-                self.split_by_rule(next, &union.classes[i as usize]);
+                self.split_by_rule(next, count, &union.classes[i as usize]);
             } else if !self.arena.objects[first..].contains(&next) {
                 self.arena.objects.push(next);
             }

@@ -4,7 +4,8 @@
 
 use crate::pushdown::json::frame::ObjectItem;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::shape_union::{AlternativeSet, RuleSets};
+use crate::pushdown::json::shape_union::{AlternativeSet, RuleSets, ShapeUnion};
+use std::sync::Arc;
 
 impl JsonMachine<'_> {
     /// The open alternatives of an item; empty for shapes that are not united.
@@ -13,11 +14,20 @@ impl JsonMachine<'_> {
         self.bits(item.alternatives, words)
     }
 
-    /// Adds an item for each rule that a member has in some of the open alternatives of `item`, which waits for it.
-    pub(crate) fn split_by_rule(&mut self, item: ObjectItem, sets: &RuleSets) {
+    /// Adds an item for each rule that a member has in some of the open alternatives of `item`, which waits for it. The
+    /// member is the one behind `count` others, and its name is among those that the item has seen.
+    pub(crate) fn split_by_rule(&mut self, item: ObjectItem, count: u32, sets: &RuleSets) {
+        let p = &self.program.objects[item.shape as usize];
+        let room = p.max.saturating_sub(u64::from(count).saturating_add(1));
+        let Some(union) = &p.union else { return };
+        let roomy = union
+            .is_tight(room)
+            .then(|| union.with_room(self.open_alternatives(&item), self.bits(item.seen, p.words), room));
         for (rule, set) in sets {
             let open = self.open_alternatives(&item);
-            let mut left = open.iter().zip(set).map(|(open, set)| open & set);
+            let with_room = roomy.as_deref().unwrap_or(open);
+            let set: AlternativeSet = set.iter().zip(with_room).map(|(set, open)| set & open).collect();
+            let mut left = open.iter().zip(&set).map(|(open, set)| open & set);
             if left.clone().all(|word| word == 0) {
                 continue;
             }
@@ -54,15 +64,17 @@ impl JsonMachine<'_> {
         self.arena.objects[start as usize + at] = ObjectItem { alternatives, seen: both, unsettled: true, ..other };
     }
 
-    /// Sets the registers of the items from `start` on by the alternatives that are open now.
-    pub(crate) fn settle_alternatives(&mut self, start: u32) {
+    /// Sets the registers of the items from `start` on by the alternatives that are open now, behind `count` members.
+    pub(crate) fn settle_alternatives(&mut self, start: u32, count: u32) {
         for i in start as usize..self.arena.objects.len() {
             let item = self.arena.objects[i];
             let p = &self.program.objects[item.shape as usize];
-            let Some(union) = p.union.as_ref().filter(|_| item.unsettled) else { continue };
+            let room = p.max.saturating_sub(count.into());
+            let changed = |union: &&Arc<ShapeUnion>| item.unsettled || union.is_tight(room);
+            let Some(union) = p.union.as_ref().filter(changed) else { continue };
             let open = AlternativeSet::from_slice(self.open_alternatives(&item));
             let mut seen = AlternativeSet::from_slice(self.bits(item.seen, p.words));
-            union.close_names(&open, &mut seen);
+            union.close_names(&open, &mut seen, room);
             let bits = &mut self.arena.bits;
             let settled = bits.len() as u32;
             bits.extend_from_slice(&seen);

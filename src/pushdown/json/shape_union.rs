@@ -8,8 +8,12 @@
 //!
 //! The other registers of an item say what they say of any shape. `seen` also has the names that no open alternative
 //! allows; so what is possible and not seen may come. `need` is what an open alternative needs that misses the fewest
-//! names; so an object may end if it has all of `need`. That is exact where keys come in any order and no bound on
-//! their number is in the way, and only such shapes are united.
+//! names; so an object may end if it has all of `need`. That is exact where keys come in any order and none requires
+//! another, and only such shapes are united.
+//!
+//! Where an object is almost full, an alternative may have room for nothing but what it needs. Then the names that only
+//! such alternatives allow and none of them needs count as seen, too, and a member leaves open what still has room for
+//! what it lacks.
 
 use smallvec::SmallVec;
 
@@ -36,6 +40,8 @@ pub struct ShapeUnion {
     required: Vec<u64>,
     /// Words of a set of properties.
     names: usize,
+    /// Of how many names an alternative needs the most.
+    most_required: u64,
 }
 
 impl ShapeUnion {
@@ -47,7 +53,9 @@ impl ShapeUnion {
         required: Vec<u64>,
         names: usize,
     ) -> ShapeUnion {
-        ShapeUnion { len, named, classes, required, names }
+        let all = (0..len).map(|i| &required[i * names..][..names]);
+        let most_required = all.map(|set| set.iter().map(|w| u64::from(w.count_ones())).sum()).max().unwrap_or(0);
+        ShapeUnion { len, named, classes, required, names, most_required }
     }
 
     /// Words of a set of alternatives.
@@ -71,23 +79,58 @@ impl ShapeUnion {
         &self.required[alternative * self.names..][..self.names]
     }
 
-    /// Adds the properties that none of the open alternatives allows to `seen`.
-    pub(crate) fn close_names(&self, open: &[u64], seen: &mut [u64]) {
+    /// Of how many names an alternative needs the most.
+    pub(crate) fn most_required(&self) -> u64 {
+        self.most_required
+    }
+
+    /// Whether some alternative may lack as many names as members may still come, or more.
+    pub(crate) fn is_tight(&self, room: u64) -> bool {
+        room <= self.most_required
+    }
+
+    /// How many names an alternative needs that are not `seen`.
+    fn missing(&self, alternative: usize, seen: &[u64]) -> u64 {
+        self.required(alternative).iter().zip(seen).map(|(r, s)| u64::from((r & !s).count_ones())).sum()
+    }
+
+    /// The open alternatives that lack at most `room` names.
+    pub(crate) fn with_room(&self, open: &[u64], seen: &[u64], room: u64) -> AlternativeSet {
+        let mut out = AlternativeSet::from_slice(open);
+        if self.is_tight(room) {
+            for alternative in ones(open).filter(|&alternative| self.missing(alternative, seen) > room) {
+                out[alternative / 64] &= !(1 << (alternative % 64));
+            }
+        }
+        out
+    }
+
+    /// Adds the properties that none of the open alternatives allows to `seen`, where `room` members may still come and
+    /// each of the alternatives has room for what it lacks.
+    pub(crate) fn close_names(&self, open: &[u64], seen: &mut [u64], room: u64) {
+        let mut needed: AlternativeSet = SmallVec::from_elem(0, seen.len());
+        let mut free = AlternativeSet::from_slice(open);
+        if self.is_tight(room) {
+            free = self.with_room(open, seen, room.saturating_sub(1));
+            for alternative in ones(open).filter(|alternative| free[alternative / 64] >> (alternative % 64) & 1 == 0) {
+                needed.iter_mut().zip(self.required(alternative)).for_each(|(all, word)| *all |= word);
+            }
+        }
         for (i, sets) in self.named.iter().enumerate() {
-            if seen[i / 64] >> (i % 64) & 1 == 0 && !sets.iter().any(|(_, set)| meet(set, open)) {
-                seen[i / 64] |= 1 << (i % 64);
+            let (word, bit) = (i / 64, 1u64 << (i % 64));
+            if (seen[word] | needed[word]) & bit == 0 && !sets.iter().any(|(_, set)| meet(set, &free)) {
+                seen[word] |= bit;
             }
         }
     }
 
     /// What an open alternative needs that lacks the fewest of its names; the first of those.
     pub(crate) fn nearest(&self, open: &[u64], seen: &[u64]) -> &[u64] {
-        let mut nearest = (u32::MAX, [].as_slice());
+        let mut nearest = (u64::MAX, [].as_slice());
         for alternative in ones(open) {
-            let required = self.required(alternative);
-            let missing = required.iter().zip(seen).map(|(r, s)| (r & !s).count_ones()).sum::<u32>();
+            let missing = self.missing(alternative, seen);
             if missing < nearest.0 {
-                nearest = (missing, required);
+                nearest = (missing, self.required(alternative));
                 if missing == 0 {
                     break;
                 }

@@ -25,7 +25,7 @@ fn names_that_no_open_alternative_allows_are_closed() {
     let union = union();
     let closed = |open: u64, seen: u64| {
         let mut seen = [seen];
-        union.close_names(&[open], &mut seen);
+        union.close_names(&[open], &mut seen, u64::MAX);
         seen[0]
     };
     assert_eq!(closed(0b111, 0), 0);
@@ -41,4 +41,21 @@ fn the_nearest_lacks_the_fewest_names() {
     assert_eq!(union.nearest(&[0b101], &[0]), [0b10]);
     assert_eq!(union.nearest(&[0b001], &[0b10]), [0b11]);
     assert_eq!(union.nearest(&[0b101], &[0b11]), [0b11], "of those that lack none, the first");
+}
+
+#[test]
+fn little_room_is_for_what_is_needed() {
+    let union = union();
+    let closed = |open: u64, room: u64| {
+        let mut seen = [0];
+        union.close_names(&[open], &mut seen, room);
+        seen[0]
+    };
+    // The first one lacks two names, the third one lacks name 1 and allows name 0.
+    assert_eq!(closed(0b101, 2), 0);
+    assert_eq!(closed(0b100, 2), 0);
+    assert_eq!(closed(0b100, 1), 0b01);
+    assert_eq!(union.with_room(&[0b111], &[0], 1).as_slice(), [0b110]);
+    assert_eq!(union.with_room(&[0b111], &[0], 0).as_slice(), [0b010]);
+    assert_eq!(union.with_room(&[0b111], &[0b11], 0).as_slice(), [0b111]);
 }
