@@ -127,13 +127,14 @@ impl Guide {
         if self.has_moved_at(taken) || self.history.base() == taken {
             return;
         }
+        let piece = self.piece_bytes();
         let (IndexEngine::Document { program, .. }, Position::Document { arena, top }) =
             (&self.index.0.engine, &mut self.position)
         else {
             return;
         };
         let (live, at) = arena.live(program, *top);
-        let (used, piece) = (live.used_bytes(), self.piece_bytes());
+        let used = live.used_bytes();
         let old = std::mem::replace(&mut **arena, live);
         *top = at;
         // What is found about frames names them by their numbers.
