@@ -2,7 +2,6 @@
 
 use crate::python::compile::{GrammarNames, SchemaNames, compile, pattern_source};
 use crate::python::report::{PyReportRow, report_row};
-use std::path::PathBuf;
 use std::sync::RwLock;
 
 use pyo3::exceptions::PyTypeError;
@@ -15,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::guide::GuideOptions;
 use crate::index::Index;
 use crate::python::convert::ids::{Count, TokenIds};
-use crate::python::convert::source::OptionText;
+use crate::python::convert::source::{FilePath, OptionText};
 use crate::python::convert::{limits, pickle_recipe, source};
 use crate::python::guide::PyGuide;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
@@ -481,9 +480,9 @@ impl PyIndex {
     /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
     /// take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
     #[pyo3(signature = (path, tables=false))]
-    fn save(&self, py: Python<'_>, path: PathBuf, tables: bool) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: FilePath, tables: bool) -> PyResult<()> {
         let make = if tables { Some(self.max_flat_states(py)?) } else { None };
-        store::save(py, path, &self.core(), self._recipe(py)?, make)
+        store::save(py, path.0, &self.core(), self._recipe(py)?, make)
     }
 
     /// The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
@@ -492,8 +491,8 @@ impl PyIndex {
     /// compiled when it is first needed. An index that was not built is compiled now. Never change such a file in
     /// place; ``save`` replaces it.
     #[classmethod]
-    fn load(class: &Bound<'_, PyType>, path: PathBuf, vocabulary: &Bound<'_, PyVocabulary>) -> PyResult<PyIndex> {
-        let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
+    fn load(class: &Bound<'_, PyType>, path: FilePath, vocabulary: &Bound<'_, PyVocabulary>) -> PyResult<PyIndex> {
+        let (core, recipe) = store::load(class.py(), &path.0, &vocabulary.get().core)?;
         let method = pickle_recipe::method_of(&recipe).unwrap_or_default();
         let vocabulary = vocabulary.clone().unbind();
         let core = RwLock::new(core);

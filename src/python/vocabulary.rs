@@ -1,6 +1,5 @@
 //! `interlock.Vocabulary`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
@@ -10,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use crate::compile::index_cache::CompileCache;
 use crate::error::ErrorKind;
 use crate::python::convert::ids::{Count, TokenId, TokenIds};
+use crate::python::convert::source::FilePath;
 use crate::python::errors::{detached, of_kind};
 use crate::python::runtime::registry;
 use crate::vocab::load::{LoadOptions, load_file, model_of_json, model_of_sentencepiece};
@@ -137,8 +137,8 @@ impl PyVocabulary {
 
     /// Write this vocabulary, and how its tokenizer encodes, to a file that ``load`` maps: as a whole or not at all.
     /// ``ArtifactError`` if it cannot be written.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || crate::artifact::vocabulary::save(&self.core, &path))
+    fn save(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
+        detached(py, || crate::artifact::vocabulary::save(&self.core, &path.0))
     }
 
     /// The vocabulary in a file that ``save`` wrote with this version; ``ArtifactError`` otherwise.
@@ -146,9 +146,9 @@ impl PyVocabulary {
     /// The file is mapped, not read: processes that load one file share its memory. Never change such a file in place;
     /// ``save`` replaces it, which leaves those who mapped the old one undisturbed.
     #[classmethod]
-    fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<PyVocabulary> {
+    fn load(class: &Bound<'_, PyType>, path: FilePath) -> PyResult<PyVocabulary> {
         let core = detached(class.py(), || {
-            let pack = crate::artifact::Pack::open(&path, crate::artifact::PackKind::Vocabulary)?;
+            let pack = crate::artifact::Pack::open(&path.0, crate::artifact::PackKind::Vocabulary)?;
             // A vocabulary that this process has already keeps its caches; the file is checked all the same.
             let loaded = crate::artifact::vocabulary::unpack(&pack)?;
             Ok(registry::find(&pack.vocabulary(), || loaded.model_parts()).unwrap_or(loaded))
@@ -387,7 +387,7 @@ pub fn _restore_vocabulary(
 #[pyo3(signature = (path, eos_token_ids=None, size=None, special_token_ids=None))]
 pub fn _load_vocabulary(
     py: Python<'_>,
-    path: PathBuf,
+    path: FilePath,
     eos_token_ids: Option<TokenIds>,
     size: Option<Count>,
     special_token_ids: Option<TokenIds>,
@@ -401,7 +401,7 @@ pub fn _load_vocabulary(
         size: size.map(|n| n.0),
     };
     let core = detached(py, || {
-        let core = load_file(&path, options)?;
+        let core = load_file(&path.0, options)?;
         crate::compile::prepare(&core)?;
         crate::compile::rehearse(&core);
         Ok(core)

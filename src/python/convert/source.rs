@@ -2,6 +2,7 @@
 //! the forms that Python programs keep them in.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
@@ -57,6 +58,22 @@ impl<'a, 'py> FromPyObject<'a, 'py> for OptionText<'a> {
         object.extract::<&str>().map(OptionText).map_err(|e| {
             match e.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
                 true => argument(object.py(), lone_surrogate(&format!("the option {:?}", *object))),
+                false => e,
+            }
+        })
+    }
+}
+
+/// A path of a file. As of texts, PyO3 raises `UnicodeEncodeError` for a lone surrogate that stands for no byte.
+pub struct FilePath(pub PathBuf);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FilePath {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<PathBuf>().map(FilePath).map_err(|e| {
+            match e.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+                true => argument(object.py(), lone_surrogate(&format!("the path {:?}", *object))),
                 false => e,
             }
         })
@@ -267,8 +284,9 @@ pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, St
         .items()?
         .try_iter()?
         .map(|item| {
-            let (uri, document): (String, Bound<'_, PyAny>) = item?.extract()?;
-            Ok((uri, schema(&document)?))
+            let (uri, document): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+            let OptionText(uri) = uri.extract()?;
+            Ok((uri.to_owned(), schema(&document)?))
         })
         .collect()
 }
