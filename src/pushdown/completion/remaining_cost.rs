@@ -193,8 +193,14 @@ fn array_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &Array
 
 /// What an item still needs behind its open member, if it has one.
 fn object_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &ObjectItem) -> u64 {
-    let words = frames.program.objects[item.shape as usize].words;
-    let names = (frames.bits(item.seen, words), frames.bits(item.need, words));
+    let shape = &frames.program.objects[item.shape as usize];
+    let seen = frames.bits(item.seen, shape.words);
+    // Behind a key that has just split the alternatives, what the item needs is what those need that it left.
+    let need = match shape.union.as_ref().filter(|_| item.unsettled) {
+        Some(union) => union.nearest(frames.open_alternatives(item), seen),
+        None => frames.bits(item.need, shape.words),
+    };
+    let names = (seen, need);
     costs.object_after(frames.program, item.shape, names, node.count.into(), item.witnessed)
 }
 
