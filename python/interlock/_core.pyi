@@ -597,9 +597,7 @@ class Index:
     def shortest_member(self, cancel: CancelToken | None = None) -> bytes:
         """The shortest output, the least in byte order among those. Errors are those of ``language_size``."""
 
-    def random_member(
-        self, seed: int | None = None, max_bytes: int = 200, cancel: CancelToken | None = None
-    ) -> bytes:
+    def random_member(self, seed: int | None = None, max_bytes: int = 200, cancel: CancelToken | None = None) -> bytes:
         """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError``
         if there is none so short; otherwise errors are those of ``language_size``.
         """

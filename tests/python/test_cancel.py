@@ -22,7 +22,8 @@ def works(vocabulary):
 
 
 def language_size(vocabulary, cancel):
-    interlock.Index.from_json_schema(RECURSIVE, vocabulary, limits=NO_LIMITS, cancel=cancel).language_size(cancel=cancel)
+    index = interlock.Index.from_json_schema(RECURSIVE, vocabulary, limits=NO_LIMITS, cancel=cancel)
+    index.language_size(cancel=cancel)
 
 
 def builds(vocabulary, cancel):
