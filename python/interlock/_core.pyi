@@ -267,8 +267,8 @@ class Limits:
     @property
     def max_guide_bytes(self) -> int:
         """Bytes of history that one guide holds for rolling back, beside what its position needs; by default
-        16,777,216. Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the tokens
-        again.
+        16,777,216. Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the
+        tokens again.
         """
 
     @property
