@@ -265,6 +265,13 @@ class Limits:
         """
 
     @property
+    def max_guide_bytes(self) -> int:
+        """Bytes of history that one guide holds for rolling back, beside what its position needs; by default
+        16,777,216. Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the
+        tokens again.
+        """
+
+    @property
     def max_alternatives(self) -> int:
         """Alternatives of one rule; by default 12,288."""
 
@@ -578,23 +585,24 @@ class Index:
         bytes are refused there, so that every draft of forced tokens is taken.
         """
 
-    def language_size(self) -> int | float:
+    def language_size(self, cancel: CancelToken | None = None) -> int | float:
         """How many byte strings are accepted: an exact ``int``, or ``math.inf``.
 
         Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
-        it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
-        narrows the source.
+        it has more than ``Limits.max_flat_states``, as with recursion, or if they take more than 20 steps of work each,
+        as those of patterns with large counts may; ``UnsupportedError`` where the vocabulary narrows the source. A
+        question ends with ``CancelledError`` soon after ``cancel`` is cancelled, and with what a signal handler raises.
         """
 
-    def shortest_member(self) -> bytes:
+    def shortest_member(self, cancel: CancelToken | None = None) -> bytes:
         """The shortest output, the least in byte order among those. Errors are those of ``language_size``."""
 
-    def random_member(self, seed: int | None = None, max_bytes: int = 200) -> bytes:
+    def random_member(self, seed: int | None = None, max_bytes: int = 200, cancel: CancelToken | None = None) -> bytes:
         """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError``
         if there is none so short; otherwise errors are those of ``language_size``.
         """
 
-    def automaton(self, max_states: int = 500) -> Automaton:
+    def automaton(self, max_states: int = 500, cancel: CancelToken | None = None) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
 
     def draw(self, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
@@ -616,16 +624,16 @@ class Index:
     def _repr_html_(self) -> str:
         """The drawing for a notebook, or a line of text where it is too large to be drawn."""
 
-    def witness_not_in(self, other: Index) -> bytes | None:
+    def witness_not_in(self, other: Index, cancel: CancelToken | None = None) -> bytes | None:
         """A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them."""
 
-    def witness_in_both(self, other: Index) -> bytes | None:
+    def witness_in_both(self, other: Index, cancel: CancelToken | None = None) -> bytes | None:
         """A shortest output that both indexes accept, or ``None`` if there is none."""
 
-    def is_subset_of(self, other: Index) -> bool:
+    def is_subset_of(self, other: Index, cancel: CancelToken | None = None) -> bool:
         """Whether every output of this index is one of ``other``."""
 
-    def is_equivalent_to(self, other: Index) -> bool:
+    def is_equivalent_to(self, other: Index, cancel: CancelToken | None = None) -> bool:
         """Whether both indexes accept exactly the same outputs."""
 
     def build(
@@ -807,6 +815,12 @@ class Guide:
     @property
     def num_tokens(self) -> int:
         """How many tokens were taken, a stop token included."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """About how many bytes this guide holds, most of them for rolling back (see ``Limits.max_guide_bytes``). Forks
+        share pieces of that, which count for each of them.
+        """
 
     @property
     def tokens(self) -> list[int]:

@@ -29,8 +29,8 @@ _without_kernel: set[tuple[Any, Any]] = set()
 def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.int32]:
     """A bitmask of ``batch`` rows in which every token is allowed.
 
-    ``v_or_size`` is a vocabulary, or the width of the logits. ``ArgumentError`` if one of the two is negative,
-    ``TypeError`` if ``batch`` is no integer, as where the two were swapped.
+    ``v_or_size`` is a vocabulary, or the width of the logits. ``ArgumentError`` if one of the two is negative, or
+    no memory could hold the mask, ``TypeError`` if ``batch`` is no integer, as where the two were swapped.
 
     >>> allocate_bitmask(2, 100).shape
     (2, 4)
@@ -46,6 +46,8 @@ def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.
     if batch < 0 or size < 0:
         raise ArgumentError(f"batch and size must not be negative, but are {batch} and {size}")
     width = (size + 31) // 32
+    if batch * width > sys.maxsize // 4 - _LINE:
+        raise ArgumentError(f"a bitmask of {batch} rows of {width} words is larger than any memory")
     # Rows are written fastest where they begin with a line of the cache, which NumPy does not see to.
     room = np.empty(batch * width + _LINE // 4, dtype=np.int32)
     begin = -room.ctypes.data % _LINE // 4

@@ -62,7 +62,7 @@ impl Index {
             moves: Vec::new(),
             stops,
             position: Position::Tables(0),
-            history: History { steps: Vec::with_capacity(64), marks: Vec::with_capacity(64) },
+            history: History::with_room(),
             terminated: false,
             last: LastMask::default(),
             run: None,

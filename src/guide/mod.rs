@@ -187,7 +187,10 @@ impl Guide {
                 return true;
             }
             TableStep::Elsewhere if !self.leave_tables() => return false,
-            TableStep::Elsewhere => self.make_room(),
+            TableStep::Elsewhere => {
+                self.make_room();
+                self.seal_history();
+            }
         }
         let (before, mark) = self.here();
         if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
@@ -408,7 +411,7 @@ impl Guide {
         self.index = self.root.clone();
         self.rests = None;
         self.moves.clear();
-        self.history.truncate(0);
+        self.history = History::default();
         self.flat.clear();
         if let Some(budget) = &mut self.budget {
             budget.back_to(0);

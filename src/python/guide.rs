@@ -277,6 +277,13 @@ impl PyGuide {
         self.with(py, |guide| guide.num_tokens())
     }
 
+    /// About how many bytes this guide holds, most of them for rolling back. Forks share pieces of that, which count for
+    /// each of them.
+    #[getter]
+    fn memory_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |guide| guide.memory_bytes())
+    }
+
     /// The tokens that were taken.
     #[getter]
     fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {

@@ -17,7 +17,7 @@ use crate::python::convert::argument::{self, Given, LEFT_OUT};
 use crate::python::convert::ids::TokenIds;
 use crate::python::convert::{limits, pickle_recipe, source};
 use crate::python::guide::PyGuide;
-use crate::python::runtime::cancel::{self, interruptible};
+use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::vocabulary::{PyVocabulary, hex, vocabulary_argument};
 use crate::python::{build, language, store, warm_up};
 
@@ -70,9 +70,14 @@ impl PyIndex {
     }
 
     /// Whether `other` accepts every output of this index.
-    fn accepted_by(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
+    fn accepted_by(
+        &self,
+        py: Python<'_>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<bool> {
         let limit = self.max_flat_states(py)?;
-        interruptible(py, None, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
+        interruptible(py, cancel, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
     }
 
     /// The limit on questions about the language.
@@ -309,26 +314,39 @@ impl PyIndex {
     /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.
     ///
     /// Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
-    /// it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
-    /// narrows the source.
-    fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        language::size(py, &self.core(), self.max_flat_states(py)?)
+    /// it has more than ``Limits.max_flat_states``, as with recursion, or if they take more than 20 steps of work each,
+    /// as those of patterns with large counts may; ``UnsupportedError`` where the vocabulary narrows the source. A
+    /// question ends with ``CancelledError`` soon after ``cancel`` is cancelled, and with what a signal handler raises.
+    #[pyo3(signature = (cancel=None))]
+    fn language_size<'py>(
+        &self,
+        py: Python<'py>,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        language::size(py, &self.core(), self.max_flat_states(py)?, cancel)
     }
 
     /// The shortest output, the least in byte order among those. Errors are those of ``language_size``.
-    fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    #[pyo3(signature = (cancel=None))]
+    fn shortest_member<'py>(
+        &self,
+        py: Python<'py>,
+        cancel: Option<&Bound<'py, PyCancelToken>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().shortest_member(limit))?))
+        Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().shortest_member(limit))?))
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError`` if
     /// there is none so short; otherwise errors are those of ``language_size``.
-    #[pyo3(signature = (seed=None, max_bytes=LEFT_OUT), text_signature = "($self, seed=None, max_bytes=200)")]
+    #[pyo3(signature = (seed=None, max_bytes=LEFT_OUT, cancel=None),
+           text_signature = "($self, seed=None, max_bytes=200, cancel=None)")]
     fn random_member<'py>(
         &self,
         py: Python<'py>,
         seed: Option<&Bound<'_, PyAny>>,
         max_bytes: Given<'_, '_>,
+        cancel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let max_bytes = max_bytes.count("max_bytes", 200)?;
         let seed = match argument::optional_count(seed, "seed")? {
@@ -336,39 +354,69 @@ impl PyIndex {
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().random_member(seed, max_bytes, limit))?))
+        let cancel = cancel::argument(cancel)?;
+        Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().random_member(seed, max_bytes, limit))?))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
-    #[pyo3(signature = (max_states=LEFT_OUT), text_signature = "($self, max_states=500)")]
-    fn automaton(&self, py: Python<'_>, max_states: Given<'_, '_>) -> PyResult<language::PyAutomaton> {
-        let max_states = max_states.count("max_states", 500)?;
-        language::automaton(py, &self.core(), max_states, self.max_flat_states(py)?)
+    #[pyo3(signature = (max_states=LEFT_OUT, cancel=None), text_signature = "($self, max_states=500, cancel=None)")]
+    fn automaton(
+        &self,
+        py: Python<'_>,
+        max_states: Given<'_, '_>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<language::PyAutomaton> {
+        let (max_states, cancel) = (max_states.count("max_states", 500)?, cancel::argument(cancel)?);
+        language::automaton(py, &self.core(), (max_states, self.max_flat_states(py)?), cancel)
     }
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
-    fn witness_not_in<'py>(&self, py: Python<'py>, other: &Bound<'_, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let other = another(other)?;
+    #[pyo3(signature = (other, cancel=None))]
+    fn witness_not_in<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let (other, cancel) = (another(other)?, cancel::argument(cancel)?);
         let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_not_in(&other.core(), limit))?))
+        Ok(language::bytes(py, interruptible(py, cancel, || self.core().witness_not_in(&other.core(), limit))?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
-    fn witness_in_both<'py>(&self, py: Python<'py>, other: &Bound<'_, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let other = another(other)?;
+    #[pyo3(signature = (other, cancel=None))]
+    fn witness_in_both<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let (other, cancel) = (another(other)?, cancel::argument(cancel)?);
         let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_in_both(&other.core(), limit))?))
+        Ok(language::bytes(py, interruptible(py, cancel, || self.core().witness_in_both(&other.core(), limit))?))
     }
 
     /// Whether every output of this index is one of ``other``.
-    fn is_subset_of(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.accepted_by(py, another(other)?)
+    #[pyo3(signature = (other, cancel=None))]
+    fn is_subset_of(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        self.accepted_by(py, another(other)?, cancel::argument(cancel)?)
     }
 
     /// Whether both indexes accept exactly the same outputs.
-    fn is_equivalent_to(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let other = another(other)?;
-        Ok(self.accepted_by(py, other)? && other.accepted_by(py, self)?)
+    #[pyo3(signature = (other, cancel=None))]
+    fn is_equivalent_to(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let (other, cancel) = (another(other)?, cancel::argument(cancel)?);
+        Ok(self.accepted_by(py, other, cancel)? && other.accepted_by(py, self, cancel)?)
     }
 
     /// Make now what guides would make on first use. The answers stay the same.

@@ -1,6 +1,5 @@
 //! `interlock.Vocabulary`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
@@ -11,6 +10,7 @@ use crate::compile::index_cache::CompileCache;
 use crate::error::ErrorKind;
 use crate::python::convert::argument;
 use crate::python::convert::ids::{TokenId, TokenIds};
+use crate::python::convert::source::FilePath;
 use crate::python::errors::{detached, of_kind};
 use crate::python::runtime::registry;
 use crate::vocab::load::{AddedToken, LoadOptions, load_file, load_object, model_of_sentencepiece};
@@ -389,7 +389,7 @@ pub fn _restore_vocabulary(
 #[pyo3(signature = (path, eos_token_ids=None, size=None, special_token_ids=None))]
 pub fn _load_vocabulary(
     py: Python<'_>,
-    path: PathBuf,
+    path: FilePath,
     eos_token_ids: Option<&Bound<'_, PyAny>>,
     size: Option<&Bound<'_, PyAny>>,
     special_token_ids: Option<&Bound<'_, PyAny>>,
@@ -403,7 +403,7 @@ pub fn _load_vocabulary(
         special: known(special_token_ids, "special_token_ids")?.unwrap_or_default(),
         size: argument::optional_count(size, "size")?,
     };
-    let core = detached(py, || shared(load_file(&path, options)?))?;
+    let core = detached(py, || shared(load_file(&path.0, options)?))?;
     Ok(PyVocabulary::over(core))
 }
 

@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
 
+use crate::python::convert::source::FilePath;
 use crate::python::errors::argument;
 
 /// An argument that may be left out where leaving it out is not the same as `None`.
@@ -126,7 +127,7 @@ pub fn integer(given: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
 
 /// The name of a file.
 pub fn path(given: &Bound<'_, PyAny>, name: &str) -> PyResult<PathBuf> {
-    given.extract().map_err(|e: PyErr| match e.is_instance_of::<PyTypeError>(given.py()) {
+    given.extract().map(|FilePath(path)| path).map_err(|e: PyErr| match e.is_instance_of::<PyTypeError>(given.py()) {
         true => wrong_type(given, name, "a str or a path (os.PathLike)"),
         false => e,
     })

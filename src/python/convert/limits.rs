@@ -132,6 +132,9 @@ limits! {
     /// Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it; by default
     /// 16,777,216, some 40,000 states. Exceeding it is no error.
     max_state_bytes,
+    /// Bytes of history that one guide holds for rolling back, beside what its position needs; by default 16,777,216.
+    /// Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the tokens again.
+    max_guide_bytes,
     /// Alternatives of one rule; by default 12,288.
     max_alternatives,
     /// Rules of one index; by default 100,000.

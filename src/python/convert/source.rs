@@ -2,14 +2,15 @@
 //! the forms that Python programs keep them in.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError};
+use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString, PyTuple, PyType};
 
 use crate::error::{Error, ErrorKind, SourcePlace};
-use crate::python::convert::argument::{Given, type_name};
-use crate::python::errors::{of_kind, to_exception};
+use crate::python::convert::argument::{Given, text, type_name};
+use crate::python::errors::{argument, of_kind, to_exception};
 
 /// `re.Pattern.flags`, by the letters that `flags=` takes.
 const RE_FLAGS: [(u32, char); 5] = [(2, 'i'), (8, 'm'), (16, 's'), (64, 'x'), (256, 'a')];
@@ -55,6 +56,22 @@ pub fn flags<'a>(given: Given<'a, '_>) -> PyResult<&'a str> {
         }
         false => e,
     })
+}
+
+/// A path of a file. As of texts, PyO3 raises `UnicodeEncodeError` for a lone surrogate that stands for no byte.
+pub struct FilePath(pub PathBuf);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FilePath {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<PathBuf>().map(FilePath).map_err(|e| {
+            match e.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+                true => argument(object.py(), lone_surrogate(&format!("the path {:?}", *object))),
+                false => e,
+            }
+        })
+    }
 }
 
 fn lone_surrogate(what: &str) -> String {
@@ -267,8 +284,8 @@ pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, St
         .items()?
         .try_iter()?
         .map(|item| {
-            let (uri, document): (String, Bound<'_, PyAny>) = item?.extract()?;
-            Ok((uri, schema(&document)?))
+            let (uri, document): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+            Ok((text(&uri, "a URI of documents")?.to_owned(), schema(&document)?))
         })
         .collect()
 }
