@@ -17,6 +17,7 @@ impl Guide {
             + self.history.steps.capacity() * size_of::<HistoryStep>()
             + self.history.marks.capacity() * size_of::<ArenaMark>()
             + self.budget.as_ref().map_or(0, |b| b.memory_bytes())
+            + self.events.as_ref().map_or(0, |log| log.memory_bytes())
             + self.rests.as_ref().map_or(0, |r| r.memory_bytes())
             + size_of::<Self>()
     }

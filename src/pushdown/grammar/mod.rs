@@ -14,6 +14,7 @@
 pub mod closure;
 mod completion_search;
 pub mod document;
+pub mod events;
 pub mod follow;
 pub mod lr_automaton;
 pub mod machine;
