@@ -12,7 +12,7 @@ use crate::pushdown::grammar::events::{EventReader, NO_MARKER};
 
 /// The engine of an index whose grammar captures anything.
 fn capturing(index: &Index) -> Option<&GrammarEngine> {
-    match &index.0.engine {
+    match &index.engine()?.engine {
         IndexEngine::Grammar(grammar) if !grammar.program.productions.capture_names.is_empty() => Some(grammar),
         _ => None,
     }
@@ -45,6 +45,7 @@ impl Guide {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn new_events(&mut self) -> Result<NewEvents> {
+        self.index.compiled()?;
         let mut log = match self.events.take() {
             Some(log) => log,
             None => Box::new(self.first_log()),

@@ -11,12 +11,12 @@ use crate::vocab::{NextText, Vocabulary};
 
 impl Guide {
     /// Makes these parts the text that must come next. Text is spelled as the tokenizer spells it where the vocabulary
-    /// has one of a known kind, and by as few tokens as there are elsewhere. Behind it the output goes on where it stood; it may come
-    /// wherever the guide is, also where the output could end. Going back before this place drops it.
+    /// has one of a known kind, and by as few tokens as there are elsewhere. A stop token, given by its id, ends nothing.
+    /// Behind it the output goes on where it stood; it may come wherever the guide is, also where the output could end.
+    /// Going back before this place drops it.
     ///
     /// # Errors
-    /// `Argument` if a text cannot be spelled, a token does not exist or would end the output, or the guide is
-    /// terminated. Then nothing is changed.
+    /// `Argument` if a text cannot be spelled, a token does not exist, or the guide is terminated. Then nothing is changed.
     ///
     /// # Example
     ///
@@ -47,9 +47,6 @@ impl Guide {
             match part {
                 OutsidePart::Token(id) if *id as usize >= vocabulary.size() => {
                     return argument(format!("token id {id} is out of range: the size is {}", vocabulary.size()));
-                }
-                OutsidePart::Token(id) if self.stops.contains(id) => {
-                    return argument(format!("token {id} ends the output, and cannot be forced"));
                 }
                 OutsidePart::Token(id) => tokens.push(*id),
                 OutsidePart::Text(text) => match spell(&vocabulary, text) {
@@ -82,7 +79,7 @@ impl Guide {
     #[inline]
     pub(super) fn due(&self) -> Option<&[u32]> {
         let last = self.outside.last()?;
-        let taken = self.history.len() - last.since;
+        let taken = self.history.len().checked_sub(last.since)?;
         last.tokens.get(taken..).filter(|due| !due.is_empty())
     }
 
@@ -103,7 +100,7 @@ impl Guide {
     #[inline]
     pub(super) fn own_tokens(&self) -> usize {
         let taken = self.history.len();
-        let outside: usize = self.outside.iter().map(|one| one.tokens.len().min(taken - one.since)).sum();
+        let outside: usize = self.outside.iter().map(|one| one.tokens.len().min(taken.saturating_sub(one.since))).sum();
         taken - outside
     }
 
