@@ -190,7 +190,9 @@ def _take_text(guide: Guide, data: bytes) -> None:
             raise _core.VocabularyError(f"the vocabulary has no token for the single byte 0x{data[at]:02X}")
         if not guide.try_advance(token):
             shown = data[max(0, at - 20) : at + 20].decode("utf-8", "replace")
-            raise _core.TokenRejected(f"the output is refused at its byte {at}, around {shown!r}: {guide.explain(token)}")
+            raise _core.TokenRejected(
+                f"the output is refused at its byte {at}, around {shown!r}: {guide.explain(token)}"
+            )
         at += 1
 
 
@@ -240,7 +242,8 @@ class _Reading:
         taken_back, parts = _core._new_events(self.guide)
         events: list[Event] = []
         for kind, marker, data in parts:
-            events += self.event(kind, marker, data)
+            for event in self.event(kind, marker, data):
+                _add(events, event)
         _core._note_events(self.guide, len(events))
         return [TakenBack(taken_back), *events] if taken_back else events
 
@@ -291,6 +294,19 @@ class _Reading:
 
         found = self.capture(marker)
         return read_call(found.data, found.markers)
+
+
+def _add(events: list[Event], event: Event) -> None:
+    """Adds an event; a piece of what the last one is a piece of is added to it."""
+    last = events[-1] if events else None
+    if isinstance(event, ArgumentBytes) and isinstance(last, ArgumentBytes) and last.call == event.call:
+        events[-1] = ArgumentBytes(event.call, last.data + event.data)
+    elif isinstance(event, Text) and isinstance(last, Text):
+        events[-1] = Text(last.text + event.text)
+    elif isinstance(event, Reasoning) and isinstance(last, Reasoning):
+        events[-1] = Reasoning(last.text + event.text)
+    else:
+        events.append(event)
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -234,8 +234,9 @@ def force(self: Guide, text: bytes | str | Iterable[int | bytes | str]) -> None:
 
     ``text`` is a text, or a list of texts and token ids. Texts are spelled as the tokenizer spells them (by the fewest
     tokens where its kind is not known), and never by special tokens, whatever they say: give those by their ids. A stop
-    token among them ends nothing. Until it is taken, masks allow its next token alone, and ``forced_tokens`` is what is left of it. It may come anywhere,
-    costs nothing of ``max_tokens``, and is no part of what the index accepts. Going back before this place drops it.
+    token among them ends nothing. Until it is taken, masks allow its next token alone, and ``forced_tokens`` is what is
+    left of it. It may come anywhere, costs nothing of ``max_tokens``, and is no part of what the index accepts. Going
+    back before this place drops it.
 
     ``ArgumentError``, and nothing changes, if the text cannot be spelled, a token does not exist, or the output has
     ended.

@@ -70,7 +70,11 @@ pub(super) struct Answer {
 pub(super) enum Reader {
     Captures(Box<EventReader>),
     /// The output as a whole is text: it and its length after each token.
-    Text { text: Vec<u8>, ends: Vec<u32>, ended: bool },
+    Text {
+        text: Vec<u8>,
+        ends: Vec<u32>,
+        ended: bool,
+    },
 }
 
 /// The reader of a guide, and what was given.
@@ -130,8 +134,17 @@ impl EventLog {
         reader + self.answers.capacity() * size_of::<Answer>()
     }
 
-    /// The parts between what was given last and what is certain now.
-    pub(super) fn parts(&self, from: &Answer, to: u32) -> Vec<EventPart> {
+    /// The length of the text behind some tokens.
+    pub(super) fn text_behind(&self, tokens: usize) -> u32 {
+        match &self.reader {
+            Reader::Captures(reader) => reader.text_behind(tokens),
+            Reader::Text { ends, .. } => tokens.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or(0),
+        }
+    }
+
+    /// The parts between what was given last and what is certain now. `forced` are texts from outside, with the place of
+    /// each in the text, in order; those behind `to` are left out.
+    pub(super) fn parts(&self, from: &Answer, to: u32, forced: &[(u32, Vec<u8>)]) -> Vec<EventPart> {
         let (given, text) = (self.given(), self.text());
         let mut parts = Vec::new();
         let mut at = from.bytes;
@@ -147,7 +160,18 @@ impl EventLog {
                 parts.push(EventPart::Text { inside: (open != NO_MARKER).then_some(open), bytes });
             }
         };
+        let mut forced = forced.iter().filter(|(place, _)| *place <= to).peekable();
+        let mut add_forced = |parts: &mut Vec<EventPart>, open: u32, at: &mut u32, until: &dyn Fn(u32) -> bool| {
+            while let Some((place, bytes)) = forced.next_if(|(place, _)| until(*place)) {
+                add_text(parts, open, *at, *place);
+                *at = (*at).max(*place);
+                parts.push(EventPart::Forced { bytes: bytes.clone() });
+            }
+        };
         for (number, marker) in (from.markers..).zip(&given[from.markers as usize..]) {
+            // What ends at the place of a text from outside ended before it, what begins there comes behind.
+            let is_before = |place: u32| place < marker.at || marker.begins && place == marker.at;
+            add_forced(&mut parts, open, &mut at, &is_before);
             add_text(&mut parts, open, at, marker.at);
             at = at.max(marker.at);
             if marker.begins {
@@ -158,6 +182,7 @@ impl EventLog {
                 open = given[marker.other as usize].other;
             }
         }
+        add_forced(&mut parts, open, &mut at, &|_| true);
         add_text(&mut parts, open, at, to);
         parts
     }

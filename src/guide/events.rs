@@ -162,9 +162,13 @@ impl Guide {
         if !ended && to as usize == text.len() {
             to = whole_characters(text, from.bytes as usize) as u32;
         }
-        let mut parts = log.parts(&from, to);
-        let (pieces, forced) = self.forced_pieces(from.forced);
-        parts.extend(pieces.into_iter().map(|bytes| EventPart::Forced { bytes }));
+        let pieces: Vec<(u32, Vec<u8>)> = self
+            .forced_pieces(from.forced as usize)
+            .map(|(tokens, bytes)| (log.text_behind(tokens), bytes))
+            .take_while(|(place, _)| *place <= to)
+            .collect();
+        let forced = from.forced + pieces.len() as u32;
+        let mut parts = log.parts(&from, to, &pieces);
         if ended && !from.ended {
             parts.push(EventPart::OutputEnd);
         }

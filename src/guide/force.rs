@@ -128,15 +128,14 @@ impl Guide {
         while self.outside.pop_if(|one| one.since > keep).is_some() {}
     }
 
-    /// The texts from outside that were taken as a whole, from one on, and how many there are.
-    pub(super) fn forced_pieces(&self, from: u32) -> (Vec<Vec<u8>>, u32) {
+    /// The texts from outside that were taken as a whole, from one on, each with the number of tokens before it.
+    pub(super) fn forced_pieces(&self, from: usize) -> impl Iterator<Item = (usize, Vec<u8>)> {
         let vocabulary = self.root.vocabulary();
         let whole = self.outside.iter().filter(|one| one.since + one.tokens.len() <= self.history.len());
-        let all: Vec<&OutsideText> = whole.collect();
-        let shown = |one: &&OutsideText| {
-            one.tokens.iter().flat_map(|&id| vocabulary.token_bytes(id).unwrap_or_default().to_vec()).collect()
-        };
-        (all[(from as usize).min(all.len())..].iter().map(shown).collect(), all.len() as u32)
+        whole.skip(from).map(|one| {
+            let shown = one.tokens.iter().flat_map(|&id| vocabulary.token_bytes(id).unwrap_or_default().to_vec());
+            (one.since, shown.collect())
+        })
     }
 
     /// The texts from outside: how many tokens had been taken before each, and its tokens.

@@ -154,7 +154,11 @@ impl PyGuide {
     }
 
     /// Run `work` on the guide without the GIL.
-    pub(super) fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
+    pub(super) fn with_detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Slot) -> T + Send,
+    ) -> PyResult<T> {
         self.lock(py)?.detached(py, work)
     }
 }
@@ -412,8 +416,7 @@ impl PyGuide {
         let request = (stop_token_ids, max_tokens, context_ids, built, min_tokens, canonical_forced);
         let outside = self.with(py, |guide| guide.outside_texts())?;
         let first = (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3);
-        let arguments =
-            (first.0, first.1, first.2, first.3, first.4, first.5, request.4, request.5, outside);
+        let arguments = (first.0, first.1, first.2, first.3, first.4, first.5, request.4, request.5, outside);
         (restore, arguments).into_pyobject(py)
     }
 }

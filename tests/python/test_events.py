@@ -290,7 +290,11 @@ def test_an_output_that_is_not_whole_is_refused():
 
 
 def test_custom_tools_and_identifiers():
-    dial = {"type": "custom", "name": "dial", "format": {"type": "grammar", "syntax": "regex", "definition": "[0-9]{3}"}}
+    dial = {
+        "type": "custom",
+        "name": "dial",
+        "format": {"type": "grammar", "syntax": "regex", "definition": "[0-9]{3}"},
+    }
     for name in ("hermes", "qwen3_coder", "gemma_4", "lfm2", "mistral_call_id"):
         index = interlock.Index.from_tools([dial], VOCABULARY, format=name)
         call = Call("dial", {"input": "110"}, "abcdefghi")

@@ -419,9 +419,7 @@ class ArgumentGrammar:
         style = self.style
         inner = self.reported("string", literal(text), place) if text else "()"
         if style.string_begin and set(text) & set("<&\n"):
-            return (
-                f"{self.builder.literal(style.string_begin)} {inner} {self.builder.literal(style.string_end)}"
-            )
+            return f"{self.builder.literal(style.string_begin)} {inner} {self.builder.literal(style.string_end)}"
         return f"{blank}{inner} {blank}".strip()
 
     # --- values between brackets: Python and Gemma --------------------------------------------------------------

@@ -49,7 +49,9 @@ def result_notation(
         raise ToolFormatError(f"the notation of results {text!r} has no ${{result}}")
     for word in words:
         if word not in ("result", "name", "id"):
-            raise ToolFormatError(f"the notation of results has a placeholder ${{{word}}}: result, name and id are known")
+            raise ToolFormatError(
+                f"the notation of results has a placeholder ${{{word}}}: result, name and id are known"
+            )
     specials = {
         name.decode("utf-8", "replace"): token
         for token in (*vocabulary.special_token_ids, *vocabulary.eos_token_ids)
@@ -109,5 +111,5 @@ def _of_template(form: ToolFormat, tokenizer: Any) -> str:
         rest = whole[behind + len(closer) :]
         for name, text in (("result", _RESULT), ("name", _NAME), ("id", _ID)):
             rest = rest.replace(text, f"${{{name}}}")
-        return rest
+        return str(rest)
     raise ToolFormatError(missing)

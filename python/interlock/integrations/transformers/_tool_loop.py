@@ -6,7 +6,7 @@ result is written behind the call, in the notation of the model's chat template.
 
 from __future__ import annotations
 
-import json
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from interlock import ArgumentError, Guide, Index, Vocabulary
-from interlock.events import CallEnded, Event, Forced, TakenBack, Text
+from interlock.events import CallEnded, Event, TakenBack, Text
 from interlock.integrations.transformers._jump import jump_forward
-from interlock.tools import Call, ToolFormat, detect_format, tool_format
+from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
 from interlock.tools.result_notation import Result, result_notation
 
 __all__ = ["ToolLoop", "ToolRun"]
@@ -33,6 +33,13 @@ class ToolRun:
     events: list[Event]
     tokens: list[int]
     """All tokens behind the prompt, those of results and the stop token included."""
+
+
+def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
+    """A tool as chat templates take it."""
+    parameters = tool.parameters if isinstance(tool.parameters, Mapping) else {"type": "object", "properties": {}}
+    said = {"name": tool.name, "description": inspect.getdoc(function) or "", "parameters": parameters}
+    return {"type": "function", "function": said}
 
 
 @dataclass
@@ -58,8 +65,8 @@ class ToolLoop:
     * ``vocabulary``: that of the tokenizer, if it was made before.
     * Others are those of ``Index.from_tools``: ``reasoning``, ``strict``, ``parallel`` and so on.
 
-    ``ArgumentError`` for tools that are no functions; ``ToolFormatError`` where the format or the notation of results is
-    not found.
+    ``ArgumentError`` for tools that are no functions; ``ToolFormatError`` where the format or the notation of results
+    is not found.
 
     Example (``model`` and ``tokenizer`` are those of transformers)::
 
@@ -91,9 +98,12 @@ class ToolLoop:
                 raise ArgumentError(f"a tool of a loop is a function with a name, not {type(tool).__name__}")
             self._functions[name] = tool
         self._model, self._tokenizer = model, tokenizer
+        self._described = [_described(tool, self._functions[tool.name]) for tool in tools_of(list(tools))]
         self._format = detect_format(tokenizer) if format == "auto" else tool_format(format)
-        self._vocabulary = vocabulary if vocabulary is not None else Vocabulary.from_tokenizer(
-            tokenizer, size=model.config.get_text_config().vocab_size
+        self._vocabulary = (
+            vocabulary
+            if vocabulary is not None
+            else Vocabulary.from_tokenizer(tokenizer, size=model.config.get_text_config().vocab_size)
         )
         request.setdefault("tool_choice", "auto")
         self._index = Index.from_tools(
@@ -110,21 +120,18 @@ class ToolLoop:
     def __call__(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor, **options: Any) -> ToolRun:
         """Generate an answer. ``prompt`` is a question, a list of messages for the chat template, or ids.
 
-        ``options`` are those of ``model.generate``, such as ``max_new_tokens`` (results count) and ``do_sample``. What a
-        tool raises is raised here, unless there is ``on_error``.
+        ``options`` are those of ``model.generate``, such as ``max_new_tokens`` (results count) and ``do_sample``. What
+        a tool raises is raised here, unless there is ``on_error``.
         """
         ids = self._ids(prompt)
         progress = _Progress()
 
-        def follow(row: int, guide: Guide) -> bool:
-            del row
-            return self._follow(guide, progress)
-
         last: list[Guide] = []
 
         def watch(row: int, guide: Guide) -> bool:
+            del row
             last[:] = [guide]
-            return follow(row, guide)
+            return self._follow(guide, progress)
 
         made = self._model.generate(
             input_ids=ids,
@@ -145,7 +152,7 @@ class ToolLoop:
         else:
             messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
             found = self._tokenizer.apply_chat_template(
-                messages, tools=list(self._functions.values()), add_generation_prompt=True, return_tensors="pt"
+                messages, tools=self._described, add_generation_prompt=True, return_tensors="pt"
             )
             ids = found if isinstance(found, torch.Tensor) else found["input_ids"]
         if len(ids) != 1:

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::derivations::Top;
+use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::reader::{EventReader, Group};
 use crate::pushdown::grammar::events::scan_step::{Branch, Ended};
 use crate::pushdown::grammar::events::trail::{Certain, EMPTY};

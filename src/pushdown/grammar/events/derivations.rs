@@ -169,7 +169,11 @@ impl Derivations {
     }
 
     /// Reduces what may be reduced on nodes behind a terminal, and makes the nodes that something may follow.
-    pub(super) fn close(&mut self, program: EventGrammar<'_>, mut open: SmallVec<[OpenNode; 2]>) -> SmallVec<[NodeId; 4]> {
+    pub(super) fn close(
+        &mut self,
+        program: EventGrammar<'_>,
+        mut open: SmallVec<[OpenNode; 2]>,
+    ) -> SmallVec<[NodeId; 4]> {
         let mut pending: SmallVec<[Candidate; 4]> = SmallVec::new();
         let mut done: SmallVec<[(NodeId, Symbol); 8]> = SmallVec::new();
         for at in 0..open.len() {
@@ -229,7 +233,13 @@ impl Derivations {
     }
 
     /// Adds the reductions that begin with a link of a node of this state.
-    fn reduce(&mut self, program: EventGrammar<'_>, state: LrStateId, link: Link, pending: &mut SmallVec<[Candidate; 4]>) {
+    fn reduce(
+        &mut self,
+        program: EventGrammar<'_>,
+        state: LrStateId,
+        link: Link,
+        pending: &mut SmallVec<[Candidate; 4]>,
+    ) {
         let productions = &program.productions;
         for &(production, parts) in &*program.corners(state).ends {
             let rule = productions.all[production as usize].of;
@@ -481,9 +491,14 @@ impl Derivations {
     }
 
     /// What is certain where a symbol is being read, or may be read next, on top of a node.
-    pub(super) fn before(&mut self, program: EventGrammar<'_>, top: Top, symbol: Symbol, known: u32) -> Option<Certain> {
+    pub(super) fn before(
+        &mut self,
+        program: EventGrammar<'_>,
+        top: Top,
+        symbol: Symbol,
+        known: u32,
+    ) -> Option<Certain> {
         let memo = self.memo(program, top.node, known);
         self.opened(program, top.node, memo, symbol, top.start, known)
     }
 }
-

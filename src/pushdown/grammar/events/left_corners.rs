@@ -35,10 +35,8 @@ impl Begins {
     /// Keeps what both have in common; whether that changed anything.
     fn meet(&mut self, other: &Begins) -> bool {
         let common = self.captures.iter().zip(&other.captures).take_while(|(a, b)| a == b).count();
-        let is_whole = self.is_whole
-            && other.is_whole
-            && common == self.captures.len()
-            && common == other.captures.len();
+        let is_whole =
+            self.is_whole && other.is_whole && common == self.captures.len() && common == other.captures.len();
         let changed = is_whole != self.is_whole || common != self.captures.len();
         self.captures.truncate(common);
         self.is_whole = is_whole;

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::certain::LastBefore;
 use crate::pushdown::grammar::events::derivations::{Derivations, StackMark, Top};
+use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::scan_step::{Branch, Branches, Ended};
 use crate::pushdown::grammar::events::trail::Marker;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
@@ -126,6 +126,11 @@ impl EventReader {
     /// The text that was read, special tokens included.
     pub fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    /// The length of the text behind some tokens.
+    pub fn text_behind(&self, tokens: usize) -> u32 {
+        self.positions.get(tokens).map_or(0, |position| position.text)
     }
 
     /// The markers that are certain, as of the last [`look`](Self::look).

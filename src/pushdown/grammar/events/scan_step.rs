@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::events::derivations::{OpenNode, Top};
+use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::reader::{EventReader, Group};
 use crate::pushdown::grammar::parse_stack::NO_FRAME;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
@@ -47,8 +47,7 @@ fn ended_with(ended: &mut SmallVec<[Ended; 2]>, obligations: ObligationsId) -> &
 impl EventReader {
     /// The first branch.
     pub(super) fn first_branches(&mut self, program: EventGrammar<'_>) -> Branches {
-        let bottom =
-            self.stack.push(crate::pushdown::grammar::lr_automaton::LrAutomaton::START, &[]);
+        let bottom = self.stack.push(crate::pushdown::grammar::lr_automaton::LrAutomaton::START, &[]);
         let tops = self.group(&[Top { node: bottom, start: 0 }]);
         let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
         smallvec::smallvec![Branch { tops, scan, document: 0, frame: NO_FRAME }]
@@ -174,14 +173,7 @@ impl EventReader {
     }
 
     /// Begins new terminals with a byte behind those that ended.
-    fn begin(
-        &mut self,
-        program: EventGrammar<'_>,
-        ended: SmallVec<[Ended; 2]>,
-        byte: u8,
-        at: u32,
-        out: &mut Branches,
-    ) {
+    fn begin(&mut self, program: EventGrammar<'_>, ended: SmallVec<[Ended; 2]>, byte: u8, at: u32, out: &mut Branches) {
         for one in ended {
             let obligations = one.obligations;
             let Some(tops) = self.tops_of(program, one, at) else { continue };
