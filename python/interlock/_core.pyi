@@ -920,14 +920,13 @@ class Guide:
     def force(self, text: bytes | str | Iterable[int | bytes | str]) -> None:
         """Make ``text`` what must come next: the result of a tool, say. Behind it the output goes on where it stood.
 
-        ``text`` is a text, or a list of texts and token ids. Texts are spelled as the tokenizer spells them (by the fewest
-        tokens where its kind is not known), and never by special tokens, whatever they say: give those by their ids. A stop
-        token among them ends nothing. Until it is taken, masks allow its next token alone, and ``forced_tokens`` is what is
-        left of it. It may come anywhere, costs nothing of ``max_tokens``, and is no part of what the index accepts. Going
-        back before this place drops it.
+        ``text`` is a text, or a list of texts and token ids. Texts are spelled as the tokenizer spells them (by
+        the fewest tokens where its kind is not known), and never by special tokens, whatever they say: give
+        those by their ids. A stop token among them ends nothing. Until it is taken, masks allow its next token
+        alone, and ``forced_tokens`` is what is left of it. It may come anywhere, costs nothing of
+        ``max_tokens``, and is no part of what the index accepts. Going back before this place drops it.
 
-        ``ArgumentError``, and nothing changes, if the text cannot be spelled, a token would end the output, or
-        the output
+        ``ArgumentError``, and nothing changes, if the text cannot be spelled, a token does not exist, or the output
         has ended.
 
         >>> import interlock

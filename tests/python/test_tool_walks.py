@@ -1,5 +1,8 @@
-"""Random walks under the masks of every format of tool calls: whatever comes out is read as calls whose arguments follow
-their schemas, and nothing leads to a dead end. ``python tests/python/test_tool_walks.py 200`` takes more of them."""
+"""Random walks under the masks of every format of tool calls: whatever comes out is read as calls whose arguments
+follow their schemas, and nothing leads to a dead end.
+
+``python tests/python/test_tool_walks.py 200`` takes more of them.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ def vocabulary_of(name):
 
 def plausible(rng, vocabulary, allowed):
     """A token, rather one that goes on than another letter of a string."""
-    few = [token for token in allowed if token >= 256 or chr(token) in '<>{}[]"\',:=|/ \nabcdRome12trueCF-']
+    few = [token for token in allowed if token >= 256 or chr(token) in "<>{}[]\"',:=|/ \nabcdRome12trueCF-"]
     return rng.choice(few or allowed)
 
 
