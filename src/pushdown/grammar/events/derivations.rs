@@ -176,10 +176,10 @@ impl Derivations {
     ) -> SmallVec<[NodeId; 4]> {
         let mut pending: SmallVec<[Candidate; 4]> = SmallVec::new();
         let mut done: SmallVec<[(NodeId, Symbol); 8]> = SmallVec::new();
-        for at in 0..open.len() {
-            for link in open[at].links.clone() {
-                self.reduce(program, open[at].state, link, &mut pending);
-            }
+        let begun: SmallVec<[(LrStateId, Link); 4]> =
+            open.iter().flat_map(|node| node.links.iter().map(|&link| (node.state, link))).collect();
+        for (state, link) in begun {
+            self.reduce(program, state, link, &mut pending);
         }
         while !pending.is_empty() {
             // The shortest texts first: whoever contains them comes later.
