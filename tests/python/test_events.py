@@ -279,6 +279,28 @@ def test_an_index_without_captures_is_text():
     assert guide.events() == [ev.TakenBack(2)]
 
 
+def test_a_structural_tag_without_tags_is_text():
+    tag = {"type": "or", "elements": [{"type": "const_string", "value": "yes"}, {"type": "regex", "pattern": "no+"}]}
+    index = interlock.Index.from_structural_tag(tag, VOCABULARY)
+    assert index.parse("nooo") == [ev.Text("nooo"), ev.End()]
+    assert index.guide(max_tokens=3).allowed_token_ids().tolist() == [ord("n"), ord("y")], "it is still regular"
+
+
+def test_tags_without_an_event_are_captured():
+    tag = {
+        "type": "triggered_tags",
+        "triggers": ["<f="],
+        "tags": [{"begin": "<f=add>", "content": {"type": "regex", "pattern": "[0-9]+"}, "end": "</f>"}],
+    }
+    index = interlock.Index.from_structural_tag(tag, VOCABULARY)
+    assert index.parse("x <f=add>12</f> y") == [
+        ev.Text("x "),
+        ev.Captured("<f=add>", b"12"),
+        ev.Text(" y"),
+        ev.End(),
+    ]
+
+
 def test_an_output_that_is_not_whole_is_refused():
     index = index_of("hermes")
     text = render("hermes", CALLS[0])

@@ -95,8 +95,8 @@ class GrammarBuilder:
         self.inside: Literal["", "tag", "call", "arguments"] = ""
 
     def build(self) -> TagGrammar:
-        # What is text as a whole needs no parser.
-        whole = isinstance(self.tag.format, nodes.AnyText | nodes.Regex)
+        # Without any tag the output as a whole is text, which needs no reader.
+        whole = not holds_events(self.tag.format)
         start = self.within("tag" if whole else "", self.tag.format, (), "/format")
         lines = [(f"start: {start}", "/format"), *self.lines]
         return TagGrammar("".join(f"{line}\n" for line, _ in lines), tuple(pointer for _, pointer in lines))
