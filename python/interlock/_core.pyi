@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock.drawing import Drawing
+from interlock.events import Event
 
 __version__: str
 
@@ -605,6 +606,29 @@ class Index:
     def automaton(self, max_states: int = 500, cancel: CancelToken | None = None) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
 
+    def parse(self, output: bytes | str | Sequence[int], partial: bool = False) -> list[Event]:
+        """The events of an output: its text, its reasoning, its tool calls with their arguments, its captures.
+
+        ``output`` is the text, or tokens. In a text the names of special tokens that may come are these tokens.
+        An output
+        that is not whole is ``TokenRejected``, unless ``partial``: then the events are those that are certain so far.
+
+        ``TokenRejected`` where the output is not one of this index, with the place. ``UnsupportedError`` where
+        it can be
+        read in too many ways. Linear in the length.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7")
+        >>> for event in index.parse("Well.<tool_call>now</tool_call>"):
+        ...     print(event)
+        Text(text='Well.')
+        CallBegun(call=0)
+        NameKnown(call=0, name='now')
+        CallEnded(number=0, call=Call(name='now', arguments={}, id=''))
+        End()
+        """
+
     def draw(self, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
         """A drawing of what this index was compiled from. A notebook shows it; ``save("order.html")`` writes it.
 
@@ -889,6 +913,51 @@ class Guide:
         draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
         """
 
+    def events(self) -> list[Event]:
+        """What became certain of the output since the last call, as objects of ``interlock.events``.
+
+        Text and arguments come in pieces. After a rollback the first event is ``TakenBack``, with the number of events
+        that are void, if there are any. A fork has the events of its own.
+
+        The first call reads all tokens so far, each later one those since; about a microsecond a token.
+        ``UnsupportedError`` where the output can be read in too many ways.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> grammar = 'start: "x=" number ";"\\nnumber[capture]: /[0-9]+/'
+        >>> guide = interlock.Index.from_grammar(grammar, vocabulary).guide()
+        >>> guide.advance_many(list(b"x=17;"))
+        5
+        >>> guide.events()
+        [Captured(name='number', data=b'17')]
+        >>> guide.rollback(2)
+        >>> guide.events()
+        [TakenBack(count=1)]
+        """
+
+    def force(self, text: bytes | str | Iterable[int | bytes | str]) -> None:
+        """Make ``text`` what must come next: the result of a tool, say. Behind it the output goes on where it stood.
+
+        ``text`` is a text, or a list of texts and token ids. Texts are spelled as the tokenizer spells them (by
+        the fewest tokens where its kind is not known), and never by special tokens, whatever they say: give
+        those by their ids. A stop token among them ends nothing. Until it is taken, masks allow its next token
+        alone, and ``forced_tokens`` is what is left of it. It may come anywhere, costs nothing of
+        ``max_tokens``, and is no part of what the index accepts. Going back before this place drops it.
+
+        ``ArgumentError``, and nothing changes, if the text cannot be spelled, a token does not exist, or the output
+        has ended.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> guide = interlock.Index.from_regex("[a-z]+", vocabulary).guide()
+        >>> guide.advance(ord("a"))
+        >>> guide.force("42")
+        >>> guide.forced_text()
+        '42'
+        >>> guide.advance_many(list(b"42b"))
+        3
+        """
+
     def __copy__(self) -> Guide: ...
     def __deepcopy__(self, _memo: dict[int, Any]) -> Guide: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -1104,5 +1173,24 @@ def _restore_guide(
     built: bool = False,
     min_tokens: int = 0,
     canonical_forced: bool = False,
+    outside: Sequence[tuple[int, Sequence[int]]] = [],
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""
+
+def _new_events(guide: Guide) -> tuple[int, list[tuple[int, int, bytes]]]:
+    """What became certain since the last question: how many events are void, and the parts."""
+
+def _note_events(guide: Guide, count: int) -> None:
+    """Say how many events were made of the last parts."""
+
+def _forget_events(guide: Guide) -> None:
+    """Forget what was given."""
+
+def _has_captures(guide: Guide) -> bool:
+    """Whether the grammar of a guide captures anything."""
+
+def _capture(guide: Guide, marker: int) -> tuple[str, int, int, bytes, list[tuple[int, bool, str]]] | None:
+    """The capture that began with a marker."""
+
+def _force(guide: Guide, parts: Sequence[int | bytes]) -> None:
+    """Make these parts what must come next."""

@@ -127,7 +127,14 @@ impl Index {
             true => tokens_with(vocabulary.trie(), END),
             false => Box::default(),
         };
-        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default(), documents, no_text };
+        let engine = GrammarEngine {
+            program,
+            lexemes,
+            masks: GrammarMasks::default(),
+            documents,
+            no_text,
+            events: Default::default(),
+        };
         let engine = IndexEngine::Grammar(Box::new(engine));
         Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
     }

@@ -74,6 +74,8 @@ impl Index {
             min_tokens: options.min_tokens,
             canonical_forced: options.canonical_forced,
             canonical: None,
+            outside: Vec::new(),
+            events: None,
         };
         guide.go_to_start();
         if let Some(max_tokens) = options.max_tokens {

@@ -14,6 +14,7 @@ impl Guide {
         position
             + self.history.memory_bytes()
             + self.budget.as_ref().map_or(0, |b| b.memory_bytes())
+            + self.events.as_ref().map_or(0, |log| log.memory_bytes())
             + self.rests.as_ref().map_or(0, |r| r.memory_bytes())
             + size_of::<Self>()
     }

@@ -138,6 +138,10 @@ impl Guide {
         self.seal_history();
         let place = self.here();
         let root = self.root.clone();
+        if self.is_forced_from_outside(self.history.len()) {
+            self.history.push(token, place);
+            return true;
+        }
         // Stop tokens end a history and lead nowhere.
         if let Some(bytes) = root.vocabulary().spelling(token).filter(|_| !self.stops.contains(&token)) {
             if !self.step_bytes(bytes) {

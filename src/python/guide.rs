@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::error::{ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
+use crate::guide::outside_text::OutsidePart;
 use crate::python::convert::argument::{Given, LEFT_OUT, integer};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
@@ -154,7 +155,11 @@ impl PyGuide {
     }
 
     /// Run `work` on the guide without the GIL.
-    fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
+    pub(super) fn with_detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Slot) -> T + Send,
+    ) -> PyResult<T> {
         self.lock(py)?.detached(py, work)
     }
 }
@@ -434,8 +439,9 @@ impl PyGuide {
         // What complete tables say of a budget is exact, and more than an index without them promises.
         let built = max_tokens.is_some() && self.index.get().core().built().is_some();
         let request = (stop_token_ids, max_tokens, context_ids, built, min_tokens, canonical_forced);
-        let arguments =
-            (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3, request.4, request.5);
+        let outside = self.with(py, |guide| guide.outside_texts())?;
+        let first = (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3);
+        let arguments = (first.0, first.1, first.2, first.3, first.4, first.5, request.4, request.5, outside);
         (restore, arguments).into_pyobject(py)
     }
 }
@@ -443,7 +449,7 @@ impl PyGuide {
 /// Rebuild a pickled guide; ``pickle`` calls it.
 #[pyfunction]
 #[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None, built=false, min_tokens=0,
-                    canonical_forced=false))]
+                    canonical_forced=false, outside=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub fn _restore_guide(
     py: Python<'_>,
@@ -455,13 +461,26 @@ pub fn _restore_guide(
     built: bool,
     min_tokens: usize,
     canonical_forced: bool,
+    outside: Vec<(usize, Vec<u32>)>,
 ) -> PyResult<PyGuide> {
     if built && index.get().core().built().is_none() {
         index.call_method1("build", (1,))?;
     }
     let guide =
         PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced })?;
-    let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
+    let taken = guide.with_detached(py, |slot| {
+        let mut taken = 0;
+        for (since, forced) in outside {
+            let until = since.min(tokens.len());
+            taken += slot.guide.advance_many(tokens.get(taken..until).unwrap_or_default());
+            let parts: Vec<OutsidePart> = forced.into_iter().map(OutsidePart::Token).collect();
+            // It was forced there before.
+            if taken != since || slot.guide.force(&parts).is_err() {
+                return taken;
+            }
+        }
+        taken + slot.guide.advance_many(tokens.get(taken..).unwrap_or_default())
+    })?;
     if taken != tokens.len() {
         let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());
         return Err(of_kind(py, ErrorKind::Artifact, message));

@@ -12,6 +12,7 @@ mod build;
 mod compile;
 pub mod convert;
 mod errors;
+mod events;
 mod guide;
 mod index;
 mod language;
@@ -37,6 +38,8 @@ mod core_module {
     use crate::python::compile::{check_choices, check_grammar, check_json_schema, check_regex};
     #[pymodule_export]
     use crate::python::convert::limits::{_restore_limits, PyLimits};
+    #[pymodule_export]
+    use crate::python::events::{_capture, _force, _forget_events, _has_captures, _new_events, _note_events};
     #[pymodule_export]
     use crate::python::guide::{_restore_guide, PyGuide};
     #[pymodule_export]

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
 from interlock.tools.argument_grammar import ArgumentGrammar
 from interlock.tools.ebnf_rules import lark_of_ebnf
 from interlock.tools.errors import StructuralTagError
+from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.quoted_grammar import quoted
 from interlock.tools.spec import nodes
@@ -68,9 +69,10 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
     >>> vocabulary = interlock.Vocabulary([b"a", b"<e>", b""], eos_token_ids=[2], special_token_ids=[1])
     >>> tag = {"type": "tag", "begin": "a", "content": {"type": "any_text"}, "end": "<e>"}
     >>> print(grammar_of({"format": tag, "type": "structural_tag", "special_tokens": ["<e>"]}, vocabulary))
-    start: r1
+    start: r2
     T1: /.*/s & ~/.*(?:\\x{3c}e\\x{3e}).*/s
-    r1: "a" T1 <[1]>
+    r1[event="tag a"]: T1
+    r2: "a" r1 <[1]>
     <BLANKLINE>
     """
     return tag_grammar(tag, vocabulary, closed=closed).text
@@ -134,9 +136,14 @@ class GrammarBuilder:
         self.kept: list[Any] = []
         self.count = itertools.count(1)
         self.terminals: dict[str, str] = {}
+        self.events: dict[tuple[str, str], str] = {}
+        #: What the place is inside of: "" at the top, where text is text.
+        self.inside: Literal["", "tag", "call", "arguments"] = ""
 
     def build(self) -> TagGrammar:
-        start = self.format(self.tag.format, (), "/format")
+        # Without any tag the output as a whole is text, which needs no reader.
+        whole = not holds_events(self.tag.format)
+        start = self.within("tag" if whole else "", self.tag.format, (), "/format")
         lines = [(f"start: {start}", "/format"), *self.lines]
         return TagGrammar("".join(f"{line}\n" for line, _ in lines), tuple(pointer for _, pointer in lines))
 
@@ -146,6 +153,26 @@ class GrammarBuilder:
         name = f"r{next(self.count)}"
         self.lines.append((f"{name}: {body}", pointer))
         return name
+
+    def event(self, name: str, body: str, pointer: str) -> str:
+        """A rule whose text is reported: ``name`` says as what."""
+        key = (name, body)
+        if key not in self.events:
+            rule = self.events[key] = f"r{next(self.count)}"
+            self.lines.append((f'{rule}[event="{name}"]: {body}', pointer))
+        return self.events[key]
+
+    def plain(self, body: str, pointer: str) -> str:
+        """What is text, unless it is inside of something else."""
+        return body if self.inside else self.event("text", body, pointer)
+
+    def within(self, place: Literal["", "tag", "call", "arguments"], node: Any, stops: Stops, pointer: str) -> str:
+        """The rule of a format inside of something."""
+        before, self.inside = self.inside, place
+        try:
+            return self.format(node, stops, pointer)
+        finally:
+            self.inside = before
 
     def reserve(self) -> str:
         return f"r{next(self.count)}"
@@ -220,7 +247,7 @@ class GrammarBuilder:
 
     def format(self, node: Any, stops: Stops, pointer: str) -> str:
         """The rule of a format whose texts hold nothing of ``stops``."""
-        key = (id(node), stops)
+        key = (id(node), stops, self.inside)
         if key not in self.known:
             self.kept.append(node)
             self.known[key] = _WRITERS[type(node)](self, node, stops, pointer)
@@ -250,7 +277,7 @@ class GrammarBuilder:
     def any_text(self, node: nodes.AnyText, stops: Stops, pointer: str) -> str:
         if node.max_tokens is not None:
             raise UnsupportedError(f"at {pointer}/max_tokens: a text cannot be bounded in tokens yet; use max_chars")
-        return self.text((*node.excludes, *stops), pointer, node.max_chars)
+        return self.plain(self.text((*node.excludes, *stops), pointer, node.max_chars), pointer)
 
     def any_tokens(self, node: nodes.AnyTokens, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
@@ -261,10 +288,13 @@ class GrammarBuilder:
                     "that ends the tag; end it with a token"
                 )
             excluded += [self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)]
-            return self.rule(_other(excluded) + times(0, node.max_tokens), pointer)
-        return self.between(excluded, stops, pointer)
+            return self.plain(self.rule(_other(excluded) + times(0, node.max_tokens), pointer), pointer)
+        return self.plain(self.between(excluded, stops, pointer), pointer)
 
     def grammar(self, node: nodes.GrammarText, stops: Stops, pointer: str) -> str:
+        return self.plain(self.grammar_rule(node, pointer), pointer)
+
+    def grammar_rule(self, node: nodes.GrammarText, pointer: str) -> str:
         if node.syntax == "lark":
             return self.nested("%lark {\n" + node.grammar + "\n}", pointer)
         start, rules = lark_of_ebnf(node.grammar, f"g{next(self.count)}", node.syntax, self, f"{pointer}/grammar")
@@ -280,7 +310,13 @@ class GrammarBuilder:
         return name
 
     def json_schema(self, node: nodes.JsonSchema, stops: Stops, pointer: str) -> str:
-        return ArgumentGrammar(self, node, pointer).root()
+        return self.plain(ArgumentGrammar(self, node, pointer).root(), pointer)
+
+    def constant(self, node: nodes.ConstString, pointer: str) -> str:
+        body = self.rule(self.literal(node.value), pointer)
+        # Line ends and special tokens between parts are no text.
+        is_text = node.value.strip() and not any(token in node.value for token in self.tag.special_tokens)
+        return self.plain(body, pointer) if is_text else body
 
     def begin_of(self, tag: nodes.Tag, pointer: str) -> str:
         if isinstance(tag.begin, str):
@@ -300,8 +336,35 @@ class GrammarBuilder:
             ends = [self.literal(one) for one in tag.end if one]
             end = ends[0] if len(ends) == 1 and "" not in tag.end else f"({' | '.join(ends)})" if ends else ""
             end += "?" if ends and "" in tag.end else ""
-        content = self.format(tag.content, inner, f"{pointer}/content")
-        return self.rule(" ".join(part for part in (begin, content, end) if part), pointer)
+        content = self.content(tag, inner, f"{pointer}/content")
+        body = " ".join(part for part in (begin, content, end) if part)
+        if tag.event is not None and tag.event.kind == "call":
+            return self.event("call", self.event(written_event("named", tag.event.name), body, pointer), pointer)
+        if tag.event is not None and tag.event.kind == "argument":
+            return self.event(written_event("member", "string", tag.event.name), body, pointer)
+        return self.rule(body, pointer)
+
+    def content(self, tag: nodes.Tag, stops: Stops, place: str) -> str:
+        """What stands inside a tag, reported as its event says."""
+        kind = tag.event.kind if tag.event is not None else ""
+        if kind == "call":
+            if marks_arguments(tag.content):
+                return self.within("call", tag.content, stops, place)
+            body = self.within("arguments", tag.content, stops, place)
+            return self.event(written_event("arguments", *encoding_of(tag.content)), body, place)
+        if kind == "arguments":
+            body = self.within("arguments", tag.content, stops, place)
+            return self.event(written_event("arguments", *encoding_of(tag.content)), body, place)
+        if kind == "argument":
+            return self.event("string", self.within("arguments", tag.content, stops, place), place)
+        if kind == "id":
+            return self.event("id", self.within("call", tag.content, stops, place), place)
+        if kind:
+            return self.event(kind, self.within("tag", tag.content, stops, place), place)
+        if self.inside or holds_events(tag.content):
+            return self.format(tag.content, stops, place)
+        begin = tag.begin if isinstance(tag.begin, str) else ""
+        return self.event(written_event("tag", begin), self.within("tag", tag.content, stops, place), place)
 
     # --- tags in text, tags after each other --------------------------------------------------------------------
 
@@ -309,13 +372,13 @@ class GrammarBuilder:
         return self.counted(node, stops, pointer, "", self.literal(node.separator), is_text=False)
 
     def triggered(self, node: nodes.TriggeredTags, stops: Stops, pointer: str) -> str:
-        text = self.text((*node.triggers, *node.excludes, *stops), pointer)
+        text = self.plain(self.text((*node.triggers, *node.excludes, *stops), pointer), pointer)
         return self.counted(node, stops, pointer, text, text, is_text=True)
 
     def token_triggered(self, node: nodes.TokenTriggeredTags, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.trigger_tokens, f"{pointer}/trigger_tokens")
         excluded += self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
-        text = self.between(excluded, stops, pointer)
+        text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.counted(node, stops, pointer, text, text, is_text=True)
 
     def counted(self, node: Any, stops: Stops, pointer: str, before: str, between: str, *, is_text: bool) -> str:
@@ -374,12 +437,13 @@ class GrammarBuilder:
         return behind(frozenset())
 
     def dispatch(self, node: nodes.Dispatch, stops: Stops, pointer: str) -> str:
-        text = self.text((*(one for one, _ in node.rules), *node.excludes, *stops), pointer)
+        text = self.plain(self.text((*(one for one, _ in node.rules), *node.excludes, *stops), pointer), pointer)
         return self.dispatched(node, [self.literal(one) for one, _ in node.rules], text, stops, pointer)
 
     def token_dispatch(self, node: nodes.TokenDispatch, stops: Stops, pointer: str) -> str:
         numbers = [self.id_of(token, f"{pointer}/rules/{index}/0") for index, (token, _) in enumerate(node.rules)]
-        text = self.between(numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens"), stops, pointer)
+        excluded = numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
+        text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.dispatched(node, [f"<[{number}]>" for number in numbers], text, stops, pointer)
 
     def dispatched(self, node: Any, begins: list[str], text: str, stops: Stops, pointer: str) -> str:
@@ -416,10 +480,12 @@ def _token(builder: GrammarBuilder, node: nodes.Token, stops: Stops, pointer: st
 
 
 _WRITERS: dict[type, Any] = {
-    nodes.ConstString: lambda b, node, stops, pointer: b.rule(b.literal(node.value), pointer),
+    nodes.ConstString: lambda b, node, stops, pointer: b.constant(node, pointer),
     nodes.JsonSchema: GrammarBuilder.json_schema,
     nodes.GrammarText: GrammarBuilder.grammar,
-    nodes.Regex: lambda b, node, stops, pointer: b.terminal(pattern(node.pattern), f"{pointer}/pattern"),
+    nodes.Regex: lambda b, node, stops, pointer: b.plain(
+        b.terminal(pattern(node.pattern), f"{pointer}/pattern"), pointer
+    ),
     nodes.AnyText: GrammarBuilder.any_text,
     nodes.Quoted: quoted,
     nodes.Token: _token,

@@ -130,13 +130,13 @@ impl Guide {
 
     /// Whether the budget is used up: only a stop token may follow.
     pub(super) fn is_spent(&self) -> bool {
-        self.budget.as_ref().is_some_and(|b| self.history.len() >= b.max_tokens)
+        self.budget.as_ref().is_some_and(|b| self.own_tokens() >= b.max_tokens)
     }
 
     /// Takes the tokens out of a row after which the output could not be completed within the budget.
     pub(super) fn keep_affordable(&mut self, row: &mut [u32]) {
         let Some(budget) = &self.budget else { return };
-        let left = (budget.max_tokens - self.history.len().min(budget.max_tokens)) as u64;
+        let left = (budget.max_tokens - self.own_tokens().min(budget.max_tokens)) as u64;
         if left == 0 {
             return row.fill(0);
         }
@@ -169,7 +169,7 @@ impl Guide {
         }
         let after = self.after_by_tables(token);
         let Some(budget) = &self.budget else { return true };
-        let left = (budget.max_tokens - self.history.len() - 1) as u64;
+        let left = (budget.max_tokens - self.own_tokens() - 1) as u64;
         let Some(before) = budget.reserves.last().cloned() else { return false };
         let mut reserve = match after {
             Some(bound) if bound > left => return false,

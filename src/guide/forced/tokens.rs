@@ -52,6 +52,9 @@ impl Guide {
     /// That of the forced run at first, and of encoding it and what follows the last certain piece; and a walk of the
     /// tokens, at most some ten thousand bytes of them, that may pass the end of the run.
     pub fn forced_tokens(&mut self) -> Vec<u32> {
+        if let Some(due) = self.due() {
+            return due.to_vec();
+        }
         let tokens = self.certain_tokens().unwrap_or_default();
         // Going back forgets the run, which is that of this position.
         let run = self.run.clone();

@@ -24,6 +24,7 @@ use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
@@ -58,13 +59,20 @@ pub struct GrammarEngine {
     pub documents: Vec<DocumentMasks>,
     /// Tokens with the byte that separates a terminal from what its look-ahead sees, where there is such a look-ahead.
     pub no_text: Box<[u32]>,
+    /// What readers of the output's events share.
+    pub events: EventTables,
 }
 
 impl GrammarEngine {
     /// What fills masks.
     pub fn masker<'a>(&'a self, tables: &'a VocabTables, vocabulary: &'a Vocabulary) -> GrammarMasker<'a> {
-        let GrammarEngine { program, lexemes, masks, documents, no_text } = self;
+        let GrammarEngine { program, lexemes, masks, documents, no_text, .. } = self;
         GrammarMasker { program, lexemes, tables, vocabulary, masks, documents, no_text }
+    }
+
+    /// The grammar, for a reader of events.
+    pub fn events(&self) -> EventGrammar<'_> {
+        EventGrammar { program: &self.program, tables: &self.events }
     }
 
     /// Approximate bytes held, those included that are shared with other indexes of the vocabulary.

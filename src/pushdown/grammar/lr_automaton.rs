@@ -28,10 +28,10 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 /// An alternative with a dot, and how many of the parts before the dot are on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Item {
-    production: u32,
-    dot: u16,
-    parts: u16,
+pub(super) struct Item {
+    pub(super) production: u32,
+    pub(super) dot: u16,
+    pub(super) parts: u16,
 }
 
 /// A step by one symbol.
@@ -46,6 +46,8 @@ struct Transition {
 
 /// A set of items.
 pub struct LrState {
+    /// The items that the state was made of, before what they predict; none where nothing is captured.
+    pub(super) kernel: Box<[Item]>,
     /// By symbol, ascending.
     transitions: Box<[Transition]>,
     /// Alternatives that were read to their end: the nonterminal, and how many parts of it are on the stack.
@@ -210,5 +212,6 @@ fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
         completes: group.iter().all(|m| completes(productions, free, std::slice::from_ref(&m.1))),
         kernel: group.iter().map(|m| m.1).collect(),
     });
-    LrState { transitions: transitions.collect(), reductions: reductions.into(), accepting }
+    let kernel = if productions.capture_names.is_empty() { Box::default() } else { kernel.into() };
+    LrState { kernel, transitions: transitions.collect(), reductions: reductions.into(), accepting }
 }

@@ -15,6 +15,7 @@ pub mod closure;
 mod completion_search;
 pub mod document;
 pub mod ends_ahead;
+pub mod events;
 pub mod follow;
 pub mod going_on;
 pub mod lr_automaton;

@@ -201,9 +201,10 @@ def _event(fields: Fields) -> nodes.Event | None:
         return None
     inner = Fields(fields.take("event"), fields.at("event"), "an event")
     kind = inner.text("kind")
-    if kind not in ("reasoning", "text", "call"):
-        inner.refuse("kind", f"{kind!r} is no kind of event; there are reasoning, text, call")
-    name = inner.text("name") if kind == "call" else ""
+    kinds = ("reasoning", "text", "call", "arguments", "argument", "id")
+    if kind not in kinds:
+        inner.refuse("kind", f"{kind!r} is no kind of event; there are {', '.join(kinds)}")
+    name = inner.text("name") if kind in ("call", "argument") else ""
     inner.done()
     return nodes.Event(kind, name)  # type: ignore[arg-type]
 
