@@ -47,7 +47,7 @@ fn ended_with(ended: &mut SmallVec<[Ended; 2]>, obligations: ObligationsId) -> &
 impl EventReader {
     /// The first branch.
     pub(super) fn first_branches(&mut self, program: EventGrammar<'_>) -> Branches {
-        let bottom = self.stack.push(self.program.lr.start(), &[]);
+        let bottom = self.stack.push(program.lr.start(), &[]);
         let tops = self.group(&[Top { node: bottom, start: 0 }]);
         let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
         smallvec::smallvec![Branch { tops, scan, document: 0, frame: NO_FRAME }]
