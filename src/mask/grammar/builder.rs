@@ -359,26 +359,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 self.decided.extend(decided);
                 true
             }
-            None => self.search(place, &branch),
+            None => self.masker.program.machine(self.stack).search_completion(&branch, &mut self.decided),
         };
         self.completes.insert((place, state), answer);
         answer
-    }
-
-    fn search(&mut self, place: u32, branch: &Branch) -> bool {
-        // A search may look at all of the stack.
-        let mut below: Vec<NodeId> = self.places[place as usize].tops.to_vec();
-        let mut at = 0;
-        while let Some(&node) = below.get(at) {
-            at += 1;
-            for &next in self.stack.below(node) {
-                if !below.contains(&next) {
-                    below.push(next);
-                }
-            }
-        }
-        self.decided.extend(below);
-        self.masker.program.machine(self.stack).completes(branch)
     }
 
     /// Goes on behind the terminals that may end at a node.

@@ -25,10 +25,13 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 /// An alternative with a dot, and how many of the parts before the dot are on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Item {
-    production: u32,
-    dot: u16,
-    parts: u16,
+pub struct Item {
+    /// The alternative.
+    pub production: u32,
+    /// How many of its parts were read.
+    pub dot: u16,
+    /// How many of them are on the stack.
+    pub parts: u16,
 }
 
 /// A step by one symbol.
@@ -41,6 +44,9 @@ struct Transition {
 
 /// A set of items.
 pub struct LrState {
+    /// The items that the state was made of, before what they predict. What the stack was made for is read by one of
+    /// them.
+    pub kernel: Box<[Item]>,
     /// By symbol, ascending.
     transitions: Box<[Transition]>,
     /// Alternatives that were read to their end: the nonterminal, and how many parts of it are on the stack.
@@ -130,7 +136,7 @@ impl LrAutomaton {
         let state = close(productions, kernel);
         let items: usize = state.transitions.iter().map(|t| t.kernel.len()).sum();
         builder.bytes +=
-            size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
+            2 * size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
         self.states.set(id, state);
         builder.by_kernel.insert(kernel.into(), id);
         id
@@ -180,5 +186,5 @@ fn close(productions: &Productions, kernel: &[Item]) -> LrState {
         to: AtomicU32::new(UNKNOWN),
         kernel: group.iter().map(|m| m.1).collect(),
     });
-    LrState { transitions: transitions.collect(), reductions: reductions.into(), accepting }
+    LrState { kernel: kernel.into(), transitions: transitions.collect(), reductions: reductions.into(), accepting }
 }

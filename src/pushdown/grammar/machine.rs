@@ -234,7 +234,9 @@ impl GrammarMachine<'_> {
     /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
     /// follow, that takes a search.
     pub fn completes(&mut self, branch: &Branch) -> bool {
-        self.program.succession.is_free || self.completes_nearby(branch).is_some() || self.search_completion(branch)
+        self.program.succession.is_free
+            || self.completes_nearby(branch).is_some()
+            || self.search_completion(branch, &mut Vec::new())
     }
 
     /// The branches that can be completed.

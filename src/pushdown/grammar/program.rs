@@ -10,6 +10,7 @@ use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::Lexeme;
 use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
+use crate::pushdown::grammar::completion::prospects::Prospects;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
@@ -40,6 +41,8 @@ pub struct GrammarProgram {
     pub documents: Vec<Box<Program>>,
     /// Which terminals the longest match of another one lets follow.
     pub succession: Succession,
+    /// How outputs are completed where longest matches may forbid what follows, as far as it was asked.
+    pub prospects: Prospects,
 }
 
 impl GrammarProgram {
@@ -70,6 +73,7 @@ impl GrammarProgram {
             Lexer::Any => Succession::free(),
             _ => Succession::of(&scanner, &follow, &ignored),
         };
+        let prospects = Prospects::new(&scanner, documents_first);
         let program = GrammarProgram {
             productions,
             lr,
@@ -80,6 +84,7 @@ impl GrammarProgram {
             token_sets: token_sets.into(),
             documents,
             succession,
+            prospects,
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();

@@ -89,6 +89,12 @@ impl Succession {
         this
     }
 
+    /// Sets of bytes that must not come behind a terminal. From wherever the terminal has come it can be ended so that
+    /// each of them holds.
+    pub fn bytes_that_go_on(&self, terminal: u32) -> &[[u64; 4]] {
+        self.going_on.get(terminal as usize).map_or(&[], |sets| sets)
+    }
+
     /// Whether `next` can come at once behind a terminal.
     fn lets(&self, terminal: u32, next: u32) -> bool {
         self.lets_begin(terminal, &self.first[next as usize])

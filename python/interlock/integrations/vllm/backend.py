@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import interlock
-from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError, UnsupportedError
+from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.server_counts import Counts
@@ -30,19 +30,9 @@ def guide_within(index: Index, max_tokens: int, **given: Any) -> Guide:
     complete, but the reason that vLLM gives is ``length``. ``BudgetError`` if even that is too little.
     """
     try:
-        return _bounded(index, max(max_tokens - 1, 0), **given)
+        return index.guide(max_tokens=max(max_tokens - 1, 0), **given)
     except BudgetError:
-        return _bounded(index, max_tokens, **given)
-
-
-def _bounded(index: Index, max_tokens: int | None, **given: Any) -> Guide:
-    """A guide with this budget; without one for a grammar of which no short output is known."""
-    try:
         return index.guide(max_tokens=max_tokens, **given)
-    except UnsupportedError:
-        if index.kind != "grammar":
-            raise
-        return index.guide(**given)
 
 
 def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
