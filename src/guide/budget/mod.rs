@@ -24,6 +24,7 @@ mod affordable;
 pub(super) mod completions;
 mod fewest_tokens;
 mod grammar;
+mod grammar_positions;
 pub(super) mod plan;
 mod search;
 
@@ -101,7 +102,12 @@ impl Guide {
         let trie = inner.vocabulary.trie();
         // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
-        let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
+        let spelled = match &inner.engine {
+            IndexEngine::Grammar(grammar) => {
+                (0..=255u8).zip(grammar.program.used_bytes()).all(|(byte, used)| !used || single(byte))
+            }
+            _ => inner.tables.spelling.is_none() && (0..=255).all(single),
+        };
         let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
             IndexEngine::Pattern(l) => {
                 let costs = inner.costs.get_or_init(MinCosts::of_pattern);
@@ -192,14 +198,19 @@ impl Guide {
             }
         };
         if reserve.bound > left
-            && let Some(bound) = self.bound_grammar(left)
+            && let Some(bound) = self.bound_grammar(left, true)
         {
             reserve = Reserve { plan: None, bound };
         }
         if reserve.bound > left {
             let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
-            let Some(plan) = plan.or_else(|| self.plan_near(left)) else { return false };
-            reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
+            reserve = match plan.or_else(|| self.plan_near(left)) {
+                Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
+                None => match self.bound_grammar(left, false) {
+                    Some(bound) => Reserve { bound, plan: None },
+                    None => return false,
+                },
+            };
         }
         if let Some(budget) = &mut self.budget {
             budget.reserves.push(reserve);

@@ -120,12 +120,12 @@ impl GrammarProgram {
 
     /// The bytes that some terminal reads.
     pub fn used_bytes(&self) -> ByteSet {
+        if !self.documents.is_empty() {
+            return [true; 256];
+        }
         let mut out = [false; 256];
         for terminal in 0..self.productions.terminals {
             let Some(lexeme) = self.scanner.lexeme(terminal) else { continue };
-            if !self.documents.is_empty() {
-                return [true; 256];
-            }
             out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
         }
         out

@@ -150,7 +150,7 @@ class Backend:
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
                 context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if follows else {}
-                return _bounded(index, left, **given, **context)
+                return index.guide(max_tokens=left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
         within = total if budgeted and not reasons else None

@@ -1,7 +1,7 @@
 //! How much it takes at most to complete an output whose terminals take longest matches, whatever was read before.
 //!
-//! Where every terminal lets all follow that the grammar puts behind it, at once or behind an ignored one
-//! ([`Succession`]), any row of terminals can be read. Each of them can be ended, from whatever state, so that what must
+//! Where every terminal lets all follow that the grammar puts behind it, at once or behind an ignored one, any row of
+//! terminals can be read (`succession.rs` finds that out). Each of them can be ended, from whatever state, so that what must
 //! not follow does not matter to the next one; how many bytes that takes at most is found once for each terminal.
 
 use std::collections::VecDeque;
@@ -10,7 +10,6 @@ use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::Scanner;
-use crate::pushdown::grammar::succession::Succession;
 use crate::util::hash::SeededMap;
 
 /// States of automata that are looked at for one terminal.
@@ -25,15 +24,16 @@ pub struct LargestCosts {
 }
 
 impl LargestCosts {
-    /// The bounds of a grammar in which anything may follow that its rules put next.
-    pub fn of(
+    /// The bounds of a grammar in which anything may follow that its rules put next. `going_on` are sets of bytes that
+    /// must not come behind a terminal; from wherever it has come it can be ended so that each of them holds.
+    pub fn of<'s>(
         productions: &Productions,
         scanner: &Scanner,
-        succession: &Succession,
+        going_on: impl Fn(u32) -> &'s [[u64; 4]],
         token_sets: &[Box<[u32]>],
         ignored: &[u32],
     ) -> LargestCosts {
-        let ends: Vec<u64> = (0..productions.terminals).map(|t| farthest_end(scanner, succession, t)).collect();
+        let ends: Vec<u64> = (0..productions.terminals).map(|t| farthest_end(scanner, going_on(t), t)).collect();
         let between = ignored.iter().map(|&t| ends[t as usize].saturating_add(1)).max().unwrap_or(0);
         let ends: Box<[u64]> = ends.into_iter().map(|end| end.saturating_add(between)).collect();
         let leaf = |symbol: Symbol| {
@@ -56,7 +56,7 @@ impl LargestCosts {
 }
 
 /// So many bytes lead from any state of a terminal to an end that lets follow what may.
-fn farthest_end(scanner: &Scanner, succession: &Succession, terminal: u32) -> u64 {
+fn farthest_end(scanner: &Scanner, going_on: &[[u64; 4]], terminal: u32) -> u64 {
     let Some(lexeme) = scanner.lexeme(terminal) else { return NO_COST };
     let mut numbers: SeededMap<StateId, u32> = SeededMap::from_iter([(lexeme.start(), 0)]);
     let mut seen: Vec<StateId> = vec![lexeme.start()];
@@ -87,7 +87,7 @@ fn farthest_end(scanner: &Scanner, succession: &Succession, terminal: u32) -> u6
     let ends: Vec<(u32, StateId)> = (0..).zip(seen.iter().copied()).skip(1).filter(accepting).collect();
     let matters: Vec<[u64; 4]> = ends.iter().map(|&(_, s)| bits(&scanner.bytes_that_matter((terminal, s)))).collect();
     let mut most = 0;
-    for set in succession.bytes_that_go_on(terminal) {
+    for set in going_on {
         let within = |bytes: &[u64; 4]| bytes.iter().zip(set).all(|(byte, set)| byte & !set == 0);
         let mut distance = vec![NO_COST; seen.len()];
         let mut todo: VecDeque<u32> = VecDeque::new();

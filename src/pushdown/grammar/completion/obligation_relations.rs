@@ -15,9 +15,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
+use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, Scanner};
-use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
 use crate::util::hash::SeededMap;
 
 /// Lists of obligations of which none forbids more than another.
@@ -259,7 +259,8 @@ impl ObligationRelations {
             }
             let Some(entry) = self.rules.get_mut(&key) else { continue };
             entry.to = out;
-            let users = if *entry.to == [NO_OBLIGATIONS] { std::mem::take(&mut entry.users) } else { entry.users.clone() };
+            let users =
+                if *entry.to == [NO_OBLIGATIONS] { std::mem::take(&mut entry.users) } else { entry.users.clone() };
             for user in users {
                 if let Some(user_entry) = self.rules.get_mut(&user)
                     && !std::mem::replace(&mut user_entry.queued, true)

@@ -106,10 +106,9 @@ impl GrammarProgram {
             && self.succession.is_free
             && !self.scanner.any_looks_ahead()
             && self.documents.is_empty();
+        let going_on = |terminal: u32| self.succession.bytes_that_go_on(terminal);
         let make = || {
-            known.then(|| {
-                LargestCosts::of(&self.productions, &self.scanner, &self.succession, &self.token_sets, &self.ignored)
-            })
+            known.then(|| LargestCosts::of(&self.productions, &self.scanner, going_on, &self.token_sets, &self.ignored))
         };
         self.prospects.largest.get_or_init(make).as_ref()
     }

@@ -32,7 +32,13 @@ impl Prospects {
     /// Nothing is known yet. `documents` are the bytes that can begin each document.
     pub fn new(scanner: &Scanner, documents: Vec<ByteSet>) -> Self {
         let relations = |reach| Mutex::new(ObligationRelations::new(scanner, reach));
-        Prospects { few: relations(FEW), all: relations(ALL), documents, costs: OnceLock::new(), largest: OnceLock::new() }
+        Prospects {
+            few: relations(FEW),
+            all: relations(ALL),
+            documents,
+            costs: OnceLock::new(),
+            largest: OnceLock::new(),
+        }
     }
 }
 

@@ -12,14 +12,14 @@
 use std::collections::VecDeque;
 
 use crate::pushdown::grammar::closure::Shifted;
+use crate::pushdown::grammar::completion::obligation_relations::{ObligationRelations, RelationParts};
+use crate::pushdown::grammar::completion::prospects::{ALL, FEW, lock};
+use crate::pushdown::grammar::completion::terminal_ways::Reach;
 use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
 use crate::pushdown::grammar::machine::Branches;
-use crate::pushdown::grammar::completion::obligation_relations::{ObligationRelations, RelationParts};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
-use crate::pushdown::grammar::completion::prospects::{ALL, FEW, lock};
-use crate::pushdown::grammar::completion::terminal_ways::Reach;
 use crate::util::hash::SeededSet;
 
 /// Steps of branches that are tried byte by byte.

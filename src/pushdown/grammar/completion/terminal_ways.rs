@@ -98,9 +98,10 @@ impl TerminalWays {
             return self.beside(scanner, scan);
         }
         let state = scanner.state(scan);
-        let each = state.live.iter().map(|&(terminal, from)| {
-            (terminal, (*self.alone(scanner, terminal, from, state.obligations)).clone())
-        });
+        let each = state
+            .live
+            .iter()
+            .map(|&(terminal, from)| (terminal, (*self.alone(scanner, terminal, from, state.obligations)).clone()));
         each.collect()
     }
 
@@ -111,13 +112,7 @@ impl TerminalWays {
     }
 
     /// The ways of a terminal by itself, from a state of its automaton.
-    fn alone(
-        &mut self,
-        scanner: &Scanner,
-        terminal: u32,
-        from: StateId,
-        obligations: ObligationsId,
-    ) -> Arc<Ways> {
+    fn alone(&mut self, scanner: &Scanner, terminal: u32, from: StateId, obligations: ObligationsId) -> Arc<Ways> {
         if let Some(known) = self.alone.get(&(terminal, from, obligations)) {
             return known.clone();
         }
