@@ -115,7 +115,16 @@ impl Guide {
         if !self.budget.as_ref().is_some_and(|b| b.spelled) {
             return None;
         }
-        let (bound, exact) = self.in_grammar(|positions| positions.bound()).flatten()?;
+        let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
+            (&self.index.0.engine, &mut self.position)
+        else {
+            return None;
+        };
+        let mark = stack.mark();
+        let branches = stack.branches_of(*at);
+        let bound = grammar.program.machine(stack).largest_cost(&branches);
+        stack.truncate(&mark);
+        let (bound, exact) = (bound?, grammar.program.costs_are_exact());
         // Near the end a plan is held: bounds are known to hold, but not by which tokens.
         let near = !exact && bound.saturating_mul(2).saturating_add(64) > left;
         Some(bound).filter(|&bound| bound <= left && !(near && room))

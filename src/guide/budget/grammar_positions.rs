@@ -40,9 +40,10 @@ pub(super) struct GrammarPositions<'a> {
     speller: FewestTokens<'a, &'a dyn Fn(u32) -> bool>,
     /// Every byte is a token that may be used, so that a plan never has more tokens than bytes.
     bytes_are_tokens: bool,
-    longest: u64,
     classes: Vec<PositionClass>,
     numbers: SeededMap<Box<[u32]>, u32>,
+    /// The bytes of the longest token, once they were counted.
+    longest: Option<u16>,
     /// How many steps were no look-up.
     made: usize,
     plans: usize,
@@ -60,15 +61,14 @@ impl<'a> GrammarPositions<'a> {
         bytes_are_tokens: bool,
         branches: Branches,
     ) -> Self {
-        let longest = speller.trie().depth.iter().copied().max().unwrap_or(1).max(1);
         let mut positions = GrammarPositions {
             program,
             stack,
             speller,
             bytes_are_tokens,
-            longest: u64::from(longest),
             classes: Vec::new(),
             numbers: SeededMap::default(),
+            longest: None,
             made: 0,
             plans: 0,
             searched: 0,
@@ -82,13 +82,6 @@ impl<'a> GrammarPositions<'a> {
     pub(super) fn fewest(&mut self, most: u64, max_looked: usize) -> FewestSearch {
         let speller = self.speller;
         speller.fewest_to_end(self, 0, most, max_looked)
-    }
-
-    /// At most so many bytes complete the output from the first class, if that is known, and whether so many do.
-    pub(super) fn bound(&mut self) -> Option<(u64, bool)> {
-        let branches = self.classes.first()?.branches.clone();
-        let bound = self.program.machine(self.stack).largest_cost(&branches)?;
-        Some((bound, self.program.costs_are_exact()))
     }
 
     /// The number of the class of these branches.
@@ -193,7 +186,9 @@ impl<'a> GrammarPositions<'a> {
         if least == 0 {
             return true;
         }
-        if least == NO_COST || least.div_ceil(self.longest) > left {
+        let trie = self.speller.trie();
+        let longest = *self.longest.get_or_insert_with(|| trie.depth.iter().copied().max().unwrap_or(1).max(1));
+        if least == NO_COST || least.div_ceil(u64::from(longest)) > left {
             return false;
         }
         if self.bytes_are_tokens
