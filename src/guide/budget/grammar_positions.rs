@@ -357,8 +357,8 @@ impl<'a> GrammarPositions<'a> {
         let mut seen = SeededSet::default();
         let mut tokens = self.named_tokens();
         tokens.retain(|token| {
-            let within = |set: &Box<[u32]>| set.binary_search(token).is_ok();
-            seen.insert(self.program.token_sets.iter().map(within).collect::<Vec<bool>>())
+            let sets = self.program.token_sets.iter();
+            seen.insert(sets.map(|set| set.binary_search(token).is_ok()).collect::<Vec<bool>>())
         });
         tokens
     }

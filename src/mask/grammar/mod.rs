@@ -34,10 +34,12 @@ const GROWTH_BYTES: usize = 1 << 20;
 pub struct GrammarMasks {
     rows: StackCache<Arc<[u32]>, ROW_BYTES>,
     exits: Exits,
-    /// By how many bytes a token of a row can lengthen the way to the end, by what decides the row, and the tokens of
-    /// which that is not known.
-    pub growths: BoundedCache<Box<[u32]>, (u64, Arc<[u32]>), GROWTH_BYTES>,
+    /// The growth of each row, by what decides the row.
+    pub growths: BoundedCache<Box<[u32]>, Growth, GROWTH_BYTES>,
 }
+
+/// By how many bytes a token of a row can lengthen the way to the end, and the tokens of which that is not known.
+pub type Growth = (u64, Arc<[u32]>);
 
 impl GrammarMasks {
     /// Approximate bytes held.

@@ -93,7 +93,7 @@ impl ObligationRelations {
 
     /// Begins a question.
     pub fn begin(&mut self, parts: RelationParts<'_>, reach: Reach) {
-        if self.ways.len() + self.terminals.len() + self.rules.len() > MOST_KNOWN {
+        if self.ways.num_searches() + self.terminals.len() + self.rules.len() > MOST_KNOWN {
             *self = Self::new(parts.scanner, reach);
         }
         self.work = 0;

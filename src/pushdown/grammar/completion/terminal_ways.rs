@@ -76,7 +76,7 @@ impl TerminalWays {
     }
 
     /// How many searches are remembered.
-    pub fn len(&self) -> usize {
+    pub fn num_searches(&self) -> usize {
         self.alone.len() + self.scans.len()
     }
 
