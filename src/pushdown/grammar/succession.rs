@@ -81,8 +81,8 @@ impl Succession {
             }
         }
         let known = |t: &u32| scanner.lexeme(*t).is_some();
-        this.rules_are_free =
-            (0..count).filter(known).filter(|t| !ignored.contains(t)).all(|t| this.lets_all(follow, t));
+        // Nothing follows an ignored terminal that no rule names.
+        this.rules_are_free = (0..count).filter(known).all(|t| this.lets_all(follow, t));
         let all: Vec<u32> = (0..count).filter(known).collect();
         let lets_any = |&between: &u32| all.iter().all(|&next| next == between || this.lets(between, next));
         this.is_free = this.rules_are_free && ignored.iter().all(lets_any);
