@@ -60,7 +60,7 @@ impl GrammarMasker<'_> {
     /// Adds the tokens that run past the end of the document that a branch is in.
     pub fn add_tokens_past_document(&self, stack: &mut ParseStack, branch: &Branch, row: &mut [u32]) {
         let mark = stack.mark();
-        builder::MaskBuilder::new(self, stack).walk_document(branch, branch.document, branch.frame, false, row);
+        builder::MaskBuilder::new(self, stack, branch).walk_document(branch, branch.document, branch.frame, false, row);
         stack.truncate(&mark);
     }
 
@@ -82,6 +82,6 @@ impl GrammarMasker<'_> {
             }
             row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
         }
-        builder::MaskBuilder::new(self, stack).walk_document(branch, document, frame, walked, row);
+        builder::MaskBuilder::new(self, stack, branch).walk_document(branch, document, frame, walked, row);
     }
 }

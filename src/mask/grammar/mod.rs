@@ -3,6 +3,9 @@
 //! The mask of a branch is decided by the state of its scanner and by what can be seen of its stack. So masks are kept
 //! by both ([`StackCache`]), and a mask that was made once is found again in every place that is alike.
 //!
+//! A few tokens, such as a row of closing brackets, look far down the stack. So what all other tokens say is kept as well,
+//! for all stacks that are alike as far as *they* look, and elsewhere only those few are tried again.
+//!
 //! A mask that is not known is put together from parts that belong to the vocabulary and to one state of the scanner:
 //! the tokens that stay inside a terminal (the same rows that patterns and schemas use), and the places in the trie of
 //! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`builder`).
@@ -13,6 +16,7 @@ mod exits;
 
 use std::sync::Arc;
 
+use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
 use crate::mask::masked_lexeme::MaskedLexeme;
@@ -21,7 +25,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, Position
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::bounded_cache::BoundedCache;
-use crate::vocab::Vocabulary;
+use crate::vocab::{Trie, Vocabulary};
 
 /// Bytes of rows that one index keeps.
 const ROW_BYTES: usize = 16 << 20;
@@ -32,7 +36,7 @@ const GROWTH_BYTES: usize = 1 << 20;
 /// What one index remembers of its masks.
 #[derive(Default)]
 pub struct GrammarMasks {
-    rows: StackCache<Arc<[u32]>, ROW_BYTES>,
+    rows: StackCache<Row, ROW_BYTES>,
     exits: Exits,
     /// The growth of each row, by what decides the row.
     pub growths: BoundedCache<Box<[u32]>, Growth, GROWTH_BYTES>,
@@ -46,6 +50,14 @@ impl GrammarMasks {
     pub fn memory_bytes(&self) -> usize {
         self.rows.memory_bytes() + self.exits.memory_bytes() + self.growths.memory_bytes()
     }
+}
+
+/// A row, or most of one.
+#[derive(Clone)]
+struct Row {
+    tokens: Arc<[u32]>,
+    /// Tokens that look further down the stack, where there are any.
+    open: Option<Arc<Trie>>,
 }
 
 /// A grammar over one vocabulary.
@@ -108,8 +120,8 @@ impl GrammarMasker<'_> {
             let mut view = view_of(branch, tops);
             let Some(known) = self.masks.rows.find(&mut view, stack) else { return false };
             match std::mem::replace(&mut is_first, false) {
-                true => row.copy_from_slice(&known),
-                false => row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from),
+                true => row.copy_from_slice(&known.tokens),
+                false => row.iter_mut().zip(known.tokens.iter()).for_each(|(to, from)| *to |= from),
             }
         }
         if is_first {
@@ -150,17 +162,37 @@ impl GrammarMasker<'_> {
 
     fn row_of(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {
         let mut view = view_of(branch, stack.tops(branch.tops));
-        if let Some(known) = self.masks.rows.find(&mut view, stack) {
+        let known = self.masks.rows.look_up(&mut view, stack);
+        if let Some(Row { tokens, .. }) = known.answer {
             self.tables.count_mask(true);
-            return known;
+            return tokens;
         }
         self.tables.count_mask(false);
         let mark = stack.mark();
-        let (row, decided) = builder::MaskBuilder::new(self, stack).build(branch);
+        let (tokens, decided) = match known.mostly {
+            Some(Row { tokens, open: Some(open) }) => {
+                let (mut row, decided) = MaskBuilder::new(self, stack, branch).build_open(branch, &open);
+                row.iter_mut().zip(tokens.iter()).for_each(|(to, from)| *to |= from);
+                (row, decided)
+            }
+            _ => {
+                let built = MaskBuilder::new(self, stack, branch).build(branch);
+                if let Some((level, row)) = built.mostly {
+                    let mut view = view_of(branch, stack.tops(branch.tops));
+                    (0..level).for_each(|_| {
+                        view.deepen(stack);
+                    });
+                    let size = row.tokens.len() * 4 + row.open.as_ref().map_or(0, |open| open.len() * 16);
+                    self.masks.rows.keep_mostly(&view, row, size);
+                }
+                (built.row, built.decided)
+            }
+        };
         stack.truncate(&mark);
-        let row: Arc<[u32]> = row.into();
-        self.masks.rows.keep(&mut view, stack, &decided, row.clone(), row.len() * 4);
-        row
+        let tokens: Arc<[u32]> = tokens.into();
+        let row = Row { tokens: tokens.clone(), open: None };
+        self.masks.rows.keep(&mut view, stack, &decided, row, tokens.len() * 4);
+        tokens
     }
 }
 

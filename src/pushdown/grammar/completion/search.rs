@@ -15,7 +15,7 @@ use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::obligation_relations::{ObligationRelations, RelationParts};
 use crate::pushdown::grammar::completion::prospects::{ALL, FEW, lock};
 use crate::pushdown::grammar::completion::terminal_ways::Reach;
-use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
+use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
 use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
@@ -135,12 +135,11 @@ impl GrammarMachine<'_> {
         decided: &mut Vec<NodeId>,
     ) -> bool {
         let program = self.program;
-        // Whatever the rules put next may follow.
+        // All that was begun there can be completed with terminals that let follow what the rules put next.
         if obligations == NO_OBLIGATIONS
-            && !tops.is_empty()
-            && program.succession.rules_are_free
-            && !program.scanner.any_looks_ahead()
+            && let Some(&top) = tops.iter().find(|&&top| self.stack.completes(top))
         {
+            decided.push(top);
             return true;
         }
         let parts = program.relation_parts();
@@ -151,7 +150,7 @@ impl GrammarMachine<'_> {
             let state = self.stack.state(top);
             todo.extend(self.stack.below(top).iter().map(|&below| (state, Some(below), obligations)));
             if self.stack.below(top).is_empty() {
-                todo.push((LrAutomaton::START, None, obligations));
+                todo.push((program.lr.start(), None, obligations));
             }
         }
         let mut seen: SeededSet<Place> = todo.iter().copied().collect();
