@@ -99,6 +99,13 @@ impl ObligationRelations {
         self.work = 0;
     }
 
+    /// Whether the last question took long.
+    pub fn is_costly(&self) -> bool {
+        /// Parts that are followed in no time.
+        const FEW: usize = 2_000;
+        self.work > FEW
+    }
+
     /// Whether the question took too long; what was found holds.
     fn is_tired(&mut self) -> bool {
         self.work += 1;

@@ -8,11 +8,15 @@ use crate::pushdown::grammar::completion::longest_ends::LargestCosts;
 use crate::pushdown::grammar::completion::obligation_relations::ObligationRelations;
 use crate::pushdown::grammar::completion::terminal_ways::Reach;
 use crate::pushdown::grammar::scanner::Scanner;
+use crate::util::bounded_cache::BoundedCache;
 
 /// Most terminals are read in one of few ways.
 pub const FEW: Reach = Reach { ways: 3, states: 1_000 };
 /// All ways that matter.
 pub const ALL: Reach = Reach { ways: 500, states: 8_000 };
+
+/// Bytes of branches that one index keeps.
+const FOUND_BYTES: usize = 1 << 20;
 
 /// What is known of how outputs are completed.
 pub struct Prospects {
@@ -20,6 +24,8 @@ pub struct Prospects {
     pub few: Mutex<ObligationRelations>,
     /// All ways.
     pub all: Mutex<ObligationRelations>,
+    /// Branches of which it took long to find that they can be completed.
+    pub found: BoundedCache<Box<[u32]>, (), FOUND_BYTES>,
     /// The bytes that can begin each document.
     pub documents: Vec<ByteSet>,
     /// What terminals and documents cost, made when a budget first asks.
@@ -35,6 +41,7 @@ impl Prospects {
         Prospects {
             few: relations(FEW),
             all: relations(ALL),
+            found: BoundedCache::default(),
             documents,
             costs: OnceLock::new(),
             largest: OnceLock::new(),

@@ -20,6 +20,7 @@ use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
+use crate::pushdown::grammar::stack_view::StackView;
 use crate::util::hash::SeededSet;
 
 /// Steps of branches that are tried byte by byte.
@@ -52,15 +53,29 @@ impl GrammarMachine<'_> {
         if answer.is_none() {
             answer = self.is_known_to_complete(branch, &mut lock(&prospects.all), ALL, &mut looked);
         }
-        let answer = answer.unwrap_or_else(|| {
+        let is_told = answer.is_some();
+        let mut answer = answer.unwrap_or_else(|| {
             self.all_below(branch, &mut looked);
             self.search(branch)
         });
+        // How far a question gets depends on those before it. What was found once is not forgotten.
+        if answer && (!is_told || lock(&prospects.few).is_costly()) {
+            prospects.found.keep(self.description(branch), (), looked.len() * 8 + 64);
+        } else if !answer {
+            answer = prospects.found.with(&*self.description(branch), |_| ()).is_some();
+        }
         looked.sort_unstable();
         looked.dedup();
         decided.extend(looked);
         self.stack.truncate(&mark);
         answer
+    }
+
+    /// All that the future of a branch outside of documents depends on.
+    fn description(&self, branch: &Branch) -> Box<[u32]> {
+        let mut view = StackView::new(&[branch.scan], self.stack.tops(branch.tops));
+        while view.deepen(self.stack) {}
+        view.key().into()
     }
 
     /// Whether relations tell that a branch can be completed, or that it cannot.
