@@ -282,6 +282,9 @@ impl Guide {
     /// Takes a token that a grammar may name: one that has no text, or any where it names some.
     fn try_advance_special(&mut self, id: u32) -> bool {
         // An index from a file has an engine only where a guide has left its tables.
+        if self.is_spent() {
+            return false;
+        }
         let Position::Grammar { stack, at } = &mut self.position else { return false };
         let IndexEngine::Grammar(grammar) = &self.index.0.engine else { return false };
         let before = *at;
@@ -293,6 +296,10 @@ impl Guide {
         let Some(next) = next else { return false };
         *at = next;
         self.run = None;
+        if !self.pay(id) {
+            self.go_back_to(before, &ArenaMark::default());
+            return false;
+        }
         self.history.push(id, (before, ArenaMark::default()));
         true
     }

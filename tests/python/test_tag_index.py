@@ -110,6 +110,23 @@ def test_rendered_calls_are_accepted(format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_calls_are_complete_within_a_budget(format):
+    specials = tuple(tool_format(format).special_tokens)
+    index = interlock.Index.from_tools(TOOLS, vocabulary(*specials), format=format, tool_choice="required")
+    least, draw = index.guide().min_tokens_to_finish(), random.Random(format)
+    for most in (least, least + 5, least + 60):
+        guide = index.guide(max_tokens=most)
+        while not guide.is_terminated:
+            allowed = [int(one) for one in guide.allowed_token_ids()]
+            # What opens more, and long texts.
+            pool = [one for one in allowed if one < 127 and chr(one) in '{[<"a'] or allowed
+            guide.advance(draw.choice(pool if draw.random() < 0.8 else allowed))
+        assert guide.num_tokens <= most + 1
+        free = index.guide()
+        assert free.advance_many(guide.tokens) == guide.num_tokens
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_random_outputs_are_calls(format):
     specials = tuple(tool_format(format).special_tokens)
     tag = structural_tag(TOOLS, format=format, tool_choice="required")

@@ -288,6 +288,13 @@ def test_the_backend_takes_the_budget_of_the_request(backend):
     assert backend.counts.requests.value("regex") == 2
 
 
+def test_grammars_have_budgets(backend):
+    g = backend.create(request(max_tokens=6, grammar='start: "(" start ")" | "a"+'), reasons=False)
+    assert g.guide.advance_many([ord("(")] * 20) == 2
+    with pytest.raises(interlock.BudgetError):
+        backend.create(request(max_tokens=4, grammar='start: "(" "(" A ")" ")"\nA: /a/'), reasons=False)
+
+
 def test_an_engine_that_only_reads_prompts_has_no_budget(backend):
     asked = request(max_tokens=1, regex="a{9}")
     asked.sampling_params.extra_args = {"kv_transfer_params": {"do_remote_decode": True}}

@@ -345,28 +345,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let mut outlook = program.machine(self.stack).outlook_at(state, found, &mut self.decided);
         if outlook == Outlook::Unknown {
             let branch = Branch::scanning(self.places[place as usize].group, state);
-            outlook = if self.search(place, &branch) { Outlook::Completes } else { Outlook::Dead };
+            outlook = if program.machine(self.stack).search_completion(&branch, &mut self.decided) {
+                Outlook::Completes
+            } else {
+                Outlook::Dead
+            };
         }
         let level = self.levels.level(self.stack, &self.decided[before..], self.own);
         self.deepen(place, level);
         self.outlooks.insert((place, state), (outlook, level));
         (outlook, level)
-    }
-
-    fn search(&mut self, place: u32, branch: &Branch) -> bool {
-        // A search may look at all of the stack.
-        let mut below: Vec<NodeId> = self.places[place as usize].tops.to_vec();
-        let mut at = 0;
-        while let Some(&node) = below.get(at) {
-            at += 1;
-            for &next in self.stack.below(node) {
-                if !below.contains(&next) {
-                    below.push(next);
-                }
-            }
-        }
-        self.decided.extend(below);
-        self.masker.program.machine(self.stack).search_completion(branch)
     }
 
     /// Goes on behind the terminals that may end at a node, where more than `most` nodes follow.

@@ -28,22 +28,31 @@ use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::util::bounded_cache::BoundedCache;
 use crate::vocab::Vocabulary;
 
 /// Bytes of rows that one index keeps.
 const ROW_BYTES: usize = 16 << 20;
+
+/// Bytes of growths that one index keeps.
+const GROWTH_BYTES: usize = 1 << 20;
 
 /// What one index remembers of its masks.
 #[derive(Default)]
 pub struct GrammarMasks {
     rows: StackCache<Row, ROW_BYTES>,
     exits: Exits,
+    /// The growth of each row, by what decides the row.
+    pub growths: BoundedCache<Box<[u32]>, Growth, GROWTH_BYTES>,
 }
+
+/// By how many bytes a token of a row can lengthen the way to the end, and the tokens of which that is not known.
+pub type Growth = (u64, Arc<[u32]>);
 
 impl GrammarMasks {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.rows.memory_bytes() + self.exits.memory_bytes()
+        self.rows.memory_bytes() + self.exits.memory_bytes() + self.growths.memory_bytes()
     }
 }
 
@@ -139,6 +148,19 @@ impl GrammarMasker<'_> {
             let known = self.row_of(stack, &branch);
             row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from);
         }
+    }
+
+    /// What decides the tokens that may come next in a branch outside of documents, if its row is known.
+    pub fn decides(&self, stack: &mut ParseStack, branch: &Branch) -> Option<Box<[u32]>> {
+        let tops: Vec<NodeId> = stack.tops(branch.tops).to_vec();
+        let mut view = view_of(branch, &tops);
+        if self.program.closure(stack, &tops).closure.has_documents {
+            // What comes behind a document is not part of the row.
+            while view.deepen(stack) {}
+            return Some(view.key().into());
+        }
+        self.masks.rows.find(&mut view, stack)?;
+        Some(view.key().into())
     }
 
     fn row_of(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {

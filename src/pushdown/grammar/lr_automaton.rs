@@ -28,10 +28,13 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 /// An alternative with a dot, and how many of the parts before the dot are on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Item {
-    pub(super) production: u32,
-    pub(super) dot: u16,
-    pub(super) parts: u16,
+pub struct Item {
+    /// The alternative.
+    pub production: u32,
+    /// How many of its parts were read.
+    pub dot: u16,
+    /// How many of them are on the stack.
+    pub parts: u16,
 }
 
 /// A step by one symbol.
@@ -46,8 +49,9 @@ struct Transition {
 
 /// A set of items.
 pub struct LrState {
-    /// The items that the state was made of, before what they predict; none where nothing is captured.
-    pub(super) kernel: Box<[Item]>,
+    /// The items that the state was made of, before what they predict. What the stack was made for is read by one of
+    /// them.
+    pub kernel: Box<[Item]>,
     /// By symbol, ascending.
     transitions: Box<[Transition]>,
     /// Alternatives that were read to their end: the nonterminal, and how many parts of it are on the stack.
@@ -153,7 +157,7 @@ impl LrAutomaton {
         let state = close(productions, &self.free, kernel);
         let items: usize = state.transitions.iter().map(|t| t.kernel.len()).sum();
         builder.bytes +=
-            size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
+            2 * size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
         self.states.set(number, state);
         builder.by_kernel.insert(kernel.into(), id);
         id
@@ -212,6 +216,5 @@ fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
         completes: group.iter().all(|m| completes(productions, free, std::slice::from_ref(&m.1))),
         kernel: group.iter().map(|m| m.1).collect(),
     });
-    let kernel = if productions.capture_names.is_empty() { Box::default() } else { kernel.into() };
-    LrState { kernel, transitions: transitions.collect(), reductions: reductions.into(), accepting }
+    LrState { kernel: kernel.into(), transitions: transitions.collect(), reductions: reductions.into(), accepting }
 }

@@ -238,7 +238,7 @@ impl GrammarMachine<'_> {
         match self.outlook(branch, &mut Vec::new()) {
             Outlook::Open | Outlook::Completes => true,
             Outlook::Dead => false,
-            Outlook::Unknown => self.search_completion(branch),
+            Outlook::Unknown => self.search_completion(branch, &mut Vec::new()),
         }
     }
 

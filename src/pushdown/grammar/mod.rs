@@ -12,7 +12,7 @@
 //! `docs/internals/grammars.md` has an example.
 
 pub mod closure;
-mod completion_search;
+pub mod completion;
 pub mod document;
 pub mod ends_ahead;
 pub mod events;

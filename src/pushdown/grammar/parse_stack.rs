@@ -11,6 +11,7 @@ use std::hash::Hasher;
 
 use smallvec::SmallVec;
 
+use crate::pushdown::grammar::completion::place_costs::PlaceCosts;
 use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId};
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::FrameId;
@@ -107,6 +108,10 @@ pub struct ParseStack {
     arena_marks: Vec<ArenaMark>,
     /// Nodes by their content, so that equal ones are one node; see [`push`](Self::push).
     known: NodeTable,
+    /// What completes the output from the nodes, as far as it was asked.
+    pub place_costs: PlaceCosts,
+    /// The same, at most.
+    pub largest_costs: PlaceCosts,
 }
 
 /// Nodes by a hash of their content. Entries of nodes that were forgotten stay, and are told by the content: it is
@@ -142,6 +147,8 @@ impl ParseStack {
     /// Forgets what came after a mark. No position may have been made since.
     pub fn truncate(&mut self, mark: &StackMark) {
         self.nodes.truncate(mark.nodes as usize);
+        self.place_costs.truncate(mark.nodes as usize);
+        self.largest_costs.truncate(mark.nodes as usize);
         self.links.truncate(mark.links as usize);
         self.groups.truncate(mark.groups as usize);
         self.branches.truncate(mark.branches as usize);
@@ -300,6 +307,8 @@ impl ParseStack {
         self.arena.as_ref().map_or(0, |arena| arena.memory_bytes())
             + self.arena_marks.capacity() * size_of::<ArenaMark>()
             + self.nodes.capacity() * size_of::<StackNode>()
+            + self.place_costs.memory_bytes()
+            + self.largest_costs.memory_bytes()
             + self.known.slots.capacity() * 4
             + (self.links.capacity() + self.groups.capacity()) * 4
             + self.branches.capacity() * size_of::<Branch>()

@@ -10,6 +10,7 @@ use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::Lexeme;
 use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
+use crate::pushdown::grammar::completion::prospects::Prospects;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
@@ -40,6 +41,8 @@ pub struct GrammarProgram {
     pub documents: Vec<Box<Program>>,
     /// Which terminals the longest match of another one lets follow.
     pub succession: Succession,
+    /// How outputs are completed where longest matches may forbid what follows, as far as it was asked.
+    pub prospects: Prospects,
 }
 
 impl GrammarProgram {
@@ -69,6 +72,7 @@ impl GrammarProgram {
             Lexer::Any => Succession::free(),
             _ => Succession::of(&scanner, &follow, &ignored, &documents_first),
         };
+        let prospects = Prospects::new(&scanner, documents_first);
         let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
         let program = GrammarProgram {
             productions,
@@ -80,6 +84,7 @@ impl GrammarProgram {
             token_sets: token_sets.into(),
             documents,
             succession,
+            prospects,
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();
@@ -124,12 +129,12 @@ impl GrammarProgram {
 
     /// The bytes that some terminal reads.
     pub fn used_bytes(&self) -> ByteSet {
+        if !self.documents.is_empty() {
+            return [true; 256];
+        }
         let mut out = [false; 256];
         for terminal in 0..self.productions.terminals {
             let Some(lexeme) = self.scanner.lexeme(terminal) else { continue };
-            if !self.documents.is_empty() {
-                return [true; 256];
-            }
             out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
         }
         out

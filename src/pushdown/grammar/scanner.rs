@@ -165,6 +165,12 @@ impl Scanner {
         self.lexer
     }
 
+    /// How many terminals there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.lexemes.len()
+    }
+
     /// The automaton of a terminal.
     pub fn lexeme(&self, terminal: u32) -> Option<&Arc<Lexeme>> {
         self.lexemes.get(terminal as usize)?.as_ref()
@@ -331,6 +337,23 @@ impl Scanner {
         };
         state.row[self.class(byte)].store(to, Ordering::Release);
         to
+    }
+
+    /// The obligations behind a terminal that is read by itself and ends in a state; `None` where it may not end.
+    pub(super) fn ended(&self, own: TerminalState, held: ObligationsId) -> Option<ObligationsId> {
+        if !self.accepts(own.0, own.1) {
+            return None;
+        }
+        let longer = (self.lexer != Lexer::Any && self.goes_on(&own)).then_some((Promise::NoLonger, own.0, own.1));
+        let mut list = self.obligations(held).to_vec();
+        list.extend(self.promises(&own).chain(longer));
+        Some(self.oblige(&mut self.lock(), list))
+    }
+
+    /// Whether all that may follow under obligations may follow under others as well.
+    pub(super) fn is_weaker(&self, weaker: ObligationsId, than: ObligationsId) -> bool {
+        let all = self.obligations(than);
+        weaker == than || self.obligations(weaker).iter().all(|one| all.binary_search(one).is_ok())
     }
 
     /// Whether some text keeps obligations. True as well where that is not found out in reasonable time.

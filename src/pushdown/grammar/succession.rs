@@ -95,7 +95,8 @@ impl Succession {
         }
         this.free = (0..count).map(|t| is_won[t as usize] && this.lets_all(follow, t)).collect();
         let lets_any = |&between: &u32| known.iter().all(|&next| next == between || this.leads_to(between, next));
-        let rules_are_free = known.iter().all(|t| ignored.contains(t) || this.free[*t as usize]);
+        // Rules may name ignored terminals as well. Where none does, nothing follows them here.
+        let rules_are_free = known.iter().all(|t| this.free[*t as usize]);
         this.is_free = rules_are_free && documents.is_empty() && ignored.iter().all(lets_any);
         this
     }
@@ -119,6 +120,12 @@ impl Succession {
             }
         }
         free
+    }
+
+    /// Sets of bytes that must not come behind a terminal. From wherever the terminal has come it can be ended so that
+    /// each of them holds.
+    pub fn bytes_that_go_on(&self, terminal: u32) -> &[[u64; 4]] {
+        self.going_on.get(terminal as usize).map_or(&[], |sets| sets)
     }
 
     /// Whether `next` can come at once behind a terminal.

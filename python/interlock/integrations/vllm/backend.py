@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import interlock
-from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError, UnsupportedError
+from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.server_counts import Counts
@@ -30,22 +30,12 @@ def guide_within(index: Index, max_tokens: int, **given: Any) -> Guide:
     complete, but the reason that vLLM gives is ``length``. ``BudgetError`` if even that is too little.
     """
     try:
-        return _bounded(index, max(max_tokens - 1, 0), **given)
+        return index.guide(max_tokens=max(max_tokens - 1, 0), **given)
     except BudgetError:
-        return _bounded(index, max_tokens, **given)
-
-
-def _bounded(index: Index, max_tokens: int | None, **given: Any) -> Guide:
-    """A guide with this budget; without one for a grammar of which no short output is known."""
-    if max_tokens is not None and given.get("min_tokens", 0) > max_tokens:
-        # The stop token's room is among the tokens that vLLM wants at least.
-        given = {**given, "min_tokens": max_tokens}
-    try:
+        if given.get("min_tokens", 0) > max_tokens:
+            # The stop token's room is among the tokens that vLLM wants at least.
+            given = {**given, "min_tokens": max_tokens}
         return index.guide(max_tokens=max_tokens, **given)
-    except UnsupportedError:
-        if index.kind != "grammar":
-            raise
-        return index.guide(**given)
 
 
 def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
@@ -163,7 +153,9 @@ class Backend:
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
                 context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if self._follows else {}
-                return _bounded(index, left, **given, **context)
+                if left is not None and given.get("min_tokens", 0) > left:
+                    context["min_tokens"] = left
+                return index.guide(max_tokens=left, **{**given, **context})
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
         within = total if budgeted and not reasons else None
