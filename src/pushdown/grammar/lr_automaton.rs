@@ -111,10 +111,16 @@ impl LrAutomaton {
         self.builder.lock().unwrap_or_else(|p| p.into_inner())
     }
 
+    /// The number of a state, from 0 on.
+    #[inline]
+    pub fn number(id: LrStateId) -> u32 {
+        id & !COMPLETES
+    }
+
     /// A state.
     #[inline]
     pub fn state(&self, id: LrStateId) -> &LrState {
-        match self.states.get(id & !COMPLETES) {
+        match self.states.get(Self::number(id)) {
             Some(state) => state,
             // Ids are only ever handed out after their state was set.
             None => unreachable!("state {id} of a parser was never made"),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use smallvec::SmallVec;
 
 use crate::lexeme::CLOSED;
-use crate::pushdown::grammar::lr_automaton::{Item, LrStateId};
+use crate::pushdown::grammar::lr_automaton::{Item, LrAutomaton, LrStateId};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::ScanStateId;
@@ -180,15 +180,15 @@ const MOST_STARTS: usize = 1 << 14;
 impl EventTables {
     /// What is known of a state of the LR automaton.
     fn corners(&self, program: &GrammarProgram, state: LrStateId) -> &Corners {
-        if let Some(known) = self.corners.get(state) {
+        if let Some(known) = self.corners.get(LrAutomaton::number(state)) {
             return known;
         }
         let made = Corners::of(&program.productions, &program.lr.state(state).kernel);
         {
             let _writer = self.writer.lock().unwrap_or_else(|p| p.into_inner());
-            self.corners.set(state, made);
+            self.corners.set(LrAutomaton::number(state), made);
         }
-        match self.corners.get(state) {
+        match self.corners.get(LrAutomaton::number(state)) {
             Some(known) => known,
             None => unreachable!("it was just set"),
         }
