@@ -114,7 +114,7 @@ $(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
 	touch $@
 
 test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (5 GB in .venv-torch)
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_docs_servers.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_docs_servers.py
 
 # llama-cpp-python, which is built from source.
 LLAMA := .venv-llama-cpp

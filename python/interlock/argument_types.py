@@ -13,6 +13,14 @@ from interlock._core import CancelToken, Index, Vocabulary
 
 __all__ = ["require"]
 
+def _is_texts(value: Any) -> bool:
+    return hasattr(value, "__iter__")
+
+
+def _is_output(value: Any) -> bool:
+    return hasattr(value, "__iter__") and hasattr(value, "__len__")
+
+
 # What an argument can be, and the words for it.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "text": (lambda v: isinstance(v, str), "a str"),
@@ -27,6 +35,8 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "vocabulary": (lambda v: isinstance(v, Vocabulary), "an interlock.Vocabulary"),
     "cancel?": (lambda v: v is None or isinstance(v, CancelToken), "an interlock.CancelToken or None"),
     "function": (callable, "a function"),
+    "output": (_is_output, "bytes, a str or a sequence of token ids"),
+    "texts": (_is_texts, "bytes, a str or an iterable of texts and token ids"),
 }
 
 

@@ -207,6 +207,7 @@ def parse(self: Index, output: bytes | str | Sequence[int], partial: bool = Fals
     """
     from interlock.events import parse_output
 
+    require(output=(output, "output"), partial=(partial, "flag"))
     return parse_output(self, output, partial)
 
 
@@ -258,6 +259,7 @@ def force(self: Guide, text: bytes | str | Iterable[int | bytes | str]) -> None:
     >>> guide.advance_many(list(b"42b"))
     3
     """
+    require(text=(text, "texts"))
     parts = [text] if isinstance(text, bytes | str) else list(text)
     _core._force(self, [part.encode() if isinstance(part, str) else part for part in parts])
 

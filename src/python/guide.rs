@@ -354,7 +354,7 @@ impl PyGuide {
     /// With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
     /// of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
     /// certain, but the tokenizer might have made others of it.
-    #[pyo3(signature = (after=None, canonical=LEFT_OUT))]
+    #[pyo3(signature = (after=None, canonical=LEFT_OUT), text_signature = "($self, after=None, canonical=True)")]
     fn forced_tokens(
         &self,
         py: Python<'_>,

@@ -318,12 +318,8 @@ impl PyIndex {
     /// as those of patterns with large counts may; ``UnsupportedError`` where the vocabulary narrows the source. A
     /// question ends with ``CancelledError`` soon after ``cancel`` is cancelled, and with what a signal handler raises.
     #[pyo3(signature = (cancel=None))]
-    fn language_size<'py>(
-        &self,
-        py: Python<'py>,
-        cancel: Option<&Bound<'py, PyCancelToken>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        language::size(py, &self.core(), self.max_flat_states(py)?, cancel)
+    fn language_size<'py>(&self, py: Python<'py>, cancel: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        language::size(py, &self.core(), self.max_flat_states(py)?, cancel::argument(cancel)?)
     }
 
     /// The shortest output, the least in byte order among those. Errors are those of ``language_size``.
@@ -331,9 +327,9 @@ impl PyIndex {
     fn shortest_member<'py>(
         &self,
         py: Python<'py>,
-        cancel: Option<&Bound<'py, PyCancelToken>>,
+        cancel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let limit = self.max_flat_states(py)?;
+        let (limit, cancel) = (self.max_flat_states(py)?, cancel::argument(cancel)?);
         Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().shortest_member(limit))?))
     }
 

@@ -452,5 +452,5 @@ def test_vocabularies_without_some_single_bytes():
     assert guide.is_accepting
     # Delimiters that cannot be spelled are an error.
     tag = {"type": "tag", "begin": "\x04", "content": {"type": "any_text"}, "end": "."}
-    with pytest.raises(interlock.InterlockError, match="single bytes"):
+    with pytest.raises(interlock.InterlockError, match="single byte"):
         interlock.Index.from_structural_tag(tag, vocabulary)
