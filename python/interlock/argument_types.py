@@ -13,6 +13,7 @@ from interlock._core import CancelToken, Index, Vocabulary
 
 __all__ = ["require"]
 
+
 def _is_texts(value: Any) -> bool:
     return hasattr(value, "__iter__")
 

@@ -185,7 +185,7 @@ impl Index {
     /// ```
     pub fn language_size(&self, max_flat_states: usize) -> Result<Option<Natural>> {
         /// Digits to the base 2^32 that are added for each configuration that the limit allows.
-        const DIGITS: usize = 200;
+        const DIGITS: usize = 1_000;
         self.flat(max_flat_states)?.size(max_flat_states.saturating_mul(DIGITS))
     }
 
