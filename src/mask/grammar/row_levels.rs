@@ -81,7 +81,11 @@ impl RowLevels {
             if self.looked_at.len() <= level {
                 self.looked_at.resize_with(level + 1, Vec::new);
             }
-            self.looked_at[level].extend_from_slice(tokens);
+            // A level of more than few is never told apart, so how many more does not matter.
+            let list = &mut self.looked_at[level];
+            if list.len() <= FEW {
+                list.extend_from_slice(&tokens[..tokens.len().min(FEW + 1)]);
+            }
         }
     }
 
