@@ -1173,7 +1173,7 @@ def _restore_guide(
     built: bool = False,
     min_tokens: int = 0,
     canonical_forced: bool = False,
-    outside: Sequence[tuple[int, Sequence[int]]] = [],
+    outside: Sequence[tuple[int, Sequence[int]]] = ...,
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""
 
