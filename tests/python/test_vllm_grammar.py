@@ -225,6 +225,13 @@ def test_the_stop_token_has_room_where_it_can(byte_vocabulary):
         guide_within(index, 2)
 
 
+def test_as_many_tokens_at_least_as_at_most(byte_vocabulary):
+    """vLLM counts the stop token among them, a guide does not."""
+    index = interlock.Index.from_regex("a*", byte_vocabulary)
+    guide = guide_within(index, 3, min_tokens=3)
+    assert guide.advance_many([ord("a")] * 3) == 2
+
+
 def test_a_budget_begins_when_reasoning_ends(rows, byte_vocabulary):
     index = interlock.Index.from_regex("a{2,}", byte_vocabulary)
     spent = [0]

@@ -30,12 +30,17 @@ def guide_within(index: Index, max_tokens: int, **given: Any) -> Guide:
     complete, but the reason that vLLM gives is ``length``. ``BudgetError`` if even that is too little.
     """
     try:
-        return index.guide(max_tokens=max(max_tokens - 1, 0), **given)
+        return _bounded(index, max(max_tokens - 1, 0), **given)
     except BudgetError:
-        if given.get("min_tokens", 0) > max_tokens:
-            # The stop token's room is among the tokens that vLLM wants at least.
-            given = {**given, "min_tokens": max_tokens}
-        return index.guide(max_tokens=max_tokens, **given)
+        return _bounded(index, max_tokens, **given)
+
+
+def _bounded(index: Index, max_tokens: int | None, **given: Any) -> Guide:
+    """A guide with this budget."""
+    if max_tokens is not None and given.get("min_tokens", 0) > max_tokens:
+        # The stop token's room is among the tokens that vLLM wants at least.
+        given = {**given, "min_tokens": max_tokens}
+    return index.guide(max_tokens=max_tokens, **given)
 
 
 def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
@@ -153,9 +158,7 @@ class Backend:
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
                 context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if self._follows else {}
-                if left is not None and given.get("min_tokens", 0) > left:
-                    context["min_tokens"] = left
-                return index.guide(max_tokens=left, **{**given, **context})
+                return _bounded(index, left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
         within = total if budgeted and not reasons else None
