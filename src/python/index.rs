@@ -43,6 +43,9 @@ pub struct PyIndex {
     recipe: Option<String>,
 }
 
+/// Looks for an output that tells two indexes apart, under a limit on configurations.
+type FindWitness = fn(&Index, &Index, usize) -> crate::error::Result<Option<Vec<u8>>>;
+
 impl PyIndex {
     fn new(
         vocabulary: &Bound<'_, PyVocabulary>,
@@ -76,8 +79,19 @@ impl PyIndex {
         other: &PyIndex,
         cancel: Option<&Bound<'_, PyCancelToken>>,
     ) -> PyResult<bool> {
+        Ok(self.witness(py, other, cancel, Index::witness_not_in)?.is_none())
+    }
+
+    /// What tells this index's outputs from another one's.
+    fn witness(
+        &self,
+        py: Python<'_>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+        find: FindWitness,
+    ) -> PyResult<Option<Vec<u8>>> {
         let limit = self.max_flat_states(py)?;
-        interruptible(py, cancel, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
+        interruptible(py, cancel, || find(&self.core(), &other.core(), limit))
     }
 
     /// The limit on questions about the language.
@@ -374,9 +388,7 @@ impl PyIndex {
         other: &Bound<'_, PyAny>,
         cancel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let (other, cancel) = (another(other)?, cancel::argument(cancel)?);
-        let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, cancel, || self.core().witness_not_in(&other.core(), limit))?))
+        Ok(language::bytes(py, self.witness(py, another(other)?, cancel::argument(cancel)?, Index::witness_not_in)?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
@@ -387,9 +399,7 @@ impl PyIndex {
         other: &Bound<'_, PyAny>,
         cancel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let (other, cancel) = (another(other)?, cancel::argument(cancel)?);
-        let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, cancel, || self.core().witness_in_both(&other.core(), limit))?))
+        Ok(language::bytes(py, self.witness(py, another(other)?, cancel::argument(cancel)?, Index::witness_in_both)?))
     }
 
     /// Whether every output of this index is one of ``other``.

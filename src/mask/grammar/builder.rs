@@ -93,6 +93,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     /// The row of a branch.
     pub(super) fn build(mut self, branch: &Branch) -> Built {
         let place = self.first_place(branch);
+        self.levels.note_beyond(self.places[place as usize].level);
         self.todo.push(Reverse((0, branch.scan, place)));
         self.run(self.trie);
         self.run_exits();
@@ -113,9 +114,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     pub(super) fn first_place(&mut self, branch: &Branch) -> u32 {
         let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
-        let place = self.place(branch.group_and(tops), 0);
-        self.levels.first = self.places[place as usize].level;
-        place
+        self.place(branch.group_and(tops), 0)
     }
 
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
@@ -286,13 +285,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if !settled || size < SMALL || !std::ptr::eq(trie, self.trie) || self.outlook(place, state).0 != Outlook::Open {
             return self.walk(trie, visit);
         }
+        let level = self.places[place as usize].level;
+        self.levels.look_at(trie.subtree_tokens(node), level);
         for &(terminal, at) in &scan.live {
             let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
             let tables = self.masker.tables;
             let mask = tables.submask(self.masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
-            let level = self.places[place as usize].level;
             mask.inner.or_into(self.levels.row_at(level));
-            self.levels.look_at(trie.subtree_tokens(node), level);
         }
         if !self.merges {
             self.inside.entry((place, state)).or_default().push(node);

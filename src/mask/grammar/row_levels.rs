@@ -32,8 +32,8 @@ pub(super) struct RowLevels {
     rows: Vec<Vec<u32>>,
     /// The tokens that were looked at, by level; those left out that look no further than all.
     looked_at: Vec<Vec<u32>>,
-    /// The level down to which all look.
-    pub(super) first: usize,
+    /// The level down to which all look; beyond every level where nobody asks what looks further.
+    first: usize,
     view: StackView,
     /// How many nodes are described down to each level.
     described: SmallVec<[usize; 8]>,
@@ -43,7 +43,7 @@ impl RowLevels {
     /// An empty row over the stack of a view that describes nothing yet.
     pub(super) fn new(words: usize, view: StackView) -> Self {
         let described = SmallVec::new();
-        RowLevels { words, rows: Vec::new(), looked_at: Vec::new(), first: 0, view, described }
+        RowLevels { words, rows: Vec::new(), looked_at: Vec::new(), first: usize::MAX, view, described }
     }
 
     /// The least level down to which these nodes are described, at most [`DEEPEST`]. Those from `own` on are not of the
@@ -73,6 +73,11 @@ impl RowLevels {
             row.resize(self.words, 0);
         }
         row
+    }
+
+    /// Notes from now on which tokens look further down than a level.
+    pub(super) fn note_beyond(&mut self, level: usize) {
+        self.first = level;
     }
 
     /// Notes that whether tokens are allowed depends on the stack down to a level.

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::pushdown::grammar::reachable_states::{ReachableStates, all_lead_to};
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId, Scanner};
-use crate::util::hash::SeededMap;
 
 /// The ends that can be reached from a state of the scanner without beginning another terminal.
 pub struct EndsAhead {
@@ -20,55 +20,24 @@ impl EndsAhead {
     pub fn of(scanner: &Scanner, state: ScanStateId) -> Option<Self> {
         /// States of the scanner that are looked at.
         const MOST: usize = 2_000;
-        let mut numbers: SeededMap<ScanStateId, u32> = SeededMap::from_iter([(state, 0)]);
-        let mut states = vec![state];
-        let mut ends = EndsAhead { all: Vec::new(), at: Vec::new(), from: vec![SmallVec::new()] };
-        while let Some(&id) = states.get(ends.at.len()) {
-            let number = ends.at.len() as u32;
-            let here = scanner.state(id).ends.iter().map(|end| match ends.all.iter().position(|known| known == end) {
-                Some(at) => at as u32,
-                None => {
-                    ends.all.push(*end);
-                    ends.all.len() as u32 - 1
-                }
-            });
-            let here = here.collect();
-            ends.at.push(here);
-            for &byte in scanner.bytes_of_classes() {
-                let to = scanner.next(id, byte);
-                if to == REFUSED {
-                    continue;
-                }
-                let count = states.len() as u32;
-                let next = *numbers.entry(to).or_insert(count);
-                if next == count {
-                    states.push(to);
-                    ends.from.push(SmallVec::new());
-                }
-                let from = &mut ends.from[next as usize];
-                if from.last() != Some(&number) {
-                    from.push(number);
-                }
+        let step = |state: ScanStateId, byte: u8| Some(scanner.next(state, byte)).filter(|&to| to != REFUSED);
+        let states = ReachableStates::of(state, scanner.bytes_of_classes(), MOST, step)?;
+        let mut all = Vec::new();
+        let mut number = |end: &(u32, ObligationsId)| match all.iter().position(|known| known == end) {
+            Some(at) => at as u32,
+            None => {
+                all.push(*end);
+                all.len() as u32 - 1
             }
-            if states.len() > MOST {
-                return None;
-            }
-        }
-        Some(ends)
+        };
+        let at = states.all.iter().map(|&state| scanner.state(state).ends.iter().map(&mut number).collect()).collect();
+        Some(EndsAhead { all, at, from: states.from })
     }
 
     /// Whether every state leads to an end that is good.
     pub fn are_reached_from_everywhere(&self, is_good: impl Fn(u32) -> bool) -> bool {
-        let mut reached: Vec<bool> = self.at.iter().map(|ends| ends.iter().any(|&end| is_good(end))).collect();
-        let mut todo: Vec<u32> = (0..self.at.len() as u32).filter(|&number| reached[number as usize]).collect();
-        while let Some(number) = todo.pop() {
-            for &before in &self.from[number as usize] {
-                if !std::mem::replace(&mut reached[before as usize], true) {
-                    todo.push(before);
-                }
-            }
-        }
-        reached.iter().all(|&reached| reached)
+        let is_reached = |ends: &SmallVec<[u32; 1]>| ends.iter().any(|&end| is_good(end));
+        all_lead_to(&self.from, self.at.iter().map(is_reached).collect())
     }
 
     /// Approximate bytes held.

@@ -1,13 +1,17 @@
 //! The bytes by which a terminal goes on: none of them may come behind it where it takes its longest match.
 
+use smallvec::SmallVec;
+
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, StateId};
+use crate::pushdown::grammar::reachable_states::{ReachableStates, all_lead_to};
 use crate::pushdown::grammar::scanner::Scanner;
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::hash::SeededSet;
 
 /// A set of bytes as bits.
 pub type Bits = [u64; 4];
 
+/// The bytes of a set as bits.
 pub fn bits(set: &ByteSet) -> Bits {
     let mut out = [0; 4];
     (0..256).filter(|&b| set[b]).for_each(|b| out[b / 64] |= 1 << (b % 64));
@@ -26,44 +30,16 @@ fn add(to: &mut Bits, more: &Bits) {
     to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
 }
 
-/// The states of a terminal's automaton, and those that lead to each.
-struct States {
-    numbers: SeededMap<StateId, u32>,
-    all: Vec<StateId>,
-    from: Vec<Vec<u32>>,
+/// Whether all bytes of a set are in another one.
+pub fn is_within(set: &Bits, other: &Bits) -> bool {
+    set.iter().zip(other).all(|(a, b)| a & !b == 0)
 }
 
-impl States {
-    /// `None` if they are too many.
-    fn of(scanner: &Scanner, terminal: u32) -> Option<Self> {
-        let start = scanner.lexeme(terminal)?.start();
-        let mut states =
-            States { numbers: SeededMap::from_iter([(start, 0)]), all: vec![start], from: vec![Vec::new()] };
-        let mut at = 0;
-        while let Some(&state) = states.all.get(at) {
-            for &byte in scanner.bytes_of_classes() {
-                let to = scanner.step(terminal, state, byte);
-                if to <= CLOSED {
-                    continue;
-                }
-                let count = states.all.len() as u32;
-                let next = *states.numbers.entry(to).or_insert(count);
-                if next == count {
-                    states.all.push(to);
-                    states.from.push(Vec::new());
-                }
-                let from = &mut states.from[next as usize];
-                if from.last() != Some(&(at as u32)) {
-                    from.push(at as u32);
-                }
-            }
-            if states.all.len() > MOST {
-                return None;
-            }
-            at += 1;
-        }
-        Some(states)
-    }
+/// The states of a terminal's automaton. `None` if they are too many.
+pub fn states_of(scanner: &Scanner, terminal: u32) -> Option<ReachableStates> {
+    let start = scanner.lexeme(terminal)?.start();
+    let step = |state: StateId, byte: u8| Some(scanner.step(terminal, state, byte)).filter(|&to| to > CLOSED);
+    ReachableStates::of(start, scanner.bytes_of_classes(), MOST, step)
 }
 
 /// What must not come behind an end; `None` where the terminal does not end.
@@ -73,7 +49,7 @@ type End = Option<Bits>;
 /// no byte beyond the set matters. `others` may begin at the same places and take a text for themselves. All bytes if
 /// the automaton is large; none if the others take every text.
 pub fn bytes_that_go_on(scanner: &Scanner, terminal: u32, others: &[u32]) -> Vec<Bits> {
-    let Some(states) = States::of(scanner, terminal) else { return vec![[u64::MAX; 4]] };
+    let Some(states) = states_of(scanner, terminal) else { return vec![[u64::MAX; 4]] };
     let end = |&state: &StateId| {
         scanner.accepts(terminal, state).then(|| bits(&scanner.bytes_that_matter((terminal, state))))
     };
@@ -88,7 +64,7 @@ pub fn bytes_that_go_on(scanner: &Scanner, terminal: u32, others: &[u32]) -> Vec
 }
 
 /// Which sets of bytes hold at ends that can be reached from everywhere. None if some state leads to no end.
-fn sets_reached_from_everywhere(from: &[Vec<u32>], ends: &[End]) -> Vec<Bits> {
+fn sets_reached_from_everywhere(from: &[SmallVec<[u32; 2]>], ends: &[End]) -> Vec<Bits> {
     /// Sets that are tried.
     const FEW: usize = 8;
     let mut all = [0; 4];
@@ -98,31 +74,21 @@ fn sets_reached_from_everywhere(from: &[Vec<u32>], ends: &[End]) -> Vec<Bits> {
     sets.dedup();
     sets.truncate(FEW);
     sets.push(all);
-    let within = |set: &Bits, other: &Bits| !set.iter().zip(other).any(|(a, b)| a & !b != 0);
     let is_reached_from_everywhere = |set: &Bits| {
-        let holds = |end: &End| end.is_some_and(|end| within(&end, set));
-        let mut reached: Vec<bool> = ends.iter().map(holds).collect();
-        let mut todo: Vec<u32> = (0..ends.len() as u32).filter(|&number| reached[number as usize]).collect();
-        while let Some(number) = todo.pop() {
-            for &before in &from[number as usize] {
-                if !std::mem::replace(&mut reached[before as usize], true) {
-                    todo.push(before);
-                }
-            }
-        }
-        reached.iter().all(|&reached| reached)
+        let holds = |end: &End| end.is_some_and(|end| is_within(&end, set));
+        all_lead_to(from, ends.iter().map(holds).collect())
     };
     let mut out: Vec<Bits> = sets.into_iter().filter(is_reached_from_everywhere).collect();
     // What a smaller set says, a larger one need not.
     let least = out.clone();
-    out.retain(|set| !least.iter().any(|other| other != set && within(other, set)));
+    out.retain(|set| !least.iter().any(|other| other != set && is_within(other, set)));
     out.dedup();
     out
 }
 
 /// Adds to the ends of a terminal what another one means that may begin at the same places: by which bytes it may go on
 /// where the terminal ends, and which ends it takes for itself. False if that can't be told.
-fn beside(scanner: &Scanner, terminal: u32, other: u32, states: &States, ends: &mut [End]) -> bool {
+fn beside(scanner: &Scanner, terminal: u32, other: u32, states: &ReachableStates, ends: &mut [End]) -> bool {
     let (Some(a), Some(b)) = (scanner.lexeme(terminal), scanner.lexeme(other)) else { return true };
     let start = (a.start(), b.start());
     let mut known = SeededSet::from_iter([start]);

@@ -23,6 +23,7 @@ pub mod machine;
 pub mod parse_stack;
 pub mod productions;
 pub mod program;
+pub mod reachable_states;
 pub mod scanner;
 pub mod stack_view;
 pub mod succession;

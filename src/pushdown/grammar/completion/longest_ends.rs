@@ -6,14 +6,11 @@
 
 use std::collections::VecDeque;
 
-use crate::lexeme::{CLOSED, StateId};
+use crate::lexeme::StateId;
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
+use crate::pushdown::grammar::going_on::{Bits, bits, is_within, states_of};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::Scanner;
-use crate::util::hash::SeededMap;
-
-/// States of automata that are looked at for one terminal.
-const MOST: usize = 20_000;
 
 /// Bounds of what completes an output.
 pub struct LargestCosts {
@@ -29,7 +26,7 @@ impl LargestCosts {
     pub fn of<'s>(
         productions: &Productions,
         scanner: &Scanner,
-        going_on: impl Fn(u32) -> &'s [[u64; 4]],
+        going_on: impl Fn(u32) -> &'s [Bits],
         token_sets: &[Box<[u32]>],
         ignored: &[u32],
     ) -> LargestCosts {
@@ -56,47 +53,22 @@ impl LargestCosts {
 }
 
 /// So many bytes lead from any state of a terminal to an end that lets follow what may.
-fn farthest_end(scanner: &Scanner, going_on: &[[u64; 4]], terminal: u32) -> u64 {
+fn farthest_end(scanner: &Scanner, going_on: &[Bits], terminal: u32) -> u64 {
     let Some(lexeme) = scanner.lexeme(terminal) else { return NO_COST };
-    let mut numbers: SeededMap<StateId, u32> = SeededMap::from_iter([(lexeme.start(), 0)]);
-    let mut seen: Vec<StateId> = vec![lexeme.start()];
-    let mut from: Vec<Vec<u32>> = vec![Vec::new()];
-    let mut at = 0;
-    while let Some(&state) = seen.get(at) {
-        let number = at as u32;
-        at += 1;
-        for (lo, _) in lexeme.byte_runs() {
-            let to = lexeme.next(state, lo);
-            if to <= CLOSED {
-                continue;
-            }
-            let next = *numbers.entry(to).or_insert_with(|| {
-                seen.push(to);
-                from.push(Vec::new());
-                seen.len() as u32 - 1
-            });
-            if seen.len() > MOST {
-                return NO_COST;
-            }
-            if from[next as usize].last() != Some(&number) {
-                from[next as usize].push(number);
-            }
-        }
-    }
+    let Some(states) = states_of(scanner, terminal) else { return NO_COST };
     let accepting = |&(_, state): &(u32, StateId)| lexeme.state(state).accepting;
-    let ends: Vec<(u32, StateId)> = (0..).zip(seen.iter().copied()).skip(1).filter(accepting).collect();
-    let matters: Vec<[u64; 4]> = ends.iter().map(|&(_, s)| bits(&scanner.bytes_that_matter((terminal, s)))).collect();
+    let ends: Vec<(u32, StateId)> = (0..).zip(states.all.iter().copied()).skip(1).filter(accepting).collect();
+    let matters: Vec<Bits> = ends.iter().map(|&(_, s)| bits(&scanner.bytes_that_matter((terminal, s)))).collect();
     let mut most = 0;
     for set in going_on {
-        let within = |bytes: &[u64; 4]| bytes.iter().zip(set).all(|(byte, set)| byte & !set == 0);
-        let mut distance = vec![NO_COST; seen.len()];
+        let mut distance = vec![NO_COST; states.all.len()];
         let mut todo: VecDeque<u32> = VecDeque::new();
-        for ((number, _), _) in ends.iter().zip(&matters).filter(|(_, bytes)| within(bytes)) {
+        for ((number, _), _) in ends.iter().zip(&matters).filter(|(_, bytes)| is_within(bytes, set)) {
             distance[*number as usize] = 0;
             todo.push_back(*number);
         }
         while let Some(number) = todo.pop_front() {
-            for &before in &from[number as usize] {
+            for &before in &states.from[number as usize] {
                 if distance[before as usize] == NO_COST {
                     distance[before as usize] = distance[number as usize] + 1;
                     todo.push_back(before);
@@ -107,10 +79,4 @@ fn farthest_end(scanner: &Scanner, going_on: &[[u64; 4]], terminal: u32) -> u64 
         most = most.max(distance.iter().skip(1).copied().max().unwrap_or(NO_COST));
     }
     most
-}
-
-fn bits(set: &[bool; 256]) -> [u64; 4] {
-    let mut out = [0; 4];
-    (0..256).filter(|&byte| set[byte]).for_each(|byte| out[byte / 64] |= 1 << (byte % 64));
-    out
 }

@@ -92,6 +92,16 @@ fn add(trace: &mut Trace, before: u32, text: &Arc<[u8]>) -> u32 {
     trace.len() as u32 - 1
 }
 
+/// Writes texts and a special token behind a piece: the last piece then, and how many bytes the texts have.
+fn extend(trace: &mut Trace, before: u32, texts: &[&Arc<[u8]>], special: Option<usize>) -> (u32, usize) {
+    let mut end = texts.iter().fold(before, |end, text| add(trace, end, text));
+    if let Some(set) = special {
+        trace.push((end, PieceOfTrace::Special(set)));
+        end = trace.len() as u32 - 1;
+    }
+    (end, texts.iter().map(|text| text.len()).sum())
+}
+
 impl GrammarProgram {
     /// What terminals and documents cost.
     pub fn leaf_costs(&self) -> &LeafCosts {
@@ -363,15 +373,7 @@ impl GrammarMachine<'_> {
             let mut next: Vec<(ObligationsId, usize, u32)> = Vec::new();
             for (held, length, at) in now {
                 self.ways_through(relations, leaf, held, |to, texts, special| {
-                    let mut end = at;
-                    for text in texts {
-                        end = add(&mut trace, end, text);
-                    }
-                    if let Some(set) = special {
-                        trace.push((end, PieceOfTrace::Special(set)));
-                        end = trace.len() as u32 - 1;
-                    }
-                    let more: usize = texts.iter().map(|text| text.len()).sum();
+                    let (end, more) = extend(&mut trace, at, texts, special);
                     next.push((to, length + more, end));
                 });
             }
@@ -439,15 +441,7 @@ impl GrammarMachine<'_> {
             for &symbol in next.iter() {
                 let mut ways: Vec<(ObligationsId, u64, u32)> = Vec::new();
                 self.ways_through(relations, symbol, held, |to, texts, special| {
-                    let mut end = at;
-                    for text in texts {
-                        end = add(&mut trace, end, text);
-                    }
-                    if let Some(set) = special {
-                        trace.push((end, PieceOfTrace::Special(set)));
-                        end = trace.len() as u32 - 1;
-                    }
-                    let more: usize = texts.iter().map(|text| text.len()).sum();
+                    let (end, more) = extend(&mut trace, at, texts, special);
                     ways.push((to, length + more as u64 + u64::from(special.is_some()), end));
                 });
                 if ways.is_empty() {

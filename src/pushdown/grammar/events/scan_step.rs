@@ -148,7 +148,7 @@ impl EventReader {
         }
         for &(terminal, obligations) in ends {
             if let Some(byte) = byte
-                && (!program.follow.bytes(terminal)[usize::from(byte)] || program.scanner.forbids(obligations, byte))
+                && !program.may_follow(terminal, obligations, byte)
             {
                 continue;
             }
