@@ -121,3 +121,24 @@ pub(crate) fn is_absent(row: usize) -> bool {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_every_row() {
+        let page = include_str!("../../docs/internals/mask-caches.md");
+        for RegisteredCache { name, value, key, shared_by, most_bytes, .. } in CACHES {
+            let shared = format!("{shared_by:?}").to_lowercase();
+            let size = match most_bytes % (1 << 20) {
+                0 => format!("{} MiB", most_bytes >> 20),
+                _ => format!("{} KiB", most_bytes >> 10),
+            };
+            let row = format!("| {name} | {value} | {key} | {shared} | {size} |");
+            assert!(page.contains(&row), "docs/internals/mask-caches.md lacks {row}");
+        }
+        // One bit for each in the ablation.
+        assert!(CACHES.len() <= 64);
+    }
+}
