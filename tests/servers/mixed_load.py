@@ -239,7 +239,7 @@ def main():
                     times[0].extend(found[0])
                     times[1].extend(found[1])
                 rows.append(memory(psutil.Process(server.process.pid)))
-                print(f"{rows[-1]:.0f} MiB, {dict(load.counts)}", flush=True)
+                print(f"{rows[-1]:.0f} MiB, {len(load.wrong)} wrong, {dict(load.counts)}", flush=True)
             text = log.read_text(errors="replace")[before:]
         load.wrong += tracebacks(text)
         for times in (*alone, *mixed):
