@@ -95,7 +95,7 @@ def main() -> None:
             ways["interlock, drafts"] = (drafting, {"logits_processor": llama_cpp.LogitsProcessorList([drafts])})
             before = {"GBNF": grammar_ms, "interlock": mask_ms, "interlock, drafts": mask_ms}
             for way, (model, extra) in ways.items():
-                if way == "unconstrained" and seed % PLAIN:
+                if way == "unconstrained" and seed and (seed - 1) % PLAIN:
                     continue
                 model.reset()
                 model.eval(prompt)
