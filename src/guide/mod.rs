@@ -7,6 +7,7 @@
 mod budget;
 mod complete_tables;
 mod create;
+pub mod device_rows;
 mod draft;
 mod early_end;
 pub mod event_log;
