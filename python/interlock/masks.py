@@ -215,7 +215,7 @@ def masked_copy(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> A
 
 
 def apply_slots(torch: Any, logits: Any, pool: Any, slots: Any, rows: list[int] | None) -> None:
-    """Mask logits by rows of a pool: row ``rows[i]`` of the logits by row ``slots[i]`` of ``pool``, none where negative.
+    """Mask row ``rows[i]`` of the logits by row ``slots[i]`` of ``pool``, or by nothing where that is negative.
 
     All tensors lie on one device. What ``slots`` holds is not checked, which would take a transfer.
     """
@@ -228,8 +228,8 @@ def apply_slots(torch: Any, logits: Any, pool: Any, slots: Any, rows: list[int] 
     if count == 0 or values.shape[1] == 0:
         return
     if not (_suits_kernel(values) and _run_kernel(torch, values, pool, logit_rows=where, bits_rows=slots)):
-        gathered = pool[slots.clamp(min=0).long()]
-        gathered[slots < 0] = -1
+        # Nothing here may look at the values: this runs inside CUDA graphs, too.
+        gathered = torch.where((slots < 0).unsqueeze(1), -1, pool[slots.clamp(min=0).long()])
         _apply_torch_operations(torch, values, gathered, where)
 
 

@@ -81,7 +81,8 @@ impl PyRowSlots {
         let threads = threads.unwrap_or_else(thread_pool::num_threads);
         let mut answer = vec![FREE; guides.len()];
         let guides: Vec<(usize, &mut Slot)> = slots.iter_mut().map(|(i, slot)| (*i, &mut **slot)).collect();
-        let filled = detached(py, || Ok(fill(&mut rows, guides, written, threads, &mut answer)));
+        let known: &mut RowSlots = &mut rows;
+        let filled = detached(py, || Ok(fill(known, guides, written, threads, &mut answer)));
         if !matches!(filled, Ok(Ok(_))) {
             rows.clear();
         }

@@ -1,4 +1,4 @@
-"""The mask kernel of Triton: its results under the interpreter, and what it compiles to, both without a GPU; and on one.
+"""The mask kernel of Triton: its results under the interpreter and what it compiles to, without a GPU; and on one.
 
 The cases are those of triton_kernel_cases.py, each in a process of its own: Triton decides when it is imported whether
 kernels are interpreted.
@@ -48,7 +48,9 @@ def compiled(kind, divisible=True, **constants):
     pointers = {"out": kind, "source": kind, "bits": "i32", "bits_rows": "i32", "logit_rows": "i32"}
     values = {"FILL": -1, "HAS_BITS_ROWS": True, "HAS_LOGIT_ROWS": True, "COPY": False, "TILE": _triton.TILE_WORDS}
     values |= constants
-    signature = {n: "*" + pointers[n] if n in pointers else "constexpr" if n in values else "i32" for n in function.arg_names}
+    signature = {
+        n: "*" + pointers[n] if n in pointers else "constexpr" if n in values else "i32" for n in function.arg_names
+    }
     numbers = [i for i, name in enumerate(function.arg_names) if name not in values]
     source = triton.compiler.ASTSource(
         fn=function,
@@ -86,7 +88,7 @@ def test_on_a_gpu(dtype, batch):
     rng = np.random.default_rng(batch)
     for columns in (300, 50_257, 128_256):
         bits = rng.integers(-(2**31), 2**31, (batch, (columns + 31) // 32), dtype=np.int32)
-        bits[:: 3] = -1
+        bits[::3] = -1
         bits[1::3, 100:] = 0
         logits = torch.randn(batch, columns, device="cuda").to(getattr(torch, dtype))
         allowed = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, :columns].astype(bool)

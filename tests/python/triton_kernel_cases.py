@@ -48,7 +48,11 @@ def kinds(rng: np.random.Generator, words: int) -> dict[str, np.ndarray]:
 
 def integers(tensor: torch.Tensor) -> np.ndarray:
     """The bits of logits, by which results are compared: a zero keeps its sign, and a NaN its payload."""
-    return tensor.contiguous().view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.itemsize]).numpy()
+    return (
+        tensor.contiguous()
+        .view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.itemsize])
+        .numpy()
+    )
 
 
 def logits_of(rng: np.random.Generator, rows: int, columns: int, dtype: torch.dtype) -> torch.Tensor:
@@ -175,7 +179,7 @@ def chosen() -> Iterator[str]:
 
 
 def narrow() -> Iterator[str]:
-    """Masks narrower or wider than the logits: columns without a bit are forbidden, bits without a column are nothing."""
+    """Masks narrower or wider than the logits: columns without a bit are forbidden."""
     rng = np.random.default_rng(6)
     for columns, words, dtype in itertools.product((40, TILE, 2 * TILE + 1), (1, 2, 64, 70, 200), DTYPES[1:4]):
         bits = rng.integers(-(2**31), 2**31, (3, words), dtype=np.int32)

@@ -8,6 +8,7 @@ whether its last copy has ended, and a step is given one that nobody reads.
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any, Protocol
 
 import numpy as np
@@ -110,9 +111,9 @@ class BitmaskRing:
     >>> np.flatnonzero(logits[0] == 0).tolist() == sorted(b"ny")
     True
 
-    Where memory is pinned, ``next`` gives memory that no copy reads, so filling waits for nothing and overwrites nothing
-    that is on its way. There are three buffers at first, and up to sixteen if the loop runs ahead of the device; beyond
-    that ``next`` waits for the oldest copy. Without CUDA the same calls work on plain memory.
+    Where memory is pinned, ``next`` gives memory that no copy reads, so filling waits for nothing and overwrites
+    nothing that is on its way. There are three buffers at first, and up to sixteen if the loop runs ahead of the
+    device; beyond that ``next`` waits for the oldest copy. Without CUDA the same calls work on plain memory.
 
     One thread at a time, and one stream: a copy is ordered before what the stream of its call does next.
     """
@@ -150,12 +151,14 @@ class BitmaskRing:
                 event.synchronize()
             buffers[free].event = None
         self._at, self._rows = free, rows
-        return buffers[free].words[: rows * self.words].reshape(rows, self.words)
+        return self.current
 
     @property
     def current(self) -> npt.NDArray[np.int32]:
         """What ``next`` gave last. ``ArgumentError`` before its first call."""
-        return self._buffers[self._at].words[: self._count() * self.words].reshape(-1, self.words)
+        rows = self._count()
+        given: npt.NDArray[np.int32] = self._buffers[self._at].words[: rows * self.words].reshape(rows, self.words)
+        return given
 
     def send(self, rows: int | None = None) -> Any:
         """Copy what ``next`` gave last, or its first ``rows`` rows, in the background if memory is pinned.
@@ -187,7 +190,7 @@ def _memory_of(device: Any, pin: bool) -> _Memory:
         return _HostMemory()
     torch: Any = None
     with contextlib.suppress(ImportError):
-        import torch
+        torch = importlib.import_module("torch")
     if device is None:
         # Whoever names no device means the GPU that is there.
         if torch is None or not torch.cuda.is_available():

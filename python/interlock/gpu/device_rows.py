@@ -2,9 +2,9 @@
 
 The masks of a batch are megabytes, and most of them were on the device before: the guides of one schema pass the same
 places, and the inside of a string is one row for all schemas of a vocabulary. So some hundred rows lie on the device in
-numbered *slots*. A step sends the number of each guide's slot, and those rows that are not in a slot yet. A row is known
-by what its mask is made of, which the guide tells without writing it; so a row that is on the device is not even filled
-on the CPU.
+numbered *slots*. A step sends the number of each guide's slot, and those rows that are not in a slot yet. A row is
+known by what its mask is made of, which the guide tells without writing it; so a row that is on the device is not even
+filled on the CPU.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from interlock._core import ArgumentError, Guide, Vocabulary, _RowSlots

@@ -65,7 +65,7 @@ def _texts(ids: npt.NDArray[np.int64]) -> list[bytes]:
 
 def _is_near(ids: torch.Tensor) -> bool:
     """Whether the ids lie in memory of the processor, where looking at them is no transfer."""
-    return ids.device.type == "cpu"
+    return bool(ids.device.type == "cpu")
 
 
 def _with_answer(ids: torch.Tensor, part: torch.Tensor, of: torch.Tensor) -> tuple[npt.NDArray[np.int64], bool]:
