@@ -222,8 +222,7 @@ def apply_slots(torch: Any, logits: Any, pool: Any, slots: Any, rows: list[int] 
     count, words = len(slots), (logits.shape[-1] + 31) // 32 if logits.dim() else 0
     if words != pool.shape[1]:
         raise ArgumentError(f"logits take {words} words a row, and the masks have {pool.shape[1]}")
-    # Any rows of the pool do for the checks, as long as there are so many.
-    values, _ = _checked(torch, logits, pool[:count], rows)
+    values, _ = _checked(torch, logits, pool, rows, count)
     where = None if rows is None else _moved(torch.tensor(rows, dtype=torch.int32), values.device)
     if count == 0 or values.shape[1] == 0:
         return
@@ -233,8 +232,11 @@ def apply_slots(torch: Any, logits: Any, pool: Any, slots: Any, rows: list[int] 
         _apply_torch_operations(torch, values, gathered, where)
 
 
-def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> tuple[Any, Any]:
-    """Logits on a device and their mask as two-dimensional tensors; ``ArgumentError`` where they do not fit."""
+def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None, count: int | None = None) -> tuple[Any, Any]:
+    """Logits on a device and their mask as two-dimensional tensors; ``ArgumentError`` where they do not fit.
+
+    ``count`` is how many rows of the logits are masked, where that is not how many ``bits`` has.
+    """
     words = bits if isinstance(bits, torch.Tensor) else torch.from_numpy(bits)
     _expect_stored(words)
     if words.dtype != torch.int32:
@@ -248,8 +250,9 @@ def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> tupl
     values = logits.detach()
     values = values.unsqueeze(0) if values.dim() == 1 else values
     words = words.unsqueeze(0) if words.dim() == 1 else words
-    if len(words) != (len(values) if rows is None else len(rows)):
-        raise ArgumentError(f"bits has {len(words)} rows for {len(values) if rows is None else len(rows)} of logits")
+    count = len(words) if count is None else count
+    if count != (len(values) if rows is None else len(rows)):
+        raise ArgumentError(f"bits has {count} rows for {len(values) if rows is None else len(rows)} of logits")
     if rows is not None and any(not 0 <= row < len(values) for row in rows):
         raise ArgumentError(f"rows must lie below {len(values)}")
     end = 0

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from interlock._core import ArgumentError, Index, UnsupportedError, _token_tables
+from interlock._core import Index, UnsupportedError, _token_tables
 from interlock.masks import apply_slots
 
 __all__ = ["DeviceTables", "TableDecoder"]
@@ -35,7 +35,7 @@ class DeviceTables:
     allowed there, none of which leads anywhere else.
 
     Raises ``UnsupportedError`` if the index has no complete tables: too many configurations, recursion, or a vocabulary
-    that lacks bytes which the source uses. ``ArgumentError`` for a stop token that is not of the vocabulary.
+    that lacks bytes which the source uses. ``ArgumentError`` for stop tokens that ``Index.guide`` refuses.
     Memory: 4 bytes a token, 4 bytes for each pair of a state and a class, and the distinct masks.
 
     >>> import interlock
@@ -50,6 +50,9 @@ class DeviceTables:
     """
 
     def __init__(self, index: Index, *, stop_token_ids: Iterable[int] | None = None, device: Any = None) -> None:
+        stops = index.vocabulary.eos_token_ids if stop_token_ids is None else sorted({int(t) for t in stop_token_ids})
+        # A guide knows what cannot be a stop token.
+        index.guide(stop_token_ids=stops)
         found = _token_tables(index)
         if found is None:
             index.build()
@@ -58,12 +61,6 @@ class DeviceTables:
             raise UnsupportedError("this index has no complete tables: Index.num_transitions is None after build()")
         classes, edges, rows, mask_of, accepting = found
         vocabulary = index.vocabulary
-        stops = vocabulary.eos_token_ids if stop_token_ids is None else sorted({int(t) for t in stop_token_ids})
-        for token in stops:
-            if not 0 <= token < vocabulary.size:
-                raise ArgumentError(
-                    f"stop token id {token} is out of range: the vocabulary's size is {vocabulary.size}"
-                )
         states, words = len(mask_of), (vocabulary.size + 31) // 32
         if device is None:
             device = torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else "cpu"
