@@ -23,13 +23,31 @@ enum Origin {
 }
 
 impl Guide {
-    /// The name of the mask that [`fill_mask`](Self::fill_mask) would write: guides with equal names write equal rows.
-    /// `None` where the mask has no name: after the end, where it is not known yet, under a budget and before
-    /// `min_tokens`.
+    /// The name of the mask that [`fill_mask`](Self::fill_mask) would write: guides with equal names write equal rows,
+    /// so whoever has the row of a name need not be given it. `None` where the mask has no name: after the end, where it
+    /// is not known yet, under a budget and before `min_tokens`.
     ///
     /// # Cost
-    /// That of a look at what is known, well below copying a row.
-    pub(crate) fn mask_name(&mut self) -> Option<MaskName> {
+    /// That of a look at what is known, without copying a row.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use interlock::{GuideOptions, Index, Limits, RegexOptions, Vocabulary, VocabularyOptions};
+    /// # let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
+    /// # let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    /// # let vocabulary = Vocabulary::new(&tokens, options)?;
+    /// # let index = Index::from_regex("[a-z]+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
+    /// let (mut one, mut other) = (index.guide(&GuideOptions::default())?, index.guide(&GuideOptions::default())?);
+    /// one.fill_mask(&mut vec![0; vocabulary.words()]);
+    /// let (first, second) = (one.mask_name().unwrap(), other.mask_name().unwrap());
+    /// assert_eq!(first.words(), second.words());
+    /// other.advance(u32::from(b'a'))?; // now it may end
+    /// other.fill_mask(&mut vec![0; vocabulary.words()]);
+    /// assert_ne!(first.words(), other.mask_name().unwrap().words());
+    /// # Ok::<(), interlock::Error>(())
+    /// ```
+    pub fn mask_name(&mut self) -> Option<MaskName> {
         if self.terminated || matches!(self.position, Position::Lost(_)) {
             return None;
         }
