@@ -496,3 +496,29 @@ def test_ids_on_a_device_are_followed_as_others_are(vocabulary, monkeypatch, see
         for processor in (near, far):
             assert processor._prompt.shape[1] == start
             assert [row.tokens for row in processor._batch.rows()] == ids[:, start:].tolist()
+
+
+def test_masks_for_a_gpu_lie_in_a_ring(vocabulary, monkeypatch):
+    """The same masks as for the CPU, in memory that the step before does not lie in; rings grow with the batch."""
+    from interlock.gpu import BitmaskRing
+    from interlock.integrations._batch import Batch
+    from interlock.integrations.transformers import _masks
+
+    rings = []
+
+    def ring(count, words, device, pin):
+        assert device.type == "cuda" and pin
+        rings.append(BitmaskRing(count, words, device="cpu"))
+        return rings[-1]
+
+    monkeypatch.setattr(_masks, "BitmaskRing", ring)
+    indexes = [interlock.Index.from_regex(p, vocabulary) if p else None for p in PATTERNS]
+    near, far, there, before = _masks.Masks(), _masks.Masks(), torch.device("cuda"), None
+    for count in (3, 6, 6, 2, 6):
+        batch = Batch([Row(index, None, None) for index in indexes[:count]])
+        (bits, numbers), (others, same) = near.fill(batch), far.fill(batch, there)
+        assert numbers == same and (bits == others).all()
+        assert (far._sent(others, there) == bits).all() and near._sent(bits, torch.device("cpu")) is bits
+        assert before is None or not np.shares_memory(before, others)
+        before = others
+    assert [ring.batch for ring in rings] == [2, 5]
