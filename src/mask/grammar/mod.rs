@@ -18,6 +18,7 @@ mod row_levels;
 
 use std::sync::Arc;
 
+use crate::mask::json::cache::mask_name::MaskName;
 use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
@@ -126,6 +127,19 @@ impl GrammarMasker<'_> {
             row.fill(0);
         }
         true
+    }
+
+    /// Adds the rows that [`fill_known`](Self::fill_known) would unite. False, with anything added, if one is not known.
+    pub fn name_known(&self, stack: &mut ParseStack, position: PositionId, name: &mut MaskName) -> bool {
+        self.documents.is_empty()
+            && stack.branches(position).iter().all(|branch| {
+                let mut view = view_of(branch, stack.tops(branch.tops));
+                let known = self.masks.rows.find(&mut view, stack);
+                known.is_some_and(|known| {
+                    name.row(&known.tokens);
+                    true
+                })
+            })
     }
 
     /// Writes the mask of a position.
