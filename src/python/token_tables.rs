@@ -11,6 +11,9 @@ const REFUSED: i32 = -1;
 
 type Numbers<'py> = Bound<'py, PyArray1<i32>>;
 
+/// Classes, next states, masks, numbers of masks, accepting states.
+type Arrays<'py> = (Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>);
+
 /// The arrays of complete tables, each flat: per token its class; per state and class the next state, -1 where the class
 /// is refused; the words of the distinct masks, without stop tokens; per state the number of its mask; per state 1 where
 /// the output may end.
@@ -18,10 +21,7 @@ type Numbers<'py> = Bound<'py, PyArray1<i32>>;
 /// ``None`` where ``Index.num_transitions`` is.
 #[pyfunction]
 #[pyo3(name = "_token_tables")]
-pub fn token_tables<'py>(
-    py: Python<'py>,
-    index: &Bound<'py, PyIndex>,
-) -> PyResult<Option<(Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>)>> {
+pub fn token_tables<'py>(py: Python<'py>, index: &Bound<'py, PyIndex>) -> PyResult<Option<Arrays<'py>>> {
     let core = index.get().core();
     let made = interruptible(py, None, || {
         let (Some(tables), Some(classes)) = (core.built(), core.token_classes()) else { return Ok(None) };
