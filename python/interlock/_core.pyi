@@ -481,6 +481,7 @@ class Index:
         parallel: bool = True,
         reasoning: Literal["none", "optional", "required"] = "none",
         reasoning_is_open: bool | None = None,
+        max_reasoning_tokens: int | None = None,
         strict: bool | None = None,
         min_calls: int = 0,
         max_calls: int | None = None,
@@ -492,7 +493,7 @@ class Index:
         """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
         ``format`` (a name, a file, or ``"auto"`` with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``,
-        ``reasoning_is_open``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
+        ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
         ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
 
         ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of

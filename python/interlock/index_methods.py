@@ -86,6 +86,7 @@ def from_tools(
     parallel: bool = True,
     reasoning: Literal["none", "optional", "required"] = "none",
     reasoning_is_open: bool | None = None,
+    max_reasoning_tokens: int | None = None,
     strict: bool | None = None,
     min_calls: int = 0,
     max_calls: int | None = None,
@@ -97,7 +98,7 @@ def from_tools(
     """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
     ``format`` (a name, a file, or ``"auto"`` with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``,
-    ``reasoning_is_open``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
+    ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
     ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
 
     ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
@@ -120,6 +121,7 @@ def from_tools(
         "parallel": parallel,
         "reasoning": reasoning,
         "reasoning_is_open": reasoning_is_open,
+        "max_reasoning_tokens": max_reasoning_tokens,
         "strict": strict,
         "min_calls": min_calls,
         "max_calls": max_calls,

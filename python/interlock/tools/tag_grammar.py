@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
 from interlock.tools.argument_grammar import ArgumentGrammar
+from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.ebnf_rules import lark_of_ebnf
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
@@ -37,7 +38,7 @@ __all__ = [
 #: Of more tags than this, "each at most once" has too many cases to be written out.
 MOST_UNIQUE = 8
 
-Stop = str | nodes.Token
+Stop = str | nodes.Token | nodes.Regex
 Stops = tuple[Stop, ...]
 
 
@@ -224,7 +225,17 @@ class GrammarBuilder:
         """Any text in which nothing of ``taboo`` stands."""
         inside = ANY if most is None else f"/.{{0,{most}}}/s"
         # Where a token is to be kept out, its bytes are too: whoever reads the output may see bytes only.
-        return self.terminal(without((one for one in taboo if isinstance(one, str)), inside), pointer)
+        taboo = tuple(taboo)
+        body = without((one for one in taboo if isinstance(one, str)), inside)
+        patterns = dict.fromkeys(one.pattern for one in taboo if isinstance(one, nodes.Regex))
+        body += "".join(f" & ~({ANY} {pattern(one)} {ANY})" for one in patterns)
+        return self.terminal(body, pointer)
+
+    def bounded(self, text: str, most: int, pointer: str) -> str:
+        """A text of which at most so many tokens hold a part."""
+        name = self.reserve()
+        self.lines.append((f"{name}[max_tokens={most}]: {text}", f"{pointer}/max_tokens"))
+        return name
 
     def between(self, excluded: Sequence[int], stops: Stops, pointer: str) -> str:
         """Any tokens but the excluded ones, and no text of ``stops``."""
@@ -275,14 +286,16 @@ class GrammarBuilder:
         return self.repeated(node, stops, pointer, times(node.min, None if node.max < 0 else node.max))
 
     def any_text(self, node: nodes.AnyText, stops: Stops, pointer: str) -> str:
-        if node.max_tokens is not None:
-            raise UnsupportedError(f"at {pointer}/max_tokens: a text cannot be bounded in tokens yet; use max_chars")
-        return self.plain(self.text((*node.excludes, *stops), pointer, node.max_chars), pointer)
+        text = self.text((*node.excludes, *stops), pointer, node.max_chars)
+        return self.plain(text if node.max_tokens is None else self.bounded(text, node.max_tokens, pointer), pointer)
 
     def any_tokens(self, node: nodes.AnyTokens, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
         if node.max_tokens is not None:
-            if any(isinstance(stop, str) and stop for stop in stops):
+            if any(isinstance(stop, str) and stop or isinstance(stop, nodes.Regex) for stop in stops):
+                text = self.between(excluded, stops, pointer)
+                if text in self.terminals.values():  # No special token may come: all is text.
+                    return self.plain(self.bounded(text, node.max_tokens, pointer), pointer)
                 raise UnsupportedError(
                     f"at {pointer}/max_tokens: tokens that are bounded in number cannot be kept from spelling the text "
                     "that ends the tag; end it with a token"
@@ -323,13 +336,16 @@ class GrammarBuilder:
             return self.literal(tag.begin)
         if isinstance(tag.begin, nodes.Token):
             return f"<[{self.id_of(tag.begin.token, f'{pointer}/begin/token')}]>"
-        return self.terminal(pattern(tag.begin.pattern), f"{pointer}/begin/pattern")
+        return self.within("tag", tag.begin, (), f"{pointer}/begin")
 
     def one_tag(self, tag: nodes.Tag, stops: Stops, pointer: str) -> str:
         begin = self.begin_of(tag, pointer)
         if isinstance(tag.end, nodes.Token):
             inner: Stops = (tag.end,)
             end = f"<[{self.id_of(tag.end.token, f'{pointer}/end/token')}]>"
+        elif not isinstance(tag.end, tuple):
+            inner = (nodes.Regex(pattern_of(tag.end, f"{pointer}/end")),)
+            end = self.within("tag", tag.end, (), f"{pointer}/end")
         else:
             # Where the end may be missing, what ends the parts around the tag ends its text too.
             inner = (*(one for one in tag.end if one), *(stops if "" in tag.end or not tag.end else ()))

@@ -26,7 +26,7 @@ from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
-from interlock.tools.structural_tag import structural_tag
+from interlock.tools.structural_tag import response_template_of, structural_tag
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
@@ -157,7 +157,10 @@ def index_of_tools(
 ) -> Index:
     """See ``Index.from_tools``."""
     tag = structural_tag(tools, **request)
-    return index_of_structural_tag(tag, vocabulary, closed=closed, limits=limits, cancel=cancel)
+    # A response template writes its delimiters as texts, whatever they are in the vocabulary.
+    is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
+    work = {"limits": limits, "cancel": cancel}
+    return index_of_structural_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
 
 
 def index_of_response_format(

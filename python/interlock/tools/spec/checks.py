@@ -73,7 +73,7 @@ def _check_triggers(node: nodes.TriggeredTags, pointer: str) -> None:
     reaching: dict[str, bool] = {}
     for index, tag in enumerate(node.tags):
         place = f"{pointer}/tags/{index}/begin"
-        if isinstance(tag.begin, nodes.Regex):
+        if isinstance(tag.begin, nodes.Regex | nodes.Sequence | nodes.Or):
             if len(node.triggers) > 1:
                 raise StructuralTagError("with a pattern as begin there can be only one trigger", place)
             continue

@@ -87,7 +87,8 @@ class AnyText:
     """Any text without the excluded ones. What may follow it ends it: the end of the tag around it never stands in
     it."""
 
-    excludes: tuple[str, ...] = ()
+    excludes: tuple[str | Regex, ...] = ()
+    """Texts, or (*addition*) patterns."""
     max_tokens: int | None = None
     max_chars: int | None = None
 
@@ -177,10 +178,11 @@ class Event:
     """The tool that is called, or the argument."""
 
 
-Begin: TypeAlias = str | Token | Regex
-"""What opens a tag: a text, a token, or (*addition*) a pattern."""
-End: TypeAlias = tuple[str, ...] | Token
-"""What closes a tag: one of several texts, or a token. An empty text closes it without writing anything."""
+Begin: TypeAlias = str | Token | Regex | Sequence | Or
+"""What opens a tag: a text, a token, or (*addition*) a pattern, or a sequence or choice of texts, tokens and patterns."""
+End: TypeAlias = tuple[str, ...] | Token | Regex | Sequence | Or
+"""What closes a tag: one of several texts, a token, or (*addition*) as for ``Begin``. An empty text closes it without
+writing anything."""
 
 
 @dataclass(frozen=True)
