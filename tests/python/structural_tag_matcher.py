@@ -184,7 +184,8 @@ class Matcher:
                 return [place]
 
             def before(self, place, count):
-                return matcher.literal(node.separator, place) if count else [place]
+                separators = (node.separator,) if isinstance(node.separator, str) else node.separator
+                return [end for one in separators for end in matcher.literal(one, place)] if count else [place]
 
         return self.counted(node, at, Step())
 

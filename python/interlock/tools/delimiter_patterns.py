@@ -31,7 +31,7 @@ def delimiter(source: str, pointer: str) -> tuple[Part, ...]:
     Tag
     """
     parts: list[Part | nodes.AnyText] = []
-    text, at = "", 0
+    text, ahead, at = "", "", 0
     while at < len(source):
         atom = _atom(source, at, pointer)
         at += len(atom)
@@ -39,6 +39,11 @@ def delimiter(source: str, pointer: str) -> tuple[Part, ...]:
         at = quantifier.end() if quantifier else at
         if atom in _ANCHORS and not quantifier:
             continue
+        if atom.startswith("(?!") and not quantifier and source.startswith((".*", "[\\s\\S]*"), at):
+            ahead = atom[3:-1]
+            continue
+        if atom.startswith(("(?=", "(?!", "(?<=", "(?<!")):
+            raise StructuralTagError(f"look-around ({atom}) in a delimiter cannot be enforced", pointer)
         plain = _plain(atom)
         if plain is not None and not quantifier:
             text += plain
@@ -49,20 +54,24 @@ def delimiter(source: str, pointer: str) -> tuple[Part, ...]:
         times = quantifier[0] if quantifier else ""
         # How much a search takes is no matter of the language.
         times = times[:-1] if len(times) > 1 and times[-1] in "?+" else times
-        parts.append(nodes.AnyText() if atom in (".", "[\\s\\S]") and times == "*" else nodes.Regex(atom + times))
+        is_any = atom in (".", "[\\s\\S]") and times == "*"
+        parts.append(nodes.AnyText((nodes.Regex(f"^{ahead}"),) if ahead else ()) if is_any else nodes.Regex(atom + times))
+        ahead = ""
     if text:
         parts.append(nodes.ConstString(text))
     found: list[Part] = []
-    is_any = False
+    any_text: nodes.AnyText | None = None
     for part in parts:
-        if any_comes := is_any:
+        if any_text is not None:
             if not isinstance(part, nodes.ConstString):
                 break
-            found.append(nodes.Tag("", nodes.AnyTokens(), (part.value,)))
-        is_any = isinstance(part, nodes.AnyText)
-        if not any_comes and not isinstance(part, nodes.AnyText):
+            found.append(nodes.Tag("", nodes.AnyTokens(excludes=any_text.excludes), (part.value,)))
+            any_text = None
+        elif isinstance(part, nodes.AnyText):
+            any_text = part
+        else:
             found.append(part)
-    if is_any:
+    if any_text is not None:
         raise StructuralTagError("any text in a delimiter needs a plain text behind it", pointer)
     return tuple(found)
 
@@ -100,7 +109,7 @@ def group_of(source: str, name: str, pointer: str) -> tuple[str, str, str] | Non
 
 
 def with_group(source: str, name: str, value: str, pointer: str) -> str:
-    """A pattern with a text in place of a named group, which the text must match.
+    """A pattern with a text in place of a named group, which the text must match. What follows does not lengthen it.
 
     >>> with_group(r"to=(?P<name>\\w+);", "name", "add", "")
     'to=add;'
@@ -111,7 +120,11 @@ def with_group(source: str, name: str, value: str, pointer: str) -> str:
     before, inside, after = found
     if not re.fullmatch(inside, value, re.DOTALL):
         raise StructuralTagError(f"{value!r} does not match the group {name!r}, which is {inside!r}", pointer)
-    return before + escaped(value) + after
+    atom = _atom(inside, 0, pointer) if inside else ""
+    is_run = bool(atom) and _QUANTIFIER.fullmatch(inside, len(atom)) is not None
+    # A search takes as much as it can.
+    ahead = f"(?!{atom})" if is_run and after.startswith((".*", "[\\s\\S]*")) else ""
+    return before + escaped(value) + ahead + after
 
 
 def escaped(text: str) -> str:

@@ -202,7 +202,8 @@ class _Builder:
         notations: dict[tuple[str, ...], Notation] = {}
         for notation in self.form.notations:
             separator = notation.separator if self.counts["max_calls"] != 1 else ""
-            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            others = notation.other_separators if self.counts["max_calls"] != 1 else ()
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator, *others)
             notations.setdefault(key, notation)
         found = [section(notation, self.tags(notation), self.section_counts()) for notation in notations.values()]
         return found[0] if len(found) == 1 else nodes.Or(tuple(found))
@@ -231,7 +232,8 @@ class _Builder:
             if self.is_bounded and bool(notation.section_begin) != has_section and self.mode != "none":
                 continue
             separator = notation.separator if notation.section_begin else ""  # without a section it is text
-            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            others = notation.other_separators if notation.section_begin else ()
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator, *others)
             found.setdefault(key, notation)
         return list(found.values())
 

@@ -228,7 +228,9 @@ class GrammarBuilder:
         taboo = tuple(taboo)
         body = without((one for one in taboo if isinstance(one, str)), inside)
         patterns = dict.fromkeys(one.pattern for one in taboo if isinstance(one, nodes.Regex))
-        body += "".join(f" & ~({ANY} {pattern(one)} {ANY})" for one in patterns)
+        anywhere = (one for one in patterns if not one.startswith("^"))
+        body += "".join(f" & ~({ANY} {pattern(one)} {ANY})" for one in anywhere)
+        body += "".join(f" & ~({pattern(one)} {ANY})" for one in patterns if one.startswith("^"))
         return self.terminal(body, pointer)
 
     def bounded(self, text: str, most: int, pointer: str) -> str:
@@ -237,8 +239,8 @@ class GrammarBuilder:
         self.lines.append((f"{name}[max_tokens={most}]: {text}", f"{pointer}/max_tokens"))
         return name
 
-    def between(self, excluded: Sequence[int], stops: Stops, pointer: str) -> str:
-        """Any tokens but the excluded ones, and no text of ``stops``."""
+    def between(self, excluded: Sequence[int], stops: Stops, pointer: str, excludes: Stops = ()) -> str:
+        """Any tokens but the excluded ones, and no text of ``stops`` or ``excludes``."""
         odd = next((number for number in excluded if number not in self.special_ids), None)
         if odd is not None:
             raise UnsupportedError(
@@ -246,13 +248,16 @@ class GrammarBuilder:
                 "told apart from their text here"
             )
         out = set(excluded) | {self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)}
-        text = self.text(stops, pointer)
+        first = text = self.text((*stops, *excludes), pointer)
+        begins = [one for one in excludes if isinstance(one, nodes.Regex) and one.pattern.startswith("^")]
+        if begins:
+            text = self.text((*stops, *(one for one in excludes if one not in begins)), pointer)
         single = [one for stop in stops if isinstance(stop, str) and len(one := self.pieces(stop)) == 1]
         out |= {number for (number,) in single if isinstance(number, int)}
         allowed = sorted(self.special_ids - self.stop_ids - out)
         if not allowed:
-            return text
-        return self.rule(f"{text} (<[{','.join(map(str, allowed))}]> {text})*", pointer)
+            return first
+        return self.rule(f"{first} (<[{','.join(map(str, allowed))}]> {text})*", pointer)
 
     # --- formats ------------------------------------------------------------------------------------------------
 
@@ -293,16 +298,18 @@ class GrammarBuilder:
         excluded = self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
         if node.max_tokens is not None:
             if any(isinstance(stop, str) and stop or isinstance(stop, nodes.Regex) for stop in stops):
-                text = self.between(excluded, stops, pointer)
+                text = self.between(excluded, stops, pointer, node.excludes)
                 if text in self.terminals.values():  # No special token may come: all is text.
                     return self.plain(self.bounded(text, node.max_tokens, pointer), pointer)
                 raise UnsupportedError(
                     f"at {pointer}/max_tokens: tokens that are bounded in number cannot be kept from spelling the text "
                     "that ends the tag; end it with a token"
                 )
+            if node.excludes:
+                raise UnsupportedError(f"at {pointer}/max_tokens: tokens that are bounded in number take no excludes")
             excluded += [self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)]
             return self.plain(self.rule(_other(excluded) + times(0, node.max_tokens), pointer), pointer)
-        return self.plain(self.between(excluded, stops, pointer), pointer)
+        return self.plain(self.between(excluded, stops, pointer, node.excludes), pointer)
 
     def grammar(self, node: nodes.GrammarText, stops: Stops, pointer: str) -> str:
         return self.plain(self.grammar_rule(node, pointer), pointer)
@@ -385,7 +392,10 @@ class GrammarBuilder:
     # --- tags in text, tags after each other --------------------------------------------------------------------
 
     def separated(self, node: nodes.TagsWithSeparator, stops: Stops, pointer: str) -> str:
-        return self.counted(node, stops, pointer, "", self.literal(node.separator), is_text=False)
+        separators = (node.separator,) if isinstance(node.separator, str) else node.separator
+        written = [self.literal(one) for one in separators]
+        between = written[0] if len(written) == 1 else f"({' | '.join(written)})"
+        return self.counted(node, stops, pointer, "", between, is_text=False)
 
     def triggered(self, node: nodes.TriggeredTags, stops: Stops, pointer: str) -> str:
         text = self.plain(self.text((*node.triggers, *node.excludes, *stops), pointer), pointer)

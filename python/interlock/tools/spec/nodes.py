@@ -88,7 +88,7 @@ class AnyText:
     it."""
 
     excludes: tuple[str | Regex, ...] = ()
-    """Texts, or (*addition*) patterns."""
+    """Texts, or (*addition*) patterns. One that begins with ``^`` says how the text does not begin."""
     max_tokens: int | None = None
     max_chars: int | None = None
 
@@ -122,6 +122,8 @@ class AnyTokens:
 
     exclude_tokens: tuple[TokenRef, ...] = ()
     max_tokens: int | None = None
+    excludes: tuple[str | Regex, ...] = ()
+    """*Addition.* As in ``AnyText``: what stands in no text between special tokens."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,8 @@ class TagsWithSeparator:
     """Tags and nothing else, with the separator between two of them."""
 
     tags: tuple[Tag, ...]
-    separator: str
+    separator: str | tuple[str, ...]
+    """A text, or (*addition*) one of several."""
     at_least_one: bool = False
     stop_after_first: bool = False
     min_calls: int = 0

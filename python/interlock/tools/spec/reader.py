@@ -126,7 +126,7 @@ def _grammar(fields: Fields, depth: int) -> nodes.GrammarText:
     return nodes.GrammarText(fields.text("grammar"), syntax)
 
 
-def _any_text(fields: Fields, depth: int) -> nodes.AnyText:
+def _excludes(fields: Fields) -> tuple[str | nodes.Regex, ...]:
     excludes: list[str | nodes.Regex] = []
     for index, item in enumerate(fields.items(fields.optional("excludes", []), "excludes")):
         if isinstance(item, Mapping):
@@ -140,11 +140,15 @@ def _any_text(fields: Fields, depth: int) -> nodes.AnyText:
         else:
             reason = "the text is empty" if item == "" else f"a string is needed, not {kind_of(item)}"
             raise StructuralTagError(reason, fields.at("excludes", index))
-    return nodes.AnyText(tuple(excludes), fields.count("max_tokens", None), fields.count("max_chars", None))
+    return tuple(excludes)
+
+
+def _any_text(fields: Fields, depth: int) -> nodes.AnyText:
+    return nodes.AnyText(_excludes(fields), fields.count("max_tokens", None), fields.count("max_chars", None))
 
 
 def _any_tokens(fields: Fields, depth: int) -> nodes.AnyTokens:
-    return nodes.AnyTokens(fields.tokens("exclude_tokens"), fields.count("max_tokens", None))
+    return nodes.AnyTokens(fields.tokens("exclude_tokens"), fields.count("max_tokens", None), _excludes(fields))
 
 
 def _content(fields: Fields, depth: int) -> Any:
@@ -269,7 +273,10 @@ def _token_triggered(fields: Fields, depth: int) -> nodes.TokenTriggeredTags:
 
 def _separated(fields: Fields, depth: int) -> nodes.TagsWithSeparator:
     tags = _tags(fields, depth)
-    return nodes.TagsWithSeparator(tags, fields.text("separator"), **_counts(fields))
+    given = fields.left.get("separator")
+    is_list = isinstance(given, list | tuple)
+    separator = fields.texts("separator", empty=False, required=True) if is_list else fields.text("separator")
+    return nodes.TagsWithSeparator(tags, separator, **_counts(fields))
 
 
 def _rules(fields: Fields, depth: int, key: Callable[[Any, int], Any]) -> tuple[tuple[Any, Any], ...]:
