@@ -17,7 +17,7 @@ import re
 
 import jsonschema_rs
 from interlock.tools import StructuralTagError, ToolFormatError, spec, template
-from interlock.tools.argument_reading import read_arguments_at
+from interlock.tools.argument_reading import PYTHON_WORDS, read_arguments_at
 from interlock.tools.argument_writing import json_type
 from interlock.tools.escapes import unescape
 from interlock.tools.schema_types import property_schema, resolved
@@ -321,15 +321,19 @@ class _Tagged:
     def __init__(self, matcher, node):
         self.matcher, self.node, self.style = matcher, node, node.style
         self.root = _closed(node.json_schema) if matcher.closed else node.json_schema
-        self.opener = self.pattern(self.style.begin)
+        self.is_lined = self.style.line_ends == "optional"
+        self.is_loose = self.style.whitespace or self.is_lined
+        begin = self.style.begin.rstrip("\n") if self.is_lined else self.style.begin
+        self.opener = self.pattern(begin)
         self.item = self.pattern(self.style.item_begin) if self.style.nested else None
 
     def pattern(self, delimiter):
         parts, seen = [], set()
         for kind, text in template.pieces(delimiter):
             if kind == "text":
-                coded = re.escape(self.matcher.coded(text))
-                parts.append(re.sub(r"><", r">\\s*<", coded) if self.style.whitespace else coded)
+                pieces = re.split("(?<=>)(?=<)", text) if self.style.whitespace else [text]
+                pieces = text.split("\n") if self.is_lined else pieces
+                parts.append(r"\s*".join(re.escape(self.matcher.coded(piece)) for piece in pieces))
             else:
                 group = r"[^<>/\U000F0000-\U000FFFFF][^<>\U000F0000-\U000FFFFF]*?" if text == "key" else "[a-z]*?"
                 parts.append(f"(?P={text})" if text in seen else f"(?P<{text}>{group})")
@@ -337,7 +341,7 @@ class _Tagged:
         return re.compile("".join(parts))
 
     def blank(self, at):
-        return re.compile(r"\s*").match(self.matcher.text, at).end() if self.style.whitespace else at
+        return re.compile(r"\s*").match(self.matcher.text, at).end() if self.is_loose else at
 
     def members(self, at, schema):
         """All objects that begin here, longest last."""
@@ -352,6 +356,7 @@ class _Tagged:
             if key in members:
                 continue
             closer = template.fill(self.style.end, {"key": match["key"]})
+            closer = closer.strip("\n") if self.is_lined else closer
             inner = property_schema(schema, key, self.root)
             for value, end in self.value(match.end(), closer, match.groupdict().get("type"), inner):
                 todo.append(({**members, key: value}, end))
@@ -365,15 +370,22 @@ class _Tagged:
             raw = text[at:stop]
             if not any(ord(char) >= _PRIVATE for char in raw):
                 strings = {raw, raw.strip()} if self.style.whitespace and schema is not True else {raw}
+                if self.is_lined and self.style.begin.endswith("\n"):
+                    is_between = len(raw) > 1 and raw[0] == raw[-1] == "\n"
+                    strings = {raw[1:-1]} if is_between else {raw} if raw == raw.strip("\n") else set()
+                    is_fixed = isinstance(schema, dict) and ("enum" in schema or "const" in schema)
+                    strings |= {raw.strip()} if is_fixed else set()
                 found += [(string, stop + len(coded)) for string in sorted(strings)]
                 try:
                     value = json.loads(raw, object_pairs_hook=_members)
-                    is_plain = self.style.whitespace or raw == raw.strip()
+                    is_plain = self.is_loose or raw == raw.strip()
                     is_container = isinstance(value, dict | list)
                     if is_plain and not isinstance(value, str) and not (self.style.nested and is_container):
                         found.append((value, stop + len(coded)))
                 except ValueError:
                     pass
+                if self.style.python_words and raw.strip() in PYTHON_WORDS and schema is not True:
+                    found.append((PYTHON_WORDS[raw.strip()], stop + len(coded)))
         if self.style.nested:
             start = self.blank(at)
             for members, end in self.members(start, schema):

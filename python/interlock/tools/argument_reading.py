@@ -208,8 +208,8 @@ class _Tagged(_Reader):
     def __init__(self, arguments: Arguments, text: str, root: Any) -> None:
         super().__init__(text)
         self.arguments, self.root = arguments, root
-        self.opener = _pattern_of(arguments.begin)
-        self.item_opener = _pattern_of(arguments.item_begin) if arguments.nested else None
+        self.opener = _pattern_of(arguments.begin, arguments.whitespace)
+        self.item_opener = _pattern_of(arguments.item_begin, arguments.whitespace) if arguments.nested else None
 
     def members(self, at: int, schema: Any) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
@@ -294,13 +294,14 @@ class _Tagged(_Reader):
         return found
 
 
-def _pattern_of(delimiter: str) -> re.Pattern[str]:
+def _pattern_of(delimiter: str, is_loose: bool) -> re.Pattern[str]:
     parts = []
     seen = set()
     for kind, text in template.pieces(delimiter):
         if kind == "text":
             # A line end after a delimiter may be missing, and blanks may stand in its place.
-            parts.append(re.escape(text).replace("\\\n", r"(?:\n|\s*)"))
+            pieces = re.split("(?<=>)(?=<)", text) if is_loose else [text]
+            parts.append(r"\s*".join(re.escape(piece).replace("\\\n", r"(?:\n|\s*)") for piece in pieces))
         elif text in seen:
             parts.append(f"(?P={text})")
         else:

@@ -131,7 +131,7 @@ def escaped(text: str) -> str:
     """``text`` as a pattern of itself.
 
     >>> escaped("<|a b|>")
-    '<\\|a b\\|>'
+    '<\\\\|a b\\\\|>'
     """
     return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", text)
 
@@ -140,7 +140,7 @@ def pattern_of(node: nodes.Format, pointer: str) -> str:
     """A pattern of how a delimiter begins, up to the first token or any text in it.
 
     >>> pattern_of(nodes.Sequence((nodes.Regex("a+"), nodes.ConstString("."), nodes.AnyText(("x",)))), "")
-    '(?:a+)\\.'
+    '(?:a+)\\\\.'
     """
     if isinstance(node, nodes.Or):
         return f"(?:{'|'.join(pattern_of(one, pointer) for one in node.elements)})"
