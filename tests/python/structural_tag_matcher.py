@@ -19,6 +19,7 @@ import jsonschema_rs
 from interlock.tools import StructuralTagError, ToolFormatError, spec, template
 from interlock.tools.argument_reading import PYTHON_WORDS, read_arguments_at
 from interlock.tools.argument_writing import json_type
+from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.escapes import unescape
 from interlock.tools.schema_types import property_schema, resolved
 
@@ -65,14 +66,15 @@ class Matcher:
 
     def plain(self, at, excluded, most=None):
         """Where a text that begins here can end, if none of ``excluded`` stands in it."""
-        excluded = [self.coded(text) for text in excluded if text]
+        patterns = [re.compile(one.pattern, re.DOTALL) for one in excluded if isinstance(one, spec.Regex)]
+        excluded = [self.coded(text) for text in excluded if isinstance(text, str) and text]
         for end in range(at, len(self.text) + 1):
             if most is not None and end - at > most:
                 return
             piece = self.text[at:end]
             if piece and ord(piece[-1]) >= _PRIVATE:
                 return
-            if any(piece.endswith(text) for text in excluded):
+            if any(piece.endswith(text) for text in excluded) or any(one.search(piece) for one in patterns):
                 return
             yield end
 
@@ -100,7 +102,7 @@ class Matcher:
         return [at + 1] if at < len(self.text) and self.text[at] not in excluded else []
 
     def of_AnyTokens(self, node, at, stops):
-        excluded = {self.coded(text) for text in (*node.exclude_tokens, *stops)}
+        excluded = {self.coded(text) for text in (*node.exclude_tokens, *stops) if isinstance(text, str)}
         yield at
         while at < len(self.text) and not any(self.text.startswith(text, at) for text in excluded):
             at += 1
@@ -143,6 +145,12 @@ class Matcher:
             starts = self.literal(node.begin, at)
         else:
             starts = self.match(node.begin, at, ())
+        if isinstance(node.end, spec.Regex | spec.Sequence | spec.Or):
+            stop = spec.Regex(pattern_of(node.end, ""))
+            for start in starts:
+                for close in self.match(node.content, start, (stop,)):
+                    yield from self.match(node.end, close, ())
+            return
         ends = node.end if isinstance(node.end, tuple) else (node.end.token,)
         inner = tuple(end for end in ends if end) if any(ends) else stops
         for start in starts:
