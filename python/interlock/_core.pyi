@@ -492,9 +492,9 @@ class Index:
     ) -> Index:
         """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
-        ``format`` (a name, a file, or ``"auto"`` with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``,
-        ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
-        ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
+        ``format`` (a name, a file, a response template, or ``"auto"`` with ``tokenizer``), ``tool_choice``,
+        ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
+        ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
 
         ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.

@@ -4,10 +4,9 @@
 //! parser or by the scanner. The scanner is faster, so every part that is a regular language becomes one terminal: rules
 //! that name no rule but regular ones, and rules that repeat themselves at one end (`ws: " " ws | ""`).
 
-use rustc_hash::FxHashMap;
-
 use crate::expr::{ExprId, Exprs, INF};
 use crate::grammar::model::{Grammar, Lexer, Node, RuleId, Terminal, UNBOUNDED};
+use crate::util::hash::SeededMap;
 
 /// Folds what is regular into terminals, if the grammar's lexer allows it.
 pub fn fold(grammar: &mut Grammar) {
@@ -18,7 +17,7 @@ pub fn fold(grammar: &mut Grammar) {
         exprs: std::mem::replace(&mut grammar.exprs, Exprs::new(0)),
         regular: vec![None; grammar.rules.len()],
         patterns: grammar.terminals.iter().map(|t| (t.pattern, t.context.is_some())).collect(),
-        made: FxHashMap::default(),
+        made: SeededMap::default(),
         new: Vec::new(),
         first_new: grammar.terminals.len() as u32,
         new_name: String::new(),
@@ -101,7 +100,7 @@ struct Folder {
     /// The language of each terminal, and whether it says something of what follows.
     patterns: Vec<(ExprId, bool)>,
     /// Terminals by their language and their bound in tokens.
-    made: FxHashMap<(ExprId, Option<u32>), u32>,
+    made: SeededMap<(ExprId, Option<u32>), u32>,
     new: Vec<Terminal>,
     first_new: u32,
     new_name: String,

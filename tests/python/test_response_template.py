@@ -121,16 +121,17 @@ TEMPLATES = {
 }
 ROME, GET = Call("get_weather", {"city": "Rome", "days": 3}), Call("get")
 TEXTS = {
-    "one JSON object": '<think>hm</think>\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 3}}'
-    '\n</tool_call>\n<tool_call>{"name":"get","arguments":{}}</tool_call>',
+    "one JSON object": '<think>hm</think>\n<tool_call>\n{"name": "get_weather", '
+    '"arguments": {"city": "Rome", "days": 3}}\n</tool_call>\n<tool_call>{"name":"get","arguments":{}}</tool_call>',
     "an array": '<|START_THINKING|>hm<|END_THINKING|><|START_ACTION|>[\n  {"tool_name": "get_weather", "parameters": '
     '{"city": "Rome", "days": 3}},\n  {"tool_name": "get", "parameters": {}}\n]<|END_ACTION|>',
-    "messages": "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather "
-    '<|constrain|>json<|message|>{"city": "Rome", "days": 3}<|call|><|start|>assistant<|channel|>commentary '
-    "to=functions.get<|message|>{}<|call|>",
-    "parameters": "<think>\nhm</think>\n\nLet me see.<tool_call>\n<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n"
-    "<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=get>\n</function>\n</tool_call>",
-    "quotes of its own": '<|channel>thought\nhm<channel|>Let me see.<|tool_call>call:get_weather{city:<|"|>Rome<|"|>,days:3}'
+    "messages": "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary "
+    'to=functions.get_weather <|constrain|>json<|message|>{"city": "Rome", "days": 3}<|call|>'
+    "<|start|>assistant<|channel|>commentary to=functions.get<|message|>{}<|call|>",
+    "parameters": "<think>\nhm</think>\n\nLet me see.<tool_call>\n<function=get_weather>\n"
+    "<parameter=city>\nRome\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=get>\n</function>\n</tool_call>",
+    "quotes of its own": "<|channel>thought\nhm<channel|>Let me see.<|tool_call>"
+    'call:get_weather{city:<|"|>Rome<|"|>,days:3}'
     "<tool_call|><|tool_call>call:get{}<tool_call|>",
     "lines": "Let me see.[call get_weather]\ncity: Rome\ndays: 3\n[end][call get]\n[end]",
 }
@@ -257,7 +258,11 @@ def test_reasoning_is_bounded():
         ({"start": "x"}, StructuralTagError, "/format"),
         ({"fields": {"answer": {}}}, interlock.UnsupportedError, "/format/fields/answer"),
         ({"fields": {"content": {"open": ""}}}, StructuralTagError, "/format/fields/content/open"),
-        ({"fields": {"content": {"open": "a", "open_pattern": "a"}}}, StructuralTagError, "/format/fields/content/open"),
+        (
+            {"fields": {"content": {"open": "a", "open_pattern": "a"}}},
+            StructuralTagError,
+            "/format/fields/content/open",
+        ),
         ({"fields": {"content": {"open_pattern": "(a"}}}, StructuralTagError, "/format/fields/content/open_pattern"),
         (
             {"fields": {"content": {}, "tool_calls": {"open": "a", "close": "b"}}},

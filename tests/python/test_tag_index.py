@@ -185,7 +185,9 @@ def random_format(draw, depth=0):
             begin = pattern() if draw.random() < 0.15 else text(1, 3)
         end = draw.choice([text(), [text(), text()]])
         if draw.random() < 0.2:
-            end = draw.choice([pattern(), {"type": "sequence", "elements": [pattern(), {"type": "const_string", "value": "a"}]}])
+            end = draw.choice(
+                [pattern(), {"type": "sequence", "elements": [pattern(), {"type": "const_string", "value": "a"}]}]
+            )
         return {"type": "tag", "begin": begin, "content": inner(), "end": end}
 
     def counts():

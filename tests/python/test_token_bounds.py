@@ -9,7 +9,23 @@ import interlock
 import pytest
 from interlock import events as ev
 
-PIECES = [b"a", b"b", b"<", b">", b"ab", b"a<", b"<a", b">b", b"<a>", b"a>", b"\xc3", b"\xa9", b"a\xc3", b"\xa9>", b"\xc3\xa9"]
+PIECES = [
+    b"a",
+    b"b",
+    b"<",
+    b">",
+    b"ab",
+    b"a<",
+    b"<a",
+    b">b",
+    b"<a>",
+    b"a>",
+    b"\xc3",
+    b"\xa9",
+    b"a\xc3",
+    b"\xa9>",
+    b"\xc3\xa9",
+]
 
 
 def vocabulary(extra):
@@ -165,10 +181,10 @@ def test_what_cannot_be_counted():
     vocab, _ = vocabulary([])
     # Its text may not end behind each of its characters.
     with pytest.raises(interlock.UnsupportedError, match="may not end behind each"):
-        interlock.Index.from_grammar("start: a \"!\"\na[max_tokens=3]: /(ab)*/", vocab, lexer="any")
+        interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /(ab)*/', vocab, lexer="any")
     with pytest.raises(interlock.UnsupportedError, match="max_tokens of a can't be enforced"):
-        interlock.Index.from_grammar("start: a \"!\"\na[max_tokens=3]: /.*/", vocab)
-    index = interlock.Index.from_grammar("start: a \"!\"\na[max_tokens=3]: /[a-z]*/", vocab, lexer="any")
+        interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /.*/', vocab)
+    index = interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /[a-z]*/', vocab, lexer="any")
     assert index.guide().advance_many(list(b"abcd")) == 3
 
 

@@ -21,8 +21,8 @@ def delimiter(source: str, pointer: str) -> tuple[Part, ...]:
     """The texts and patterns of which a delimiter is made, one after another.
 
     Any text (``.*``, however greedy) may hold special tokens and ends where the text behind it begins.
-    ``StructuralTagError`` for a pattern that cannot be cut: any text with no plain text behind it, or a group that is not
-    closed. Alternatives outside of groups are ``alternatives``'s.
+    ``StructuralTagError`` for a pattern that cannot be cut: any text with no plain text behind it, or a group that is
+    not closed. Alternatives outside of groups are ``alternatives``'s.
 
     >>> for part in delimiter(r"to=\\w+.*?<\\|message\\|>", ""):
     ...     print(type(part).__name__)
@@ -55,7 +55,8 @@ def delimiter(source: str, pointer: str) -> tuple[Part, ...]:
         # How much a search takes is no matter of the language.
         times = times[:-1] if len(times) > 1 and times[-1] in "?+" else times
         is_any = atom in (".", "[\\s\\S]") and times == "*"
-        parts.append(nodes.AnyText((nodes.Regex(f"^{ahead}"),) if ahead else ()) if is_any else nodes.Regex(atom + times))
+        excludes = (nodes.Regex(f"^{ahead}"),) if ahead else ()
+        parts.append(nodes.AnyText(excludes) if is_any else nodes.Regex(atom + times))
         ahead = ""
     if text:
         parts.append(nodes.ConstString(text))

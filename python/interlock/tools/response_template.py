@@ -208,10 +208,11 @@ class ResponseTemplate:
         writer = _CallWriter(region, strict)
         if region.transforms_each:
             comma = (_SPACE, nodes.ConstString(","), _SPACE)
-            items = _many([writer.call(tool) for tool in tools], [writer.call(tool, comma) for tool in tools], least, most)
+            later = [writer.call(tool, comma) for tool in tools]
+            items = _many([writer.call(tool) for tool in tools], later, least, most)
             begin = _begin(before, region.open(), _SPACE, nodes.ConstString("["), _SPACE)
             closer = (region.close(),) if region.closes else ()
-            return nodes.Tag(begin, items, _sequence((_SPACE, nodes.ConstString("]"), _SPACE, *closer)))
+            return nodes.Tag(begin, items, nodes.Sequence((_SPACE, nodes.ConstString("]"), _SPACE, *closer)))
         if not region.repeats:
             if least > 1:
                 region.refuse("repeats", "only one call can be written")
@@ -349,9 +350,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _many(
-    first: Sequence[nodes.Format], later: Sequence[nodes.Format], least: int, most: int | None
-) -> nodes.Format:
+def _many(first: Sequence[nodes.Format], later: Sequence[nodes.Format], least: int, most: int | None) -> nodes.Format:
     """One of ``first``, and then some of ``later``: at least ``least`` and at most ``most`` together."""
     one, more = (found[0] if len(found) == 1 else nodes.Or(tuple(found)) for found in (first, later))
     if most == 1:

@@ -45,8 +45,8 @@ def structural_tag(
       which no call can begin), ``{"name": …}`` (one call of this tool), a list of names or OpenAI's ``allowed_tools``.
     * ``parallel``: whether more than one call may come.
     * ``reasoning``: ``"none"``, ``"optional"`` or ``"required"``. ``reasoning_is_open`` says whether the prompt has
-      opened the reasoning already; by default the format knows. ``max_reasoning_tokens`` ends it: at most so many tokens
-      hold a part of it.
+      opened the reasoning already; by default the format knows. ``max_reasoning_tokens`` ends it: at most so many
+      tokens hold a part of it.
     * ``strict``: ``True`` enforces the parameters of all tools, ``False`` those of none (any arguments), ``None`` those
       of all tools that do not say ``"strict": false``.
     * ``min_calls``, ``max_calls``: how many calls come, if any. ``unique``: each tool at most once.
@@ -68,7 +68,9 @@ def structural_tag(
             raise StructuralTagError(f"{name} is true, false or None, not {given!r}", f"/{name}")
     most = max_reasoning_tokens
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise StructuralTagError(f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens")
+        raise StructuralTagError(
+            f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens"
+        )
     chosen, mode, is_single = choose(tools_of(tools), tool_choice)
     counts = _counts(parallel and not is_single, min_calls, max_calls, unique)
     described = response_template_of(format, tokenizer)

@@ -114,8 +114,8 @@ class Arguments:
     python_words: bool = False
     """``tagged``: whether ``True``, ``False`` and ``None`` may stand for ``true``, ``false`` and ``null``."""
     line_ends: Literal["exact", "optional"] = "exact"
-    """``tagged``: whether line ends in ``begin`` and ``end`` must be there. Where they are optional, ``whitespace`` holds
-    too, and a string that stands without them does not begin or end with a line end."""
+    """``tagged``: whether line ends in ``begin`` and ``end`` must be there. Where they are optional, ``whitespace``
+    holds too, and a string that stands without them does not begin or end with a line end."""
     quote: str = ""
     """``gemma``: what stands on both sides of a string. A string never contains it."""
     objects: Literal["python", "json"] = "python"

@@ -180,7 +180,8 @@ fn rest_of_char(lexeme: &Lexeme, state: StateId) -> u32 {
 pub fn ends_behind_every_char(lexeme: &Lexeme) -> bool {
     let bytes = lexeme.bytes_of_classes();
     let mut all = vec![lexeme.start()];
-    let mut seen = rustc_hash::FxHashSet::from_iter([lexeme.start()]);
+    let mut seen = vec![false; lexeme.start() as usize + 1];
+    seen[lexeme.start() as usize] = true;
     let mut at = 0;
     while let Some(&state) = all.get(at) {
         let is_between = !lexeme.state(state).accepting && at > 0;
@@ -194,7 +195,9 @@ pub fn ends_behind_every_char(lexeme: &Lexeme) -> bool {
             if is_between && !(0x80..=0xBF).contains(&byte) {
                 return false;
             }
-            if seen.insert(to) {
+            // Ids count the states.
+            seen.resize(seen.len().max(to as usize + 1), false);
+            if !std::mem::replace(&mut seen[to as usize], true) {
                 all.push(to);
             }
         }

@@ -181,7 +181,7 @@ class Event:
 
 
 Begin: TypeAlias = str | Token | Regex | Sequence | Or
-"""What opens a tag: a text, a token, or (*addition*) a pattern, or a sequence or choice of texts, tokens and patterns."""
+"""What opens a tag: a text, a token, or (*addition*) a pattern, or a sequence or choice of texts, tokens, patterns."""
 End: TypeAlias = tuple[str, ...] | Token | Regex | Sequence | Or
 """What closes a tag: one of several texts, a token, or (*addition*) as for ``Begin``. An empty text closes it without
 writing anything."""

@@ -176,7 +176,8 @@ def _begin(fields: Fields) -> nodes.Begin:
     value = fields.take("begin")
     if isinstance(value, str):
         return value
-    return _delimiter(value, fields.at("begin"), "the begin of a tag")
+    found: nodes.Begin = _delimiter(value, fields.at("begin"), "the begin of a tag")
+    return found
 
 
 def _delimiter(value: Any, pointer: str, what: str) -> Any:
@@ -194,10 +195,13 @@ def _check_delimiter(node: Any, pointer: str) -> None:
     if isinstance(node, nodes.Sequence | nodes.Or):
         for index, element in enumerate(node.elements):
             _check_delimiter(element, f"{pointer}/elements/{index}")
-    elif isinstance(node, nodes.Tag) and node.event is None and isinstance(node.content, nodes.AnyText | nodes.AnyTokens):
-        return  # Any text up to another.
+    elif isinstance(node, nodes.Tag) and node.event is None:
+        if not isinstance(node.content, nodes.AnyText | nodes.AnyTokens):
+            raise StructuralTagError("a tag in a delimiter is any text up to another", f"{pointer}/content")
     elif not isinstance(node, nodes.ConstString | nodes.Regex | nodes.AnyText | nodes.Token):
-        raise StructuralTagError("a delimiter is made of const_string, regex, any_text, token, and tags of any text", pointer)
+        raise StructuralTagError(
+            "a delimiter is made of const_string, regex, any_text, token, and tags of any text", pointer
+        )
 
 
 def _end(fields: Fields) -> nodes.End:
