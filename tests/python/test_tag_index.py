@@ -352,6 +352,53 @@ def test_special_tokens_never_spell_text():
     assert accepts(index_of(tag), '<call>"a"</call>')
 
 
+def test_a_client_names_only_what_it_may():
+    specials = ("<a>", "<role>", "</a>")
+    vocab = vocabulary(*specials)
+    any_text = {"type": "any_text"}
+    named = [
+        {"type": "token", "token": "<role>"},
+        {"type": "token", "token": 257},
+        {"type": "tag", "begin": {"type": "token", "token": "<role>"}, "content": any_text, "end": "x"},
+        {"type": "tag", "begin": "x", "content": any_text, "end": {"type": "token", "token": "<role>"}},
+        {"type": "token_dispatch", "rules": [["<role>", any_text]]},
+        {"type": "grammar", "syntax": "lark", "grammar": "start: <role>"},
+        {"type": "grammar", "syntax": "lark", "grammar": "start: <[256-257]>"},
+        {"type": "grammar", "syntax": "lark", "grammar": "start: <[^256]>"},
+    ]
+    for tag in named:
+        for whole in (tag, {"type": "sequence", "elements": [any_text, tag]}):
+            assert interlock.Index.from_structural_tag(whole, vocab) is not None
+            with pytest.raises(StructuralTagError, match="may not be named"):
+                interlock.Index.from_structural_tag(whole, vocab, allowed_tokens=["<a>", 258])
+    tagged = {"type": "tag", "begin": "<role>", "content": any_text, "end": "x"}
+    with pytest.raises(StructuralTagError, match="may not be named"):
+        whole = {"type": "structural_tag", "format": tagged, "special_tokens": ["<role>"]}
+        interlock.Index.from_structural_tag(whole, vocab, allowed_tokens=["<a>"])
+    # As text it is no token, and what stands in texts of a grammar is none either.
+    index = interlock.Index.from_structural_tag(tagged, vocab, allowed_tokens=["<a>"])
+    assert index.guide().advance_many(list(b"<role>ax")) == 8
+    grammar = {"type": "grammar", "syntax": "lark", "grammar": 'start: "<role>" /<role>/ <a> // <role>'}
+    interlock.Index.from_structural_tag(grammar, vocab, allowed_tokens=["<a>"])
+    # Any other token is one of those that are allowed.
+    for tag in (
+        {"type": "exclude_token", "exclude_tokens": []},
+        {"type": "any_tokens"},
+        {"type": "any_tokens", "max_tokens": 3},
+    ):
+        guide = interlock.Index.from_structural_tag(tag, vocab, allowed_tokens=["<a>"]).guide()
+        allowed = set(guide.allowed_token_ids().tolist())
+        assert 256 in allowed and not {257, 258} & allowed, tag
+    for value in (
+        {"type": "structural_tag", "format": named[0]},
+        {"structured_outputs": {"grammar": 'start: "a" <role>'}},
+    ):
+        with pytest.raises(StructuralTagError, match="may not be named"):
+            interlock.Index.from_response_format(value, vocab, allowed_tokens=["<a>"])
+    with pytest.raises(interlock.ArgumentError, match="no special token"):
+        interlock.Index.from_structural_tag(any_text, vocab, allowed_tokens=["<b>"])
+
+
 def test_servers_take_the_special_tokens_of_the_vocabulary_as_delimiters():
     from interlock.tools.tag_index import index_of_structural_tag
 

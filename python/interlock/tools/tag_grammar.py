@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
+from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.argument_grammar import ArgumentGrammar
 from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.ebnf_rules import lark_of_ebnf
@@ -80,13 +81,20 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
 
 
 def tag_grammar(
-    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None, spellable: str = ""
+    tag: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    json: JsonWriting | None = None,
+    spellable: str = "",
+    allowed: Iterable[int | str] | None = None,
 ) -> TagGrammar:
     """As ``grammar_of``, with the places that lines come from. ``spellable`` is a terminal that holds every other one
-    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``).
+    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``). ``allowed`` are the special
+    tokens that may be named.
     """
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed, json, spellable).build()
+    return GrammarBuilder(found, vocabulary, closed, json, spellable, allowed).build()
 
 
 @dataclass(frozen=True)
@@ -125,9 +133,11 @@ class GrammarBuilder:
         closed: bool,
         json: JsonWriting | None = None,
         spellable: str = "",
+        allowed: Iterable[int | str] | None = None,
     ) -> None:
         self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
+        self.allowed = None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
@@ -201,6 +211,8 @@ class GrammarBuilder:
         found: list[str | int] = []
         at = 0
         for token in self.delimiters.finditer(text):
+            if self.allowed is not None:
+                self.allowed.check(self.ids[token[0]], token[0], "/format")
             found += [text[at : token.start()], self.ids[token[0]]]
             at = token.end()
         return [piece for piece in (*found, text[at:]) if piece != ""]
@@ -213,10 +225,16 @@ class GrammarBuilder:
         if isinstance(token, int):
             if token >= self.size:
                 raise StructuralTagError(f"the vocabulary has no token {token}: it has {self.size}", pointer)
-            return token
-        if token not in self.ids:
+        elif token not in self.ids:
             raise StructuralTagError(f"the vocabulary has no special token {token!r}", pointer)
-        return self.ids[token]
+        number = token if isinstance(token, int) else self.ids[token]
+        if self.allowed is not None:
+            self.allowed.check(number, token, pointer)
+        return number
+
+    def any_but(self, excluded: Sequence[int]) -> str:
+        """Any token but these, and but those that may not be named."""
+        return _other([*excluded, *(self.allowed.refused() if self.allowed is not None else ())])
 
     def ids_of(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
         return [self.id_of(token, f"{pointer}/{index}") for index, token in enumerate(tokens)]
@@ -254,6 +272,7 @@ class GrammarBuilder:
             text = self.text((*stops, *(one for one in excludes if one not in begins)), pointer)
         single = [one for stop in stops if isinstance(stop, str) and len(one := self.pieces(stop)) == 1]
         out |= {number for (number,) in single if isinstance(number, int)}
+        out |= set(self.allowed.refused()) if self.allowed is not None else set()
         allowed = sorted(self.special_ids - self.stop_ids - out)
         if not allowed:
             return first
@@ -308,7 +327,7 @@ class GrammarBuilder:
             if node.excludes:
                 raise UnsupportedError(f"at {pointer}/max_tokens: tokens that are bounded in number take no excludes")
             excluded += [self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)]
-            return self.plain(self.rule(_other(excluded) + times(0, node.max_tokens), pointer), pointer)
+            return self.plain(self.rule(self.any_but(excluded) + times(0, node.max_tokens), pointer), pointer)
         return self.plain(self.between(excluded, stops, pointer, node.excludes), pointer)
 
     def grammar(self, node: nodes.GrammarText, stops: Stops, pointer: str) -> str:
@@ -316,6 +335,8 @@ class GrammarBuilder:
 
     def grammar_rule(self, node: nodes.GrammarText, pointer: str) -> str:
         if node.syntax == "lark":
+            if self.allowed is not None:
+                self.allowed.check_grammar(node.grammar, self.ids, f"{pointer}/grammar")
             return self.nested("%lark {\n" + node.grammar + "\n}", pointer)
         start, rules = lark_of_ebnf(node.grammar, f"g{next(self.count)}", node.syntax, self, f"{pointer}/grammar")
         for name, body in rules:
@@ -498,7 +519,7 @@ def times(least: int, most: int | None) -> str:
 
 
 def _other_token(builder: GrammarBuilder, node: nodes.ExcludeToken, stops: Stops, pointer: str) -> str:
-    return builder.rule(_other(builder.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")), pointer)
+    return builder.rule(builder.any_but(builder.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")), pointer)
 
 
 def _token(builder: GrammarBuilder, node: nodes.Token, stops: Stops, pointer: str) -> str:
