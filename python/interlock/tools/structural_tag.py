@@ -18,7 +18,7 @@ from interlock.tools.tool_choice import Mode, choose
 from interlock.tools.tool_format import Notation, ToolFormat
 from interlock.tools.tool_list import Tool, tools_of
 
-__all__ = ["response_template_of", "structural_tag"]
+__all__ = ["response_template_of", "structural_tag", "tag_of_request"]
 
 
 def structural_tag(
@@ -58,6 +58,39 @@ def structural_tag(
     >>> tag["format"]["tags"][0]["begin"]
     '<tool_call>\\n{"name": "now", "arguments": '
     """
+    found = tag_of_request(
+        tools,
+        format=format,
+        tokenizer=tokenizer,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        reasoning=reasoning,
+        reasoning_is_open=reasoning_is_open,
+        max_reasoning_tokens=max_reasoning_tokens,
+        strict=strict,
+        min_calls=min_calls,
+        max_calls=max_calls,
+        unique=unique,
+    )
+    return spec.write(found)
+
+
+def tag_of_request(
+    tools: Any,
+    *,
+    format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat = "auto",
+    tokenizer: Any = None,
+    tool_choice: Any = "auto",
+    parallel: bool = True,
+    reasoning: Literal["none", "optional", "required"] = "none",
+    reasoning_is_open: bool | None = None,
+    max_reasoning_tokens: int | None = None,
+    strict: bool | None = None,
+    min_calls: int = 0,
+    max_calls: int | None = None,
+    unique: bool = False,
+) -> nodes.StructuralTag:
+    """The structural tag of a request as objects; see ``structural_tag``."""
     if reasoning not in ("none", "optional", "required"):
         raise StructuralTagError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
     for name, value in (("parallel", parallel), ("unique", unique)):
@@ -76,11 +109,11 @@ def structural_tag(
     described = response_template_of(format, tokenizer)
     if described is not None:
         whole = ResponseTemplate(described).turn(chosen, mode, strict, counts, reasoning, reasoning_is_open, most)
-        return spec.write(check(nodes.StructuralTag(whole)))
+        return check(nodes.StructuralTag(whole))
     form = _format(format, tokenizer)
     builder = _Builder(form, chosen, mode, strict, counts, most)
     found = builder.turn(reasoning, reasoning_is_open)
-    return spec.write(check(nodes.StructuralTag(found, form.special_tokens)))
+    return check(nodes.StructuralTag(found, form.special_tokens))
 
 
 def response_template_of(format: Any, tokenizer: Any) -> Any:

@@ -27,7 +27,7 @@ from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
-from interlock.tools.structural_tag import response_template_of, structural_tag
+from interlock.tools.structural_tag import response_template_of, tag_of_request
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
@@ -159,7 +159,7 @@ def index_of_tools(
     tools: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None, **request: Any
 ) -> Index:
     """See ``Index.from_tools``."""
-    tag = structural_tag(tools, **request)
+    tag = tag_of_request(tools, **request)
     # A response template writes its delimiters as texts, whatever they are in the vocabulary.
     is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
     work = {"limits": limits, "cancel": cancel}
