@@ -50,12 +50,14 @@ def from_structural_tag(
     closed: bool = False,
     limits: Any = None,
     cancel: CancelToken | None = None,
+    allowed_tokens: Iterable[int | str] | None = None,
 ) -> Index:
     """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
 
     ``tag`` is its JSON object, in the dialect of XGrammar with interlock's additions, or a ``spec.StructuralTag``.
     docs/formats.md says what each format accepts. ``closed`` reads object schemas without ``additionalProperties`` as
-    closed, as XGrammar does by default.
+    closed, as XGrammar does by default. ``allowed_tokens`` are the special tokens that the tag may name, by id or text:
+    a client's tag that names another one, such as that of a role, is refused, and "any other token" is one of these.
 
     ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
     exactly, both with the place as JSON Pointer; ``UnsatisfiableError``, ``SchemaError``, ``VocabularyError`` and
@@ -71,7 +73,8 @@ def from_structural_tag(
 
     require(vocabulary=(vocabulary, "vocabulary"), closed=(closed, "flag"), cancel=(cancel, "cancel?"))
 
-    return index_of_structural_tag(tag, vocabulary, closed=closed, limits=limits, cancel=cancel)
+    more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
+    return index_of_structural_tag(tag, vocabulary, closed=closed, **more)
 
 
 def from_tools(
@@ -86,6 +89,7 @@ def from_tools(
     parallel: bool = True,
     reasoning: Literal["none", "optional", "required"] = "none",
     reasoning_is_open: bool | None = None,
+    max_reasoning_tokens: int | None = None,
     strict: bool | None = None,
     min_calls: int = 0,
     max_calls: int | None = None,
@@ -96,9 +100,10 @@ def from_tools(
 ) -> Index:
     """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
-    ``format`` (a name, a file, or ``"auto"`` with ``tokenizer``), ``tool_choice``, ``parallel``, ``reasoning``,
-    ``reasoning_is_open``, ``strict``, ``min_calls``, ``max_calls`` and ``unique`` are those of
-    ``interlock.tools.structural_tag``; ``closed`` is that of ``from_structural_tag``.
+    ``format`` (a name, a file, a response template, or ``"auto"`` with ``tokenizer``), ``tool_choice``,
+    ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
+    ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
+    ``from_structural_tag``.
 
     ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -120,6 +125,7 @@ def from_tools(
         "parallel": parallel,
         "reasoning": reasoning,
         "reasoning_is_open": reasoning_is_open,
+        "max_reasoning_tokens": max_reasoning_tokens,
         "strict": strict,
         "min_calls": min_calls,
         "max_calls": max_calls,
@@ -134,13 +140,15 @@ def from_response_format(
     value: Any,
     vocabulary: Vocabulary,
     *,
+    allowed_tokens: Iterable[int | str] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
     **options: Any,
 ) -> Index:
     """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
-    ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON.
+    ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON, and
+    ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
     ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
     method that suits it.
 
@@ -154,7 +162,8 @@ def from_response_format(
 
     require(vocabulary=(vocabulary, "vocabulary"), cancel=(cancel, "cancel?"))
 
-    return index_of_response_format(value, vocabulary, limits=limits, cancel=cancel, **options)
+    more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
+    return index_of_response_format(value, vocabulary, **more, **options)
 
 
 def draw(self: Index, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:

@@ -16,6 +16,7 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::productions::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::END;
+use crate::pushdown::grammar::token_bounds::ends_behind_every_char;
 use crate::pushdown::json::program::Program;
 use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::util::cancel::limited;
@@ -68,16 +69,20 @@ impl Index {
         vocabulary: &Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Index> {
+        regular_parts::fold(&mut grammar);
         if let Some(rule) = grammar.rules.iter().find(|rule| rule.max_tokens.is_some()) {
-            let message = format!("max_tokens of {} is not supported yet: it can't be enforced", rule.name);
+            let message = format!(
+                "max_tokens of {} can't be enforced: that takes lexer=\"any\", no %ignore, and a rule that is one pattern",
+                rule.name
+            );
             return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));
         }
-        regular_parts::fold(&mut grammar);
         grammar.exprs.check()?;
         let start = &grammar.rules[grammar.start as usize].body;
         if let Node::Terminal(terminal) = start
             && grammar.ignored.is_empty()
             && grammar.terminals[*terminal as usize].context.is_none()
+            && grammar.terminals[*terminal as usize].max_tokens.is_none()
         {
             let pattern = grammar.terminals[*terminal as usize].pattern;
             return Index::from_expr(&mut grammar.exprs, pattern, &source, vocabulary, limits).map_err(|error| {
@@ -110,6 +115,13 @@ impl Index {
                 }
             }
             may_be_empty.push(lexeme.is_some() && exprs.nullable(terminal.pattern));
+            if terminal.max_tokens.is_some() && lexeme.as_ref().is_some_and(|l| !ends_behind_every_char(&l.lexeme)) {
+                let message = format!(
+                    "max_tokens of {} can't be enforced: its text may not end behind each of its characters",
+                    terminal.name
+                );
+                return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(terminal.place)));
+            }
             lexemes.push(lexeme);
         }
         grammar.exprs.check()?;

@@ -114,6 +114,8 @@ pub struct Terminal {
     pub priority: i32,
     /// Whether it is one text, written as a string. Such terminals are preferred to patterns of the same priority.
     pub literal: bool,
+    /// The most tokens that hold a part of its text.
+    pub max_tokens: Option<u32>,
 }
 
 /// Special tokens by name or id: any one of them may stand here, and nothing else.

@@ -4,10 +4,9 @@
 //! parser or by the scanner. The scanner is faster, so every part that is a regular language becomes one terminal: rules
 //! that name no rule but regular ones, and rules that repeat themselves at one end (`ws: " " ws | ""`).
 
-use rustc_hash::FxHashMap;
-
 use crate::expr::{ExprId, Exprs, INF};
 use crate::grammar::model::{Grammar, Lexer, Node, RuleId, Terminal, UNBOUNDED};
+use crate::util::hash::SeededMap;
 
 /// Folds what is regular into terminals, if the grammar's lexer allows it.
 pub fn fold(grammar: &mut Grammar) {
@@ -18,7 +17,7 @@ pub fn fold(grammar: &mut Grammar) {
         exprs: std::mem::replace(&mut grammar.exprs, Exprs::new(0)),
         regular: vec![None; grammar.rules.len()],
         patterns: grammar.terminals.iter().map(|t| (t.pattern, t.context.is_some())).collect(),
-        made: FxHashMap::default(),
+        made: SeededMap::default(),
         new: Vec::new(),
         first_new: grammar.terminals.len() as u32,
         new_name: String::new(),
@@ -32,7 +31,13 @@ pub fn fold(grammar: &mut Grammar) {
     }
     for (number, rule) in (0u32..).zip(&mut grammar.rules) {
         folder.name(rule.name.clone(), rule.place);
-        if let Some(e) = folder.regular[number as usize] {
+        if let Some(most) = rule.max_tokens {
+            // What is not regular stays as it is, with its bound, for the caller to see.
+            if let Some(e) = folder.language(&rule.body) {
+                rule.body = folder.bounded_terminal(e, Some(most));
+                rule.max_tokens = None;
+            }
+        } else if let Some(e) = folder.regular[number as usize] {
             rule.body = folder.terminal(e);
         } else {
             let body = std::mem::replace(&mut rule.body, Node::Empty);
@@ -94,7 +99,8 @@ struct Folder {
     regular: Vec<Option<ExprId>>,
     /// The language of each terminal, and whether it says something of what follows.
     patterns: Vec<(ExprId, bool)>,
-    made: FxHashMap<ExprId, u32>,
+    /// Terminals by their language and their bound in tokens.
+    made: SeededMap<(ExprId, Option<u32>), u32>,
     new: Vec<Terminal>,
     first_new: u32,
     new_name: String,
@@ -160,10 +166,14 @@ impl Folder {
     }
 
     fn terminal(&mut self, e: ExprId) -> Node {
-        if e == Exprs::EPS {
+        self.bounded_terminal(e, None)
+    }
+
+    fn bounded_terminal(&mut self, e: ExprId, max_tokens: Option<u32>) -> Node {
+        if e == Exprs::EPS || (max_tokens == Some(0) && self.exprs.nullable(e)) {
             return Node::Empty;
         }
-        if let Some(&known) = self.made.get(&e) {
+        if let Some(&known) = self.made.get(&(e, max_tokens)) {
             return Node::Terminal(known);
         }
         let number = self.first_new + self.new.len() as u32;
@@ -174,8 +184,9 @@ impl Folder {
             context: None,
             priority: 0,
             literal: false,
+            max_tokens,
         });
-        self.made.insert(e, number);
+        self.made.insert((e, max_tokens), number);
         Node::Terminal(number)
     }
 

@@ -185,7 +185,12 @@ impl Guide {
                 known
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
-                grammar.masker(&inner.tables, &inner.vocabulary).fill_known(stack, *at, row)
+                let masker = grammar.masker(&inner.tables, &inner.vocabulary);
+                let known = masker.fill_known(stack, *at, row);
+                if known {
+                    masker.keep_within_bounds(stack, *at, row);
+                }
+                known
             }
             _ => false,
         }
@@ -211,7 +216,9 @@ impl Guide {
                 }
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
-                grammar.masker(&inner.tables, &inner.vocabulary).fill(stack, *at, row);
+                let masker = grammar.masker(&inner.tables, &inner.vocabulary);
+                masker.fill(stack, *at, row);
+                masker.keep_within_bounds(stack, *at, row);
             }
             // A guide's position is made from its own index's engine.
             _ => row.fill(0),

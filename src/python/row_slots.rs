@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::guide::device_rows::RowSlots;
-use crate::mask::json::cache::mask_name::MaskName;
+use crate::mask::mask_name::MaskName;
 use crate::python::batch::{BatchJob, GuideOrNone, Stage, run_all};
 use crate::python::convert::argument::{count, optional_count};
 use crate::python::convert::buffer::MaskRows;

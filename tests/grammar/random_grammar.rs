@@ -108,7 +108,15 @@ pub fn random_grammar(seed: u64) -> Grammar {
         .map(|number| {
             let (pattern, literal) = pattern(&mut exprs, &mut rng);
             let priority = if rng.chance(15) { rng.below(3) as i32 - 1 } else { 0 };
-            Terminal { name: format!("T{number}"), place: 0, pattern, context: None, priority, literal }
+            Terminal {
+                name: format!("T{number}"),
+                place: 0,
+                pattern,
+                context: None,
+                priority,
+                literal,
+                max_tokens: None,
+            }
         })
         .collect();
     let mut ignored: Vec<u32> = Vec::new();
@@ -138,6 +146,7 @@ pub fn random_grammar(seed: u64) -> Grammar {
                 context: None,
                 priority: if rng.chance(15) { 1 } else { 0 },
                 literal: false,
+                max_tokens: None,
             });
         }
         if rng.chance(10) {

@@ -17,8 +17,9 @@ import re
 
 import jsonschema_rs
 from interlock.tools import StructuralTagError, ToolFormatError, spec, template
-from interlock.tools.argument_reading import read_arguments_at
+from interlock.tools.argument_reading import PYTHON_WORDS, read_arguments_at
 from interlock.tools.argument_writing import json_type
+from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.escapes import unescape
 from interlock.tools.schema_types import property_schema, resolved
 
@@ -65,14 +66,15 @@ class Matcher:
 
     def plain(self, at, excluded, most=None):
         """Where a text that begins here can end, if none of ``excluded`` stands in it."""
-        excluded = [self.coded(text) for text in excluded if text]
+        patterns = [re.compile(one.pattern, re.DOTALL) for one in excluded if isinstance(one, spec.Regex)]
+        excluded = [self.coded(text) for text in excluded if isinstance(text, str) and text]
         for end in range(at, len(self.text) + 1):
             if most is not None and end - at > most:
                 return
             piece = self.text[at:end]
             if piece and ord(piece[-1]) >= _PRIVATE:
                 return
-            if any(piece.endswith(text) for text in excluded):
+            if any(piece.endswith(text) for text in excluded) or any(one.search(piece) for one in patterns):
                 return
             yield end
 
@@ -100,7 +102,7 @@ class Matcher:
         return [at + 1] if at < len(self.text) and self.text[at] not in excluded else []
 
     def of_AnyTokens(self, node, at, stops):
-        excluded = {self.coded(text) for text in (*node.exclude_tokens, *stops)}
+        excluded = {self.coded(text) for text in (*node.exclude_tokens, *stops) if isinstance(text, str)}
         yield at
         while at < len(self.text) and not any(self.text.startswith(text, at) for text in excluded):
             at += 1
@@ -143,6 +145,12 @@ class Matcher:
             starts = self.literal(node.begin, at)
         else:
             starts = self.match(node.begin, at, ())
+        if isinstance(node.end, spec.Regex | spec.Sequence | spec.Or):
+            stop = spec.Regex(pattern_of(node.end, ""))
+            for start in starts:
+                for close in self.match(node.content, start, (stop,)):
+                    yield from self.match(node.end, close, ())
+            return
         ends = node.end if isinstance(node.end, tuple) else (node.end.token,)
         inner = tuple(end for end in ends if end) if any(ends) else stops
         for start in starts:
@@ -184,7 +192,8 @@ class Matcher:
                 return [place]
 
             def before(self, place, count):
-                return matcher.literal(node.separator, place) if count else [place]
+                separators = (node.separator,) if isinstance(node.separator, str) else node.separator
+                return [end for one in separators for end in matcher.literal(one, place)] if count else [place]
 
         return self.counted(node, at, Step())
 
@@ -320,15 +329,19 @@ class _Tagged:
     def __init__(self, matcher, node):
         self.matcher, self.node, self.style = matcher, node, node.style
         self.root = _closed(node.json_schema) if matcher.closed else node.json_schema
-        self.opener = self.pattern(self.style.begin)
+        self.is_lined = self.style.line_ends == "optional"
+        self.is_loose = self.style.whitespace or self.is_lined
+        begin = self.style.begin.rstrip("\n") if self.is_lined else self.style.begin
+        self.opener = self.pattern(begin)
         self.item = self.pattern(self.style.item_begin) if self.style.nested else None
 
     def pattern(self, delimiter):
         parts, seen = [], set()
         for kind, text in template.pieces(delimiter):
             if kind == "text":
-                coded = re.escape(self.matcher.coded(text))
-                parts.append(re.sub(r"><", r">\\s*<", coded) if self.style.whitespace else coded)
+                pieces = re.split("(?<=>)(?=<)", text) if self.style.whitespace else [text]
+                pieces = text.split("\n") if self.is_lined else pieces
+                parts.append(r"\s*".join(re.escape(self.matcher.coded(piece)) for piece in pieces))
             else:
                 group = r"[^<>/\U000F0000-\U000FFFFF][^<>\U000F0000-\U000FFFFF]*?" if text == "key" else "[a-z]*?"
                 parts.append(f"(?P={text})" if text in seen else f"(?P<{text}>{group})")
@@ -336,7 +349,7 @@ class _Tagged:
         return re.compile("".join(parts))
 
     def blank(self, at):
-        return re.compile(r"\s*").match(self.matcher.text, at).end() if self.style.whitespace else at
+        return re.compile(r"\s*").match(self.matcher.text, at).end() if self.is_loose else at
 
     def members(self, at, schema):
         """All objects that begin here, longest last."""
@@ -351,6 +364,7 @@ class _Tagged:
             if key in members:
                 continue
             closer = template.fill(self.style.end, {"key": match["key"]})
+            closer = closer.strip("\n") if self.is_lined else closer
             inner = property_schema(schema, key, self.root)
             for value, end in self.value(match.end(), closer, match.groupdict().get("type"), inner):
                 todo.append(({**members, key: value}, end))
@@ -364,15 +378,22 @@ class _Tagged:
             raw = text[at:stop]
             if not any(ord(char) >= _PRIVATE for char in raw):
                 strings = {raw, raw.strip()} if self.style.whitespace and schema is not True else {raw}
+                if self.is_lined and self.style.begin.endswith("\n"):
+                    is_between = len(raw) > 1 and raw[0] == raw[-1] == "\n"
+                    strings = {raw[1:-1]} if is_between else {raw} if raw == raw.strip("\n") else set()
+                    is_fixed = isinstance(schema, dict) and ("enum" in schema or "const" in schema)
+                    strings |= {raw.strip()} if is_fixed else set()
                 found += [(string, stop + len(coded)) for string in sorted(strings)]
                 try:
                     value = json.loads(raw, object_pairs_hook=_members)
-                    is_plain = self.style.whitespace or raw == raw.strip()
+                    is_plain = self.is_loose or raw == raw.strip()
                     is_container = isinstance(value, dict | list)
                     if is_plain and not isinstance(value, str) and not (self.style.nested and is_container):
                         found.append((value, stop + len(coded)))
                 except ValueError:
                     pass
+                if self.style.python_words and raw.strip() in PYTHON_WORDS and schema is not True:
+                    found.append((PYTHON_WORDS[raw.strip()], stop + len(coded)))
         if self.style.nested:
             start = self.blank(at)
             for members, end in self.members(start, schema):

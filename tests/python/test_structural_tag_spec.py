@@ -174,10 +174,59 @@ def test_formats(form, accepted, refused):
     assert spec.read(json.dumps(form)) == tag
     assert spec.read(spec.write(tag)) == tag
     matcher = Matcher(tag, specials=["<T>", "<U>", '<|"|>'])
+    index = index_of(form)
     for text in accepted:
         assert matcher.accepts(text), text
+        # Under a pattern, a string of Python stands there without escapes.
+        is_escaped = "\\" in text and form.get("style") == {"encoding": "python"} and "regex" in str(form)
+        assert taken(index, text) != is_escaped, text
     for text in refused:
         assert not matcher.accepts(text), text
+        assert not taken(index, text), text
+
+
+SPECIALS = ("<T>", "<U>", '<|"|>')
+
+
+def index_of(form):
+    """The engine's index, over single bytes and the special tokens."""
+    import interlock
+    from interlock.tools.tag_index import index_of_structural_tag
+
+    tokens = [bytes([byte]) for byte in range(256)] + [text.encode() for text in SPECIALS] + [b""]
+    vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[259], special_token_ids=[256, 257, 258])
+    return index_of_structural_tag(form, vocabulary, special_delimiters=True)
+
+
+def taken(index, text):
+    ids, at, data = [], 0, text.encode()
+    while at < len(data):
+        special = next((one for one in SPECIALS if data.startswith(one.encode(), at)), None)
+        ids.append(data[at] if special is None else 256 + SPECIALS.index(special))
+        at += len(special or "x")
+    guide = index.guide()
+    return guide.advance_many(ids) == len(ids) and guide.is_accepting
+
+
+@pytest.mark.parametrize("name", spec.STYLES)
+def test_every_style_is_enforced(name):
+    from interlock.tools.argument_writing import write_arguments
+
+    properties = {"city": {"type": "string"}, "days": {"type": "integer"}, "units": {"type": "array"}}
+    schema = {"type": "object", "properties": properties, "required": ["city"], "additionalProperties": False}
+    index = index_of({"type": "json_schema", "json_schema": schema, "style": name})
+    for arguments, good in (
+        ({"city": "Rome"}, True),
+        ({"city": "Ro me", "days": 3, "units": [1, [2]]}, True),
+        ({"city": "", "units": []}, True),
+        ({"days": 3}, False),
+        ({"city": "Rome", "days": 1.5}, False),
+        ({"city": "Rome", "other": 1}, False),
+        ({"city": "Rome", "units": 1}, False),
+    ):
+        text = write_arguments(spec.STYLES[name], arguments)
+        assert taken(index, text) == good, text
+    assert not taken(index, write_arguments(spec.STYLES[name], {"city": "Rome"})[:-1])
 
 
 def test_every_type_is_covered():
@@ -195,6 +244,8 @@ def test_legacy_form():
     assert tag == spec.read({"type": "structural_tag", **legacy})
     assert isinstance(tag.format, spec.TriggeredTags)
     assert tag.format.tags[0].content.json_schema == {"type": "integer"} and not tag.format.at_least_one
+    index = index_of(legacy)
+    assert taken(index, "x") and taken(index, "<f>12</f> y<f>1</f>") and not taken(index, "<f>a</f>")
     # SGLang has a field more, and servers write out what clients left out.
     structures = [{"begin": "<f>", "schema": None, "end": "</f>"}]
     dumped = spec.read({"type": "structural_tag", **legacy, "structures": structures, "at_least_one": True})

@@ -1,4 +1,7 @@
-"""Indexes of structural tags and tools, beside the slow matcher of tests/python/structural_tag_matcher.py."""
+"""Indexes of structural tags and tools, beside the slow matcher of tests/python/structural_tag_matcher.py.
+
+``python tests/python/test_tag_index.py 2000`` compares so many random tags over odd vocabularies.
+"""
 
 from __future__ import annotations
 
@@ -174,8 +177,18 @@ def random_format(draw, depth=0):
     def text(least=1, most=2):
         return "".join(draw.choice(ALPHABET) for _ in range(draw.randint(least, most)))
 
-    def tag():
-        return {"type": "tag", "begin": text(1, 3), "content": inner(), "end": draw.choice([text(), [text(), text()]])}
+    def pattern():
+        return {"type": "regex", "pattern": draw.choice(["a+>", "<b?>", "(?:ab|>)", "[<>]b"])}
+
+    def tag(begin=None):
+        if begin is None:
+            begin = pattern() if draw.random() < 0.15 else text(1, 3)
+        end = draw.choice([text(), [text(), text()]])
+        if draw.random() < 0.2:
+            end = draw.choice(
+                [pattern(), {"type": "sequence", "elements": [pattern(), {"type": "const_string", "value": "a"}]}]
+            )
+        return {"type": "tag", "begin": begin, "content": inner(), "end": end}
 
     def counts():
         found = {}
@@ -195,6 +208,8 @@ def random_format(draw, depth=0):
         return {"type": kind, "pattern": draw.choice(["a+", "[ab]{1,2}", "(?:ab|<)*", "a?b"])}
     if kind == "any_text":
         found = {"type": kind, "excludes": [text() for _ in range(draw.randint(0, 2))]}
+        if draw.random() < 0.2:
+            found["excludes"].append(draw.choice([pattern(), {"type": "regex", "pattern": "^[a<]"}]))
         return {**found, "max_chars": draw.randint(0, 4)} if draw.random() < 0.3 else found
     if kind == "json":
         return {"type": "json_schema", "json_schema": {"enum": ["a", 1, [1]]}}
@@ -207,9 +222,11 @@ def random_format(draw, depth=0):
         return {"type": kind, "min": least, "max": least + draw.randint(0, 2), "content": inner()}
     if kind == "tag":
         return tag()
-    tags = [tag() for _ in range(draw.randint(1, 2))]
     if kind == "separated":
-        return {"type": "tags_with_separator", "tags": tags, "separator": draw.choice(["", "a", "<>"]), **counts()}
+        tags = [tag() for _ in range(draw.randint(1, 2))]
+        separator = draw.choice(["", "a", "<>", ["a", "b>"]])
+        return {"type": "tags_with_separator", "tags": tags, "separator": separator, **counts()}
+    tags = [tag(text(1, 3)) for _ in range(draw.randint(1, 2))]
     if kind == "dispatch":
         return {"type": kind, "rules": [[text(2, 2), inner()]], "loop": draw.random() < 0.7}
     trigger = text(1, 2)
@@ -217,6 +234,43 @@ def random_format(draw, depth=0):
         one["begin"] = trigger + one["begin"]
     excludes = [text(2, 3)] if draw.random() < 0.2 else []
     return {"type": "triggered_tags", "triggers": [trigger], "tags": tags, "excludes": excludes, **counts()}
+
+
+def check_odd_vocabulary(seed, walks=4, steps=6):
+    """A random tag over a vocabulary of odd tokens: what the mask allows, what the guide takes and what the matcher
+    accepts. How many states were looked at."""
+    draw = random.Random(f"odd {seed}")
+    tag = {"type": "structural_tag", "format": random_format(draw)}
+    pieces = ["".join(draw.choice(ALPHABET) for _ in range(draw.randint(2, 4))) for _ in range(8)]
+    tokens = [bytes([byte]) for byte in range(256)] + [piece.encode() for piece in pieces] + [b""]
+    last = len(tokens) - 1
+    try:
+        matcher = Matcher(tag)
+        index = interlock.Index.from_structural_tag(tag, interlock.Vocabulary(tokens, eos_token_ids=[last]))
+    except (StructuralTagError, interlock.UnsatisfiableError):
+        return 0
+    alphabet = [ord(char) for char in ALPHABET + '"1[]'] + list(range(256, last))
+    states = 0
+    for _ in range(walks):
+        guide = index.guide()
+        for _ in range(steps):
+            allowed = set(guide.allowed_token_ids().tolist())
+            states += 1
+            text = b"".join(tokens[token] for token in guide.tokens).decode(errors="replace")
+            assert (last in allowed) == matcher.accepts(text), (tag, text)
+            for token in alphabet:
+                assert guide.fork().try_advance(token) == (token in allowed), (tag, pieces, text, token)
+            long = [token for token in allowed if 256 <= token < last]
+            some = [token for token in alphabet if token in allowed]
+            if not some:
+                break
+            guide.advance(draw.choice(long if long and draw.random() < 0.6 else some))
+    return states
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_odd_vocabularies(seed):
+    check_odd_vocabulary(seed)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -296,6 +350,53 @@ def test_special_tokens_never_spell_text():
     assert guide.advance_many([*b'"a', 257]) == 2
     # A vocabulary without these tokens spells them.
     assert accepts(index_of(tag), '<call>"a"</call>')
+
+
+def test_a_client_names_only_what_it_may():
+    specials = ("<a>", "<role>", "</a>")
+    vocab = vocabulary(*specials)
+    any_text = {"type": "any_text"}
+    named = [
+        {"type": "token", "token": "<role>"},
+        {"type": "token", "token": 257},
+        {"type": "tag", "begin": {"type": "token", "token": "<role>"}, "content": any_text, "end": "x"},
+        {"type": "tag", "begin": "x", "content": any_text, "end": {"type": "token", "token": "<role>"}},
+        {"type": "token_dispatch", "rules": [["<role>", any_text]]},
+        {"type": "grammar", "syntax": "lark", "grammar": "start: <role>"},
+        {"type": "grammar", "syntax": "lark", "grammar": "start: <[256-257]>"},
+        {"type": "grammar", "syntax": "lark", "grammar": "start: <[^256]>"},
+    ]
+    for tag in named:
+        for whole in (tag, {"type": "sequence", "elements": [any_text, tag]}):
+            assert interlock.Index.from_structural_tag(whole, vocab) is not None
+            with pytest.raises(StructuralTagError, match="may not be named"):
+                interlock.Index.from_structural_tag(whole, vocab, allowed_tokens=["<a>", 258])
+    tagged = {"type": "tag", "begin": "<role>", "content": any_text, "end": "x"}
+    with pytest.raises(StructuralTagError, match="may not be named"):
+        whole = {"type": "structural_tag", "format": tagged, "special_tokens": ["<role>"]}
+        interlock.Index.from_structural_tag(whole, vocab, allowed_tokens=["<a>"])
+    # As text it is no token, and what stands in texts of a grammar is none either.
+    index = interlock.Index.from_structural_tag(tagged, vocab, allowed_tokens=["<a>"])
+    assert index.guide().advance_many(list(b"<role>ax")) == 8
+    grammar = {"type": "grammar", "syntax": "lark", "grammar": 'start: "<role>" /<role>/ <a> // <role>'}
+    interlock.Index.from_structural_tag(grammar, vocab, allowed_tokens=["<a>"])
+    # Any other token is one of those that are allowed.
+    for tag in (
+        {"type": "exclude_token", "exclude_tokens": []},
+        {"type": "any_tokens"},
+        {"type": "any_tokens", "max_tokens": 3},
+    ):
+        guide = interlock.Index.from_structural_tag(tag, vocab, allowed_tokens=["<a>"]).guide()
+        allowed = set(guide.allowed_token_ids().tolist())
+        assert 256 in allowed and not {257, 258} & allowed, tag
+    for value in (
+        {"type": "structural_tag", "format": named[0]},
+        {"structured_outputs": {"grammar": 'start: "a" <role>'}},
+    ):
+        with pytest.raises(StructuralTagError, match="may not be named"):
+            interlock.Index.from_response_format(value, vocab, allowed_tokens=["<a>"])
+    with pytest.raises(interlock.ArgumentError, match="no special token"):
+        interlock.Index.from_structural_tag(any_text, vocab, allowed_tokens=["<b>"])
 
 
 def test_servers_take_the_special_tokens_of_the_vocabulary_as_delimiters():
@@ -454,3 +555,10 @@ def test_vocabularies_without_some_single_bytes():
     tag = {"type": "tag", "begin": "\x04", "content": {"type": "any_text"}, "end": "."}
     with pytest.raises(interlock.InterlockError, match="single byte"):
         interlock.Index.from_structural_tag(tag, vocabulary)
+
+
+if __name__ == "__main__":
+    import sys
+
+    total = sum(check_odd_vocabulary(seed) for seed in range(1000, 1000 + int(sys.argv[1])))
+    print(total, "states")

@@ -18,7 +18,7 @@ from interlock.tools import format_names, tool_format
 jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema_rs is not installed")
 
 EOS = 256
-SPECIALS = 8
+STRANGE = "<|strange|>"
 TOOLS = [
     {
         "name": "look",
@@ -56,9 +56,9 @@ TOOLS = [
 
 
 def vocabulary_of(name):
-    """Single bytes, some pieces of the delimiters, and the format's special tokens."""
+    """Single bytes, some pieces of the delimiters, the format's special tokens and one that is not the format's."""
     form = tool_format(name)
-    special = [text.encode() for text in form.special_tokens]
+    special = [text.encode() for text in (*form.special_tokens, STRANGE)]
     pieces = {b'{"', b'": ', b"></", b">\n", b"ab", b"\n</", b"tool", b"<t", b"', ", b'"}', b"]}"}
     texts = [bytes([i]) for i in range(256)] + [b""] + sorted(pieces) + special
     first = len(texts) - len(special)
@@ -77,6 +77,7 @@ def walk(rng, index, vocabulary, most=900):
     for step in range(most):
         allowed = guide.allowed_token_ids().tolist()
         assert allowed, ("a dead end", vocabulary.decode(guide.tokens))
+        assert vocabulary.size - 1 not in allowed, "a special token of another format"
         run = guide.forced_tokens() or ([allowed[0]] if len(allowed) == 1 else [])
         if EOS in allowed and (len(allowed) == 1 or rng.random() < 0.2 or step > most // 2):
             guide.advance(EOS)
@@ -87,6 +88,14 @@ def walk(rng, index, vocabulary, most=900):
         if rng.random() < 0.3:
             given += guide.events()
     return None
+
+
+def strings_of(value):
+    """All texts inside of a value."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings_of(inner)
 
 
 def check(name, count, seed=0):
@@ -114,6 +123,8 @@ def check(name, count, seed=0):
         for call in made:
             validators[call.name].validate(call.arguments)
             calls += 1
+            for text in strings_of(call.arguments):
+                assert not any(token in text for token in form.special_tokens), ("a special token in a string", text)
     return ended, calls
 
 

@@ -1,4 +1,5 @@
-"""Judges the slow matcher and the slow parser by collected cases: python tests/tools/judge_tool_calls.py DIR [--show N]
+"""Judges the slow matcher, the slow parser, and the masks with their events by collected cases:
+``python tests/tools/judge_tool_calls.py DIR [--show N]``
 
 DIR/tools.jsonl: structural tags with outputs that follow them and outputs that do not (``spec``, ``accepts``,
 ``rejects``, ``invalid``, ``strict_default``, ``group``). DIR/texts.jsonl: outputs of models and the calls in them
@@ -16,7 +17,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
-from interlock import InterlockError
+from interlock import Index, InterlockError, Vocabulary
+from interlock.events import CallEnded
 from structural_tag_matcher import Matcher
 from tool_call_parser import calls
 
@@ -83,6 +85,45 @@ def judge_texts(path, show):
     report("texts", counts, wrong, show)
 
 
+def tools_of(case):
+    """The tools of a case; where it has none, those that its text and its calls name."""
+    if case["tools"]:
+        return [tool.get("function", tool) for tool in case["tools"]]
+    names = [call.get("function", call)["name"] for call in case["calls"] or []]
+    names += [value for key, value in case["facts"] or [] if re.fullmatch(r"\.calls\[\d+\]\.name", key)]
+    names += re.findall(r'"name": ?"(\w+)"', case["text"])
+    return [{"name": name} for name in dict.fromkeys(names)] or [{"name": "nothing"}]
+
+
+def judge_masks(path, show):
+    """Whether a guide takes a text, and whether its events are the calls beside it. Texts that are not whole, calls
+    that break off and values that are none are refused, which is right."""
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [b""], eos_token_ids=[256])
+    counts, wrong = collections.Counter(), []
+    for case in lines(path):
+        data = list(case["text"].removesuffix("</s>").encode())
+        best, outcome = 0, "refused"
+        for strict in (None, False):
+            for format in FORMATS.get(case["parser"], []):
+                options = {"format": format, "reasoning": "optional", "strict": strict}
+                index = Index.from_tools(tools_of(case), vocabulary, **options)
+                guide = index.guide()
+                best = max(best, guide.advance_many(data))
+                if guide.num_tokens < len(data):
+                    continue
+                if not guide.is_accepting:
+                    outcome = "unfinished" if outcome == "refused" else outcome
+                    continue
+                found = [event.call for event in index.parse(data) if isinstance(event, CallEnded)]
+                right = fits(case, found)
+                outcome = "other calls" if right is False and outcome in ("refused", "unfinished") else outcome
+                outcome = "accepted" if right is not False else outcome
+        counts[case["parser"], outcome] += 1
+        shown = bytes(data[:best]).decode(errors="replace")
+        wrong += [(case["name"], f"{outcome} behind {shown[-60:]!r}", case["text"])] if outcome != "accepted" else []
+    report("texts under the masks", counts, wrong, show)
+
+
 def fits(case, found):
     """Whether the calls that were found are those that stand beside the text; ``None`` where nothing is said."""
     if case["calls"] is not None:
@@ -123,6 +164,7 @@ def main():
     options = parser.parse_args()
     judge_tags(options.folder / "tools.jsonl", options.show)
     judge_texts(options.folder / "texts.jsonl", options.show)
+    judge_masks(options.folder / "texts.jsonl", options.show)
 
 
 if __name__ == "__main__":

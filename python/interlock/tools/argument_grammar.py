@@ -41,6 +41,8 @@ class ArgumentGrammar:
         self.place = f"{pointer}/json_schema"
         self.references: dict[str, str] = {}
         self.free: str | None = None
+        #: White space may stand between parameters and around values that are no free strings.
+        self.is_loose = self.style.whitespace or self.style.line_ends == "optional"
         #: Values between delimiters are told apart for whoever reads the arguments.
         self.reports = builder.inside == "arguments" and node.style.encoding == "tagged"
 
@@ -111,7 +113,7 @@ class ArgumentGrammar:
         if tagged:
             body = " ".join(name + ("" if needed else "?") for name, needed in members)
             body = f"{body} {others}*".strip() if others else body
-            if self.style.whitespace:
+            if self.is_loose:
                 body = f"{body} {self.blank()}".strip()
             return self.builder.rule(body, place)
         return self.chained(members, others, separator, place)
@@ -145,7 +147,7 @@ class ArgumentGrammar:
             if key not in found:
                 name = found[key] = self.builder.reserve()
                 lead = f"{separator} " if any_came and separator else ""
-                bodies = [self.blank() if self.style.whitespace and not separator else ""] if needed <= used else []
+                bodies = [self.blank() if self.is_loose and not separator else ""] if needed <= used else []
                 bodies += [
                     f"{lead}{body} {behind(used | {index}, True)}"
                     for index, (body, _) in enumerate(members)
@@ -219,8 +221,11 @@ class ArgumentGrammar:
         for piece, text in template.pieces(begin):
             if piece == "text":
                 parts = text.split("><") if self.style.whitespace else [text]
+                is_cut = self.style.line_ends == "optional"
+                parts = text.split("\n") if is_cut else parts
                 for index, part in enumerate(parts):
-                    part = ("<" if index else "") + part + (">" if index < len(parts) - 1 else "")
+                    if not is_cut:
+                        part = ("<" if index else "") + part + (">" if index < len(parts) - 1 else "")
                     written += [self.blank()] if index else []
                     written += [self.builder.literal(part)]
             elif text == "key":
@@ -258,6 +263,8 @@ class ArgumentGrammar:
     ) -> str | None:
         """A value between its delimiters. ``report`` is the event that they are, but for what an empty value is."""
         closer = template.fill(end, {"key": spelled}) if "key" in template.placeholders(end) else end
+        if self.style.line_ends == "optional":
+            begin, closer = begin.rstrip("\n"), closer.strip("\n")
         bodies: list[str] = []
         for kind, kinds in self.type_texts(kinds_of(schema, self.schema), "type" in template.placeholders(begin)):
             value = self.tagged_value(schema, kinds, closer, place)
@@ -265,7 +272,7 @@ class ArgumentGrammar:
                 bodies.append(f"{self.opener(begin, key, kind)} {value} {self.builder.literal(closer)}")
         if not bodies:
             return None
-        lead = f"{self.blank()} " if self.style.whitespace else ""
+        lead = f"{self.blank()} " if self.is_loose else ""
         body = bodies[0] if len(bodies) == 1 else "(" + " | ".join(bodies) + ")"
         if not self.reports:
             return self.builder.rule(lead + body, place)
@@ -300,7 +307,7 @@ class ArgumentGrammar:
             if is_any:
                 return bodies[0]
         left = kinds - {"string"}
-        blank = f"{self.blank()} " if self.style.whitespace else ""
+        blank = f"{self.blank()} " if self.is_loose else ""
         if self.style.nested:
             for part, spot in combined(schema, self.schema, place):
                 if part is False:
@@ -313,6 +320,9 @@ class ArgumentGrammar:
                     array = self.reported("array", self.nested_array(mapping, spot), spot)
                     bodies.append(f"{array} {blank}".strip())
             left -= {"object", "array"}
+        if self.style.python_words:
+            words = self.python_words(schema, left, place)
+            bodies += [f"{blank}{self.reported('word', f'({one})', place)} {blank}".strip() for one in words]
         if left:
             asked = schema if isinstance(schema, Mapping) else {}
             only = [kind for kind in KINDS if kind in left and not (kind == "integer" and "number" in left)]
@@ -334,6 +344,19 @@ class ArgumentGrammar:
             if len(bodies) == 1
             else self.builder.rule(" | ".join(bodies), place)
         )
+
+    def python_words(self, schema: Any, kinds: set[str], place: str) -> list[str]:
+        """Python's words for values of the schema that JSON writes otherwise."""
+        found: dict[str, None] = {}
+        for part, _ in combined(schema, self.schema, place):
+            mapping = part if isinstance(part, Mapping) else {}
+            own = kinds_of(part, self.schema) & kinds if part is not False else set()
+            constants = _constants(mapping)
+            values = [True, False, None] if constants is None else constants
+            for value in values:
+                if (value is None and "null" in own) or (isinstance(value, bool) and "boolean" in own):
+                    found[literal(str(value))] = None
+        return [" | ".join(found)] if found else []
 
     def nested_objects(self, mapping: Mapping[str, Any], part: Any, place: str) -> list[str]:
         if not _says_anything(mapping):
@@ -389,8 +412,9 @@ class ArgumentGrammar:
     def raw_strings(self, schema: Any, closer: str, place: str, report: str) -> list[str]:
         """The ways to write a string that is not quoted."""
         style, found = self.style, []
-        blank = f"{self.blank()} " if style.whitespace else ""
+        blank = f"{self.blank()} " if self.is_loose else ""
         closers = [closer, *self.node.excludes]
+        is_lined = style.line_ends == "optional" and style.begin.endswith("\n")
         for part, spot in combined(schema, self.schema, place):
             if part is False or "string" not in kinds_of(part, self.schema):
                 continue
@@ -411,7 +435,13 @@ class ArgumentGrammar:
                 bare, inner = self.reported(report, bare, spot), self.reported(report, inner, spot)
                 found.append(f"({bare} | {begin} {inner} {end})")
                 continue
-            body = self.reported(report, self.builder.terminal(raw_string(mapping, spot, closers), spot), spot)
+            raw = raw_string(mapping, spot, closers)
+            body = self.reported(report, self.builder.terminal(raw, spot), spot)
+            if is_lined:
+                # Between line ends, or without any: then the string has none at its ends.
+                bare = self.builder.terminal(f"{raw} & ~/(?:\\n.*|.*\\n)/s", spot)
+                found.append(f'("\\n" {body} "\\n" | {self.reported(report, bare, spot)})')
+                continue
             found.append(f"{blank}{body} {blank}".strip() if is_tight else body)
         return found
 

@@ -14,7 +14,10 @@ from interlock.tools.escapes import unescape
 from interlock.tools.schema_types import declared_types, property_schema
 from interlock.tools.tool_format import Arguments
 
-__all__ = ["read_arguments", "read_arguments_at"]
+__all__ = ["PYTHON_WORDS", "read_arguments", "read_arguments_at"]
+
+#: What Python writes for values that JSON writes otherwise.
+PYTHON_WORDS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
 
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -205,8 +208,8 @@ class _Tagged(_Reader):
     def __init__(self, arguments: Arguments, text: str, root: Any) -> None:
         super().__init__(text)
         self.arguments, self.root = arguments, root
-        self.opener = _pattern_of(arguments.begin)
-        self.item_opener = _pattern_of(arguments.item_begin) if arguments.nested else None
+        self.opener = _pattern_of(arguments.begin, arguments.whitespace)
+        self.item_opener = _pattern_of(arguments.item_begin, arguments.whitespace) if arguments.nested else None
 
     def members(self, at: int, schema: Any) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
@@ -233,13 +236,20 @@ class _Tagged(_Reader):
             end = self.end_of(start, self.arguments.string_end)
             return self.text[start:end], self.expect(closer, end + len(self.arguments.string_end))
         end = self.end_of(at, closer)
-        return self.scalar(self.text[at:end], kinds), end + len(closer.rstrip("\n"))
+        spelled = (closer.rstrip("\n"), closer.strip("\n"))
+        after = next(end + len(one) for one in spelled if self.text.startswith(one, end))
+        return self.scalar(self.text[at:end], kinds), after
 
     def end_of(self, at: int, closer: str) -> int:
         # White space around a delimiter is the writer's habit: the closer is found without its own line ends first.
         end = self.text.find(closer, at)
         if end < 0:
             end = self.text.find(closer.rstrip("\n"), at)
+        if self.arguments.line_ends == "optional":
+            # The core of the closer stands in no string.
+            end = self.text.find(closer.strip("\n"), at)
+            if 0 < end > at and self.text[end - 1] == "\n" and closer.startswith("\n"):
+                end -= 1
         if end < 0:
             raise ToolFormatError(f"a parameter is not closed by {closer!r}")
         return end
@@ -270,6 +280,9 @@ class _Tagged(_Reader):
             return text
         if self.arguments.nested and not text and kinds is not None and kinds <= {"object", "array"}:
             return {} if "object" in kinds else []
+        word = text.strip() if self.arguments.python_words else ""
+        if word in PYTHON_WORDS and kinds is not None and kinds & {"boolean", "null"}:
+            return PYTHON_WORDS[word]
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
@@ -281,13 +294,14 @@ class _Tagged(_Reader):
         return found
 
 
-def _pattern_of(delimiter: str) -> re.Pattern[str]:
+def _pattern_of(delimiter: str, is_loose: bool) -> re.Pattern[str]:
     parts = []
     seen = set()
     for kind, text in template.pieces(delimiter):
         if kind == "text":
             # A line end after a delimiter may be missing, and blanks may stand in its place.
-            parts.append(re.escape(text).replace("\\\n", r"(?:\n|\s*)"))
+            pieces = re.split("(?<=>)(?=<)", text) if is_loose else [text]
+            parts.append(r"\s*".join(re.escape(piece).replace("\\\n", r"(?:\n|\s*)") for piece in pieces))
         elif text in seen:
             parts.append(f"(?P={text})")
         else:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.tools.argument_reading import read_arguments
+from interlock.tools.argument_reading import PYTHON_WORDS, read_arguments
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.escapes import unescape
 from interlock.tools.event_names import MARK, read_event
@@ -108,6 +108,8 @@ def _value(data: bytes, part: _Part) -> Any:
             return text
         if kind == "json":
             return json.loads(text)
+        if kind == "word":
+            return PYTHON_WORDS[text]
         if kind == "any":
             try:
                 found = json.loads(text)

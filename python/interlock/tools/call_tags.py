@@ -92,7 +92,9 @@ def _custom(form: ToolFormat, inner: nodes.Format) -> nodes.Format:
 
 def section(notation: Notation, tags: Sequence[nodes.Tag], counts: dict[str, Any]) -> nodes.Format:
     """A whole section of calls and nothing else. ``counts`` are the bounds on calls."""
-    inner = nodes.TagsWithSeparator(tuple(tags), notation.separator, **counts)
+    others = notation.other_separators
+    separator = (notation.separator, *others) if others else notation.separator
+    inner = nodes.TagsWithSeparator(tuple(tags), separator, **counts)
     if not notation.section_begin:
         return inner
     return nodes.Tag(notation.section_begin, inner, (notation.section_end,))

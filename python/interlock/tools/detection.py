@@ -10,7 +10,7 @@ from interlock.tools.errors import ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
 from interlock.tools.tool_format import ToolFormat
 
-__all__ = ["detect_format"]
+__all__ = ["detect_format", "response_template_in"]
 
 
 def detect_format(tokenizer: Any) -> ToolFormat:
@@ -54,11 +54,20 @@ def _texts(tokenizer: Any) -> Iterator[str]:
         yield tokenizer
         return
     for key in ("chat_template", "response_template"):
-        found = tokenizer.get(key) if isinstance(tokenizer, Mapping) else getattr(tokenizer, key, None)
-        if found is None and not isinstance(tokenizer, Mapping):
-            options = getattr(tokenizer, "init_kwargs", None)
-            found = options.get(key) if isinstance(options, Mapping) else None
-        yield from _template_texts(found)
+        yield from _template_texts(_entry(tokenizer, key))
+
+
+def response_template_in(tokenizer: Any) -> Any:
+    """The response template of a tokenizer, or ``None``."""
+    return _entry(tokenizer, "response_template")
+
+
+def _entry(tokenizer: Any, key: str) -> Any:
+    found = tokenizer.get(key) if isinstance(tokenizer, Mapping) else getattr(tokenizer, key, None)
+    if found is None and not isinstance(tokenizer, Mapping):
+        options = getattr(tokenizer, "init_kwargs", None)
+        found = options.get(key) if isinstance(options, Mapping) else None
+    return found
 
 
 def _template_texts(found: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ A name is a kind and further words, percent-encoded: ``call``, ``named get_weath
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -17,6 +18,7 @@ __all__ = ["encoding_of", "holds_events", "marks_arguments", "read_event", "writ
 MARK = "\x01"
 
 
+@functools.lru_cache(maxsize=4096)
 def written_event(kind: str, *words: str) -> str:
     """The name of an event.
 

@@ -128,12 +128,17 @@ def _notation(table: _Table) -> Notation:
     end = table.template("end", ("id",), "")
     if "name" not in template.placeholders(begin):
         table.refuse("begin", "it has no ${name}: the name of the tool must stand before the arguments")
+    separator = table.take("separator", "")
+    if not isinstance(separator, str | list) or not all(isinstance(text, str) for text in separator):
+        table.refuse("separator", f"a text or a list of texts is needed, not {separator!r}")
+    separators = [separator] if isinstance(separator, str) else separator
     found = Notation(
         begin=begin,
         end=end,
         section_begin=table.template("section_begin", (), ""),
         section_end=table.template("section_end", (), ""),
-        separator=table.template("separator", (), ""),
+        separator=separators[0] if separators else "",
+        other_separators=tuple(separators[1:]),
     )
     if not found.section_begin and template.pieces(begin)[0][0] == "placeholder":
         table.refuse("begin", "no text stands before the first placeholder, and section_begin is empty")
@@ -201,6 +206,10 @@ def _arguments(table: _Table) -> Arguments:
         if bool(values["string_begin"]) != bool(values["string_end"]):
             table.refuse("string_end", "string_begin and string_end go together")
         values["whitespace"] = table.truth("whitespace", False)
+        values["python_words"] = table.truth("python_words", False)
+        values["line_ends"] = table.one_of("line_ends", ("exact", "optional"), "exact")
+        if values["line_ends"] == "optional" and values["nested"]:
+            table.refuse("line_ends", "nested arguments have exact line ends")
         has_type = "type" in template.placeholders(values["begin"] + values["item_begin"])
         if has_type != bool(values["types"]):
             table.refuse("types", "a ${type} in begin and a table of types go together")

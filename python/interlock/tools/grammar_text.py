@@ -19,14 +19,15 @@ def literal(text: str) -> str:
     >>> literal('a"b')
     '"a\\\\"b"'
     """
-    return '"' + "".join(_in_literal(char) for char in text) + '"'
+    if '"' in text or not text.isprintable() or "\\" in text:
+        text = text.translate(_NAMED)
+        if not text.isprintable():
+            text = "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in text)
+    return f'"{text}"'
 
 
-def _in_literal(char: str) -> str:
-    named = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    if char in named:
-        return named[char]
-    return char if char.isprintable() else f"\\U{ord(char):08x}"
+#: What has an escape of its own in a literal.
+_NAMED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def quoted_pattern(text: str) -> str:

@@ -8,16 +8,17 @@ from typing import Any, Literal
 
 from interlock.tools import spec, template
 from interlock.tools.call_tags import call_tag, section, trigger_of
-from interlock.tools.detection import detect_format
+from interlock.tools.detection import detect_format, response_template_in
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.format_files import tool_format
+from interlock.tools.response_template import ResponseTemplate, is_response_template
 from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
 from interlock.tools.tool_choice import Mode, choose
 from interlock.tools.tool_format import Notation, ToolFormat
 from interlock.tools.tool_list import Tool, tools_of
 
-__all__ = ["structural_tag"]
+__all__ = ["response_template_of", "structural_tag", "tag_of_request"]
 
 
 def structural_tag(
@@ -29,6 +30,7 @@ def structural_tag(
     parallel: bool = True,
     reasoning: Literal["none", "optional", "required"] = "none",
     reasoning_is_open: bool | None = None,
+    max_reasoning_tokens: int | None = None,
     strict: bool | None = None,
     min_calls: int = 0,
     max_calls: int | None = None,
@@ -37,13 +39,14 @@ def structural_tag(
     """The structural tag of everything that a model may write in one turn, as a JSON object.
 
     * ``tools``: see ``tools_of``: OpenAI's objects, classes, annotated functions, custom tools.
-    * ``format``: the name of a tool format, a file or dictionary of your own, or ``"auto"``: found from
-      ``tokenizer`` (a tokenizer, or the text of its chat template).
+    * ``format``: the name of a tool format, a file or dictionary of your own, a response template (the dictionary that
+      newer tokenizers have), or ``"auto"``: found from ``tokenizer`` (a tokenizer, or the text of its chat template).
     * ``tool_choice``: ``"auto"`` (text with calls in it), ``"required"`` (calls and nothing else), ``"none"`` (text in
       which no call can begin), ``{"name": …}`` (one call of this tool), a list of names or OpenAI's ``allowed_tools``.
     * ``parallel``: whether more than one call may come.
     * ``reasoning``: ``"none"``, ``"optional"`` or ``"required"``. ``reasoning_is_open`` says whether the prompt has
-      opened the reasoning already; by default the format knows.
+      opened the reasoning already; by default the format knows. ``max_reasoning_tokens`` ends it: at most so many
+      tokens hold a part of it.
     * ``strict``: ``True`` enforces the parameters of all tools, ``False`` those of none (any arguments), ``None`` those
       of all tools that do not say ``"strict": false``.
     * ``min_calls``, ``max_calls``: how many calls come, if any. ``unique``: each tool at most once.
@@ -55,6 +58,39 @@ def structural_tag(
     >>> tag["format"]["tags"][0]["begin"]
     '<tool_call>\\n{"name": "now", "arguments": '
     """
+    found = tag_of_request(
+        tools,
+        format=format,
+        tokenizer=tokenizer,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        reasoning=reasoning,
+        reasoning_is_open=reasoning_is_open,
+        max_reasoning_tokens=max_reasoning_tokens,
+        strict=strict,
+        min_calls=min_calls,
+        max_calls=max_calls,
+        unique=unique,
+    )
+    return spec.write(found)
+
+
+def tag_of_request(
+    tools: Any,
+    *,
+    format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat = "auto",
+    tokenizer: Any = None,
+    tool_choice: Any = "auto",
+    parallel: bool = True,
+    reasoning: Literal["none", "optional", "required"] = "none",
+    reasoning_is_open: bool | None = None,
+    max_reasoning_tokens: int | None = None,
+    strict: bool | None = None,
+    min_calls: int = 0,
+    max_calls: int | None = None,
+    unique: bool = False,
+) -> nodes.StructuralTag:
+    """The structural tag of a request as objects; see ``structural_tag``."""
     if reasoning not in ("none", "optional", "required"):
         raise StructuralTagError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
     for name, value in (("parallel", parallel), ("unique", unique)):
@@ -63,11 +99,31 @@ def structural_tag(
     for name, given in (("reasoning_is_open", reasoning_is_open), ("strict", strict)):
         if given is not None and not isinstance(given, bool):
             raise StructuralTagError(f"{name} is true, false or None, not {given!r}", f"/{name}")
-    form = _format(format, tokenizer)
+    most = max_reasoning_tokens
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        raise StructuralTagError(
+            f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens"
+        )
     chosen, mode, is_single = choose(tools_of(tools), tool_choice)
-    builder = _Builder(form, chosen, mode, strict, _counts(parallel and not is_single, min_calls, max_calls, unique))
+    counts = _counts(parallel and not is_single, min_calls, max_calls, unique)
+    described = response_template_of(format, tokenizer)
+    if described is not None:
+        whole = ResponseTemplate(described).turn(chosen, mode, strict, counts, reasoning, reasoning_is_open, most)
+        return check(nodes.StructuralTag(whole))
+    form = _format(format, tokenizer)
+    builder = _Builder(form, chosen, mode, strict, counts, most)
     found = builder.turn(reasoning, reasoning_is_open)
-    return spec.write(check(nodes.StructuralTag(found, form.special_tokens)))
+    return check(nodes.StructuralTag(found, form.special_tokens))
+
+
+def response_template_of(format: Any, tokenizer: Any) -> Any:
+    """The response template in ``format``, or with ``"auto"`` that of the tokenizer; ``None`` if there is none."""
+    if not isinstance(format, str):
+        return format if is_response_template(format) else None
+    if format != "auto" or tokenizer is None or isinstance(tokenizer, str):
+        return None
+    found = response_template_in(tokenizer)
+    return found if is_response_template(found) else None
 
 
 def _format(format: Any, tokenizer: Any) -> ToolFormat:
@@ -94,8 +150,15 @@ def _counts(parallel: bool, least: int, most: int | None, unique: bool) -> dict[
 
 class _Builder:
     def __init__(
-        self, form: ToolFormat, tools: Sequence[Tool], mode: Mode, strict: bool | None, counts: dict[str, Any]
+        self,
+        form: ToolFormat,
+        tools: Sequence[Tool],
+        mode: Mode,
+        strict: bool | None,
+        counts: dict[str, Any],
+        max_reasoning_tokens: int | None = None,
     ) -> None:
+        self.max_reasoning_tokens = max_reasoning_tokens
         self.form, self.tools, self.mode, self.strict, self.counts = form, tools, mode, strict, counts
         self.is_bounded = counts["max_calls"] is not None or counts["min_calls"] > 1 or counts["unique"]
         if counts["unique"] and counts["min_calls"] > len(tools):
@@ -126,11 +189,15 @@ class _Builder:
         opened = found.opened_by_prompt if is_open is None else is_open
         begin = "" if opened and (reasoning == "required" or is_open) else found.begin
         tag: nodes.Format = nodes.Tag(
-            begin, nodes.AnyText((found.begin, found.end)), (found.end,), nodes.Event("reasoning")
+            begin, self.thoughts((found.begin, found.end)), (found.end,), nodes.Event("reasoning")
         )
         if found.after:
             tag = nodes.Sequence((tag, nodes.Optional(nodes.ConstString(found.after))))
         return tag if reasoning == "required" else nodes.Optional(tag)
+
+    def thoughts(self, excludes: tuple[str, ...] = ()) -> nodes.AnyText:
+        """What stands inside of the reasoning."""
+        return nodes.AnyText(excludes, self.max_reasoning_tokens)
 
     def excludes(self) -> tuple[str, ...]:
         """What stands in no text: the delimiters of reasoning."""
@@ -170,7 +237,8 @@ class _Builder:
         notations: dict[tuple[str, ...], Notation] = {}
         for notation in self.form.notations:
             separator = notation.separator if self.counts["max_calls"] != 1 else ""
-            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            others = notation.other_separators if self.counts["max_calls"] != 1 else ()
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator, *others)
             notations.setdefault(key, notation)
         found = [section(notation, self.tags(notation), self.section_counts()) for notation in notations.values()]
         return found[0] if len(found) == 1 else nodes.Or(tuple(found))
@@ -199,7 +267,8 @@ class _Builder:
             if self.is_bounded and bool(notation.section_begin) != has_section and self.mode != "none":
                 continue
             separator = notation.separator if notation.section_begin else ""  # without a section it is text
-            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator)
+            others = notation.other_separators if notation.section_begin else ()
+            key = (notation.section_begin, notation.section_end, notation.begin, notation.end, separator, *others)
             found.setdefault(key, notation)
         return list(found.values())
 
@@ -244,7 +313,7 @@ class _Builder:
             found = self.form.reasoning
             if found is None:
                 raise StructuralTagError(f"the format {self.form.name} has no reasoning", "/reasoning")
-            thought = nodes.Tag(found.begin, nodes.AnyText(), (found.end,), nodes.Event("reasoning"))
+            thought = nodes.Tag(found.begin, self.thoughts(), (found.end,), nodes.Event("reasoning"))
             between.append(thought)
         if layout.preamble_begin:
             between.append(

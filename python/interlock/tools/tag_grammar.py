@@ -14,7 +14,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
+from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.argument_grammar import ArgumentGrammar
+from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.ebnf_rules import lark_of_ebnf
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
@@ -37,7 +39,7 @@ __all__ = [
 #: Of more tags than this, "each at most once" has too many cases to be written out.
 MOST_UNIQUE = 8
 
-Stop = str | nodes.Token
+Stop = str | nodes.Token | nodes.Regex
 Stops = tuple[Stop, ...]
 
 
@@ -79,13 +81,20 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
 
 
 def tag_grammar(
-    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None, spellable: str = ""
+    tag: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    json: JsonWriting | None = None,
+    spellable: str = "",
+    allowed: Iterable[int | str] | None = None,
 ) -> TagGrammar:
     """As ``grammar_of``, with the places that lines come from. ``spellable`` is a terminal that holds every other one
-    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``).
+    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``). ``allowed`` are the special
+    tokens that may be named.
     """
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed, json, spellable).build()
+    return GrammarBuilder(found, vocabulary, closed, json, spellable, allowed).build()
 
 
 @dataclass(frozen=True)
@@ -124,9 +133,11 @@ class GrammarBuilder:
         closed: bool,
         json: JsonWriting | None = None,
         spellable: str = "",
+        allowed: Iterable[int | str] | None = None,
     ) -> None:
         self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
+        self.allowed = None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
@@ -200,6 +211,8 @@ class GrammarBuilder:
         found: list[str | int] = []
         at = 0
         for token in self.delimiters.finditer(text):
+            if self.allowed is not None:
+                self.allowed.check(self.ids[token[0]], token[0], "/format")
             found += [text[at : token.start()], self.ids[token[0]]]
             at = token.end()
         return [piece for piece in (*found, text[at:]) if piece != ""]
@@ -212,10 +225,16 @@ class GrammarBuilder:
         if isinstance(token, int):
             if token >= self.size:
                 raise StructuralTagError(f"the vocabulary has no token {token}: it has {self.size}", pointer)
-            return token
-        if token not in self.ids:
+        elif token not in self.ids:
             raise StructuralTagError(f"the vocabulary has no special token {token!r}", pointer)
-        return self.ids[token]
+        number = token if isinstance(token, int) else self.ids[token]
+        if self.allowed is not None:
+            self.allowed.check(number, token, pointer)
+        return number
+
+    def any_but(self, excluded: Sequence[int]) -> str:
+        """Any token but these, and but those that may not be named."""
+        return _other([*excluded, *(self.allowed.refused() if self.allowed is not None else ())])
 
     def ids_of(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
         return [self.id_of(token, f"{pointer}/{index}") for index, token in enumerate(tokens)]
@@ -224,10 +243,22 @@ class GrammarBuilder:
         """Any text in which nothing of ``taboo`` stands."""
         inside = ANY if most is None else f"/.{{0,{most}}}/s"
         # Where a token is to be kept out, its bytes are too: whoever reads the output may see bytes only.
-        return self.terminal(without((one for one in taboo if isinstance(one, str)), inside), pointer)
+        taboo = tuple(taboo)
+        body = without((one for one in taboo if isinstance(one, str)), inside)
+        patterns = dict.fromkeys(one.pattern for one in taboo if isinstance(one, nodes.Regex))
+        anywhere = (one for one in patterns if not one.startswith("^"))
+        body += "".join(f" & ~({ANY} {pattern(one)} {ANY})" for one in anywhere)
+        body += "".join(f" & ~({pattern(one)} {ANY})" for one in patterns if one.startswith("^"))
+        return self.terminal(body, pointer)
 
-    def between(self, excluded: Sequence[int], stops: Stops, pointer: str) -> str:
-        """Any tokens but the excluded ones, and no text of ``stops``."""
+    def bounded(self, text: str, most: int, pointer: str) -> str:
+        """A text of which at most so many tokens hold a part."""
+        name = self.reserve()
+        self.lines.append((f"{name}[max_tokens={most}]: {text}", f"{pointer}/max_tokens"))
+        return name
+
+    def between(self, excluded: Sequence[int], stops: Stops, pointer: str, excludes: Stops = ()) -> str:
+        """Any tokens but the excluded ones, and no text of ``stops`` or ``excludes``."""
         odd = next((number for number in excluded if number not in self.special_ids), None)
         if odd is not None:
             raise UnsupportedError(
@@ -235,13 +266,17 @@ class GrammarBuilder:
                 "told apart from their text here"
             )
         out = set(excluded) | {self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)}
-        text = self.text(stops, pointer)
+        first = text = self.text((*stops, *excludes), pointer)
+        begins = [one for one in excludes if isinstance(one, nodes.Regex) and one.pattern.startswith("^")]
+        if begins:
+            text = self.text((*stops, *(one for one in excludes if one not in begins)), pointer)
         single = [one for stop in stops if isinstance(stop, str) and len(one := self.pieces(stop)) == 1]
         out |= {number for (number,) in single if isinstance(number, int)}
+        out |= set(self.allowed.refused()) if self.allowed is not None else set()
         allowed = sorted(self.special_ids - self.stop_ids - out)
         if not allowed:
-            return text
-        return self.rule(f"{text} (<[{','.join(map(str, allowed))}]> {text})*", pointer)
+            return first
+        return self.rule(f"{first} (<[{','.join(map(str, allowed))}]> {text})*", pointer)
 
     # --- formats ------------------------------------------------------------------------------------------------
 
@@ -275,27 +310,33 @@ class GrammarBuilder:
         return self.repeated(node, stops, pointer, times(node.min, None if node.max < 0 else node.max))
 
     def any_text(self, node: nodes.AnyText, stops: Stops, pointer: str) -> str:
-        if node.max_tokens is not None:
-            raise UnsupportedError(f"at {pointer}/max_tokens: a text cannot be bounded in tokens yet; use max_chars")
-        return self.plain(self.text((*node.excludes, *stops), pointer, node.max_chars), pointer)
+        text = self.text((*node.excludes, *stops), pointer, node.max_chars)
+        return self.plain(text if node.max_tokens is None else self.bounded(text, node.max_tokens, pointer), pointer)
 
     def any_tokens(self, node: nodes.AnyTokens, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
         if node.max_tokens is not None:
-            if any(isinstance(stop, str) and stop for stop in stops):
+            if any(isinstance(stop, str) and stop or isinstance(stop, nodes.Regex) for stop in stops):
+                text = self.between(excluded, stops, pointer, node.excludes)
+                if text in self.terminals.values():  # No special token may come: all is text.
+                    return self.plain(self.bounded(text, node.max_tokens, pointer), pointer)
                 raise UnsupportedError(
                     f"at {pointer}/max_tokens: tokens that are bounded in number cannot be kept from spelling the text "
                     "that ends the tag; end it with a token"
                 )
+            if node.excludes:
+                raise UnsupportedError(f"at {pointer}/max_tokens: tokens that are bounded in number take no excludes")
             excluded += [self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)]
-            return self.plain(self.rule(_other(excluded) + times(0, node.max_tokens), pointer), pointer)
-        return self.plain(self.between(excluded, stops, pointer), pointer)
+            return self.plain(self.rule(self.any_but(excluded) + times(0, node.max_tokens), pointer), pointer)
+        return self.plain(self.between(excluded, stops, pointer, node.excludes), pointer)
 
     def grammar(self, node: nodes.GrammarText, stops: Stops, pointer: str) -> str:
         return self.plain(self.grammar_rule(node, pointer), pointer)
 
     def grammar_rule(self, node: nodes.GrammarText, pointer: str) -> str:
         if node.syntax == "lark":
+            if self.allowed is not None:
+                self.allowed.check_grammar(node.grammar, self.ids, f"{pointer}/grammar")
             return self.nested("%lark {\n" + node.grammar + "\n}", pointer)
         start, rules = lark_of_ebnf(node.grammar, f"g{next(self.count)}", node.syntax, self, f"{pointer}/grammar")
         for name, body in rules:
@@ -323,13 +364,16 @@ class GrammarBuilder:
             return self.literal(tag.begin)
         if isinstance(tag.begin, nodes.Token):
             return f"<[{self.id_of(tag.begin.token, f'{pointer}/begin/token')}]>"
-        return self.terminal(pattern(tag.begin.pattern), f"{pointer}/begin/pattern")
+        return self.within("tag", tag.begin, (), f"{pointer}/begin")
 
     def one_tag(self, tag: nodes.Tag, stops: Stops, pointer: str) -> str:
         begin = self.begin_of(tag, pointer)
         if isinstance(tag.end, nodes.Token):
             inner: Stops = (tag.end,)
             end = f"<[{self.id_of(tag.end.token, f'{pointer}/end/token')}]>"
+        elif not isinstance(tag.end, tuple):
+            inner = (nodes.Regex(pattern_of(tag.end, f"{pointer}/end")),)
+            end = self.within("tag", tag.end, (), f"{pointer}/end")
         else:
             # Where the end may be missing, what ends the parts around the tag ends its text too.
             inner = (*(one for one in tag.end if one), *(stops if "" in tag.end or not tag.end else ()))
@@ -369,7 +413,10 @@ class GrammarBuilder:
     # --- tags in text, tags after each other --------------------------------------------------------------------
 
     def separated(self, node: nodes.TagsWithSeparator, stops: Stops, pointer: str) -> str:
-        return self.counted(node, stops, pointer, "", self.literal(node.separator), is_text=False)
+        separators = (node.separator,) if isinstance(node.separator, str) else node.separator
+        written = [self.literal(one) for one in separators]
+        between = written[0] if len(written) == 1 else f"({' | '.join(written)})"
+        return self.counted(node, stops, pointer, "", between, is_text=False)
 
     def triggered(self, node: nodes.TriggeredTags, stops: Stops, pointer: str) -> str:
         text = self.plain(self.text((*node.triggers, *node.excludes, *stops), pointer), pointer)
@@ -472,7 +519,7 @@ def times(least: int, most: int | None) -> str:
 
 
 def _other_token(builder: GrammarBuilder, node: nodes.ExcludeToken, stops: Stops, pointer: str) -> str:
-    return builder.rule(_other(builder.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")), pointer)
+    return builder.rule(builder.any_but(builder.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")), pointer)
 
 
 def _token(builder: GrammarBuilder, node: nodes.Token, stops: Stops, pointer: str) -> str:

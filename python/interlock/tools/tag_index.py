@@ -21,12 +21,13 @@ from interlock._core import (
 )
 from interlock.grammar_syntax import syntax_of
 from interlock.tools import spec
+from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
-from interlock.tools.structural_tag import structural_tag
+from interlock.tools.structural_tag import response_template_of, tag_of_request
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
@@ -38,6 +39,7 @@ def index_of_structural_tag(
     *,
     closed: bool = False,
     special_delimiters: bool = False,
+    allowed_tokens: Any = None,
     json: JsonWriting | None = None,
     limits: Any = None,
     cancel: Any = None,
@@ -55,14 +57,15 @@ def index_of_structural_tag(
     work = {"limits": limits, "cancel": cancel}
     if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
         return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
-    grammar = tag_grammar(found, vocabulary, closed=closed, json=json)
+    allowed = None if allowed_tokens is None else tuple(allowed_tokens)
+    grammar = tag_grammar(found, vocabulary, closed=closed, json=json, allowed=allowed)
     try:
         try:
             return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
         except VocabularyError:
             if not (known := spellable(vocabulary)):
                 raise
-            narrower = tag_grammar(found, vocabulary, closed=closed, json=json, spellable=known)
+            narrower = tag_grammar(found, vocabulary, closed=closed, json=json, spellable=known, allowed=allowed)
             with contextlib.suppress(VocabularyError, UnsatisfiableError):  # The first error names the byte.
                 return Index.from_grammar(narrower.text, vocabulary, lexer="any", **work)
             raise
@@ -156,18 +159,27 @@ def index_of_tools(
     tools: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None, **request: Any
 ) -> Index:
     """See ``Index.from_tools``."""
-    tag = structural_tag(tools, **request)
-    return index_of_structural_tag(tag, vocabulary, closed=closed, limits=limits, cancel=cancel)
+    tag = tag_of_request(tools, **request)
+    # A response template writes its delimiters as texts, whatever they are in the vocabulary.
+    is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
+    work = {"limits": limits, "cancel": cancel}
+    return index_of_structural_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
 
 
 def index_of_response_format(
-    value: Any, vocabulary: Vocabulary, *, limits: Any = None, cancel: Any = None, **options: Any
+    value: Any,
+    vocabulary: Vocabulary,
+    *,
+    allowed_tokens: Any = None,
+    limits: Any = None,
+    cancel: Any = None,
+    **options: Any,
 ) -> Index:
     """See ``Index.from_response_format``."""
     source = response_format(value)
     work = {"limits": limits, "cancel": cancel}
     if source.kind == "structural_tag":
-        return index_of_structural_tag(source.value, vocabulary, limits=limits, cancel=cancel)
+        return index_of_structural_tag(source.value, vocabulary, allowed_tokens=allowed_tokens, **work)
     if source.kind in ("json_schema", "json_object"):
         schema: Any = source.value if source.kind == "json_schema" else {"type": "object"}
         if source.whitespace:
@@ -179,5 +191,8 @@ def index_of_response_format(
         return Index.from_choices(source.value, vocabulary, **work)
     if source.kind == "grammar":
         syntax: Any = source.syntax or syntax_of(source.value)
+        if allowed_tokens is not None:
+            names = special_names(vocabulary)
+            AllowedTokens(tuple(allowed_tokens), vocabulary, names).check_grammar(source.value, names, "")
         return Index.from_grammar(source.value, vocabulary, syntax=syntax, **work)
     return Index.from_regex("(?s:.*)", vocabulary, **work)

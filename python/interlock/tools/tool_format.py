@@ -62,6 +62,8 @@ class Notation:
     section_end: str = ""
     separator: str = ""
     """Between two calls of one section."""
+    other_separators: tuple[str, ...] = ()
+    """Other separators that are allowed there."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ class Arguments:
     """``tagged``: around a string that holds ``<`` or a line end. It never contains ``string_end``."""
     whitespace: bool = False
     """``tagged``: whether white space may stand between parameters and around values that are no free strings."""
+    python_words: bool = False
+    """``tagged``: whether ``True``, ``False`` and ``None`` may stand for ``true``, ``false`` and ``null``."""
+    line_ends: Literal["exact", "optional"] = "exact"
+    """``tagged``: whether line ends in ``begin`` and ``end`` must be there. Where they are optional, ``whitespace``
+    holds too, and a string that stands without them does not begin or end with a line end."""
     quote: str = ""
     """``gemma``: what stands on both sides of a string. A string never contains it."""
     objects: Literal["python", "json"] = "python"

@@ -105,6 +105,7 @@ impl Lowering<'_> {
             context: texts.context,
             priority,
             literal,
+            max_tokens: None,
         });
         let id = self.terminals.len() as TerminalId - 1;
         self.terminal_ids.insert(key, id);

@@ -4,8 +4,8 @@ use crate::guide::Guide;
 use crate::guide::mask::{CATCH_UP, masker};
 use crate::guide::position::Position;
 use crate::index::{IndexEngine, IndexHandle};
-use crate::mask::json::cache::mask_name::MaskName;
 use crate::mask::json::cache::recipe::Ingredient;
+use crate::mask::mask_name::MaskName;
 use crate::pushdown::json::machine::JsonMachine;
 
 /// More stop tokens than this are not written into names.
@@ -95,7 +95,8 @@ impl Guide {
             (IndexEngine::Pattern(l), Position::Pattern(state)) if inner.live.is_none() => {
                 let Some(mask) = inner.tables.known_mask(l, *state, 0) else { return false };
                 name.number(Origin::Pattern as u64);
-                name.part(Ingredient::Inner(mask.clone()));
+                let part = Ingredient::Inner(mask.clone());
+                name.part(part.name(), part);
                 true
             }
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {

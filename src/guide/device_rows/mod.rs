@@ -10,7 +10,7 @@
 
 mod mask_name;
 
-use crate::mask::json::cache::mask_name::{MaskName, NameWords};
+use crate::mask::mask_name::{MaskName, NameWords};
 use crate::util::hash::SeededMap;
 
 #[derive(Clone, Default)]

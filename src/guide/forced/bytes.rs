@@ -33,7 +33,7 @@ impl ForcedScan<'_> {
         match self {
             ForcedScan::Pattern(lexeme) => Some(lexeme.next(at, byte)).filter(|&to| to > CLOSED),
             ForcedScan::Document(frames) => Some(frames.step(at, byte)).filter(|&to| to != NONE),
-            ForcedScan::Grammar(machine) => machine.step_bytes(at, &[byte]),
+            ForcedScan::Grammar(machine) => machine.step_byte(at, byte),
         }
     }
 

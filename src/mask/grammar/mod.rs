@@ -16,14 +16,14 @@ mod documents;
 mod exits;
 mod row_levels;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::mask::json::cache::mask_name::MaskName;
 use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
+use crate::mask::mask_name::MaskName;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
@@ -40,6 +40,8 @@ pub struct GrammarMasks {
     exits: Exits,
     /// The growth of each row, by what decides the row.
     pub growths: BoundedCache<Box<[u32]>, Growth, GRAMMAR_GROWTHS>,
+    /// Tokens that may end inside of a character.
+    inside_chars: OnceLock<Box<[u32]>>,
 }
 
 /// By how many bytes a token of a row can lengthen the way to the end, and the tokens of which that is not known.
@@ -159,6 +161,23 @@ impl GrammarMasker<'_> {
         }
     }
 
+    /// Takes the tokens out of a position's mask that a terminal's bound in tokens has no room for.
+    pub fn keep_within_bounds(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32]) {
+        if !self.program.machine(stack).is_near_bound(position) {
+            return;
+        }
+        let inside = self.masks.inside_chars.get_or_init(|| tokens_inside_chars(self.vocabulary));
+        for &token in inside.iter() {
+            let (word, bit) = (token as usize >> 5, 1 << (token & 31));
+            if row[word] & bit != 0
+                && let Some(bytes) = self.vocabulary.spelling(token)
+                && !self.program.machine(stack).takes_bytes(position, bytes, token)
+            {
+                row[word] &= !bit;
+            }
+        }
+    }
+
     /// What decides the tokens that may come next in a branch outside of documents, if its row is known.
     pub fn decides(&self, stack: &mut ParseStack, branch: &Branch) -> Option<Box<[u32]>> {
         let tops: Vec<NodeId> = stack.tops(branch.tops).to_vec();
@@ -210,4 +229,18 @@ impl GrammarMasker<'_> {
 
 fn view_of(branch: &Branch, tops: &[NodeId]) -> StackView {
     StackView::new(&[branch.scan], tops)
+}
+
+/// The tokens that may end inside of a character: those whose last bytes are the first ones of it, and those that are
+/// bytes in its middle.
+fn tokens_inside_chars(vocabulary: &Vocabulary) -> Box<[u32]> {
+    let ends_inside = |bytes: &[u8]| match bytes.iter().rposition(|byte| !(0x80..=0xBF).contains(byte)) {
+        None => !bytes.is_empty(),
+        Some(first) => {
+            let length = [(0xF0, 4), (0xE0, 3), (0xC0, 2)].iter().find(|&&(least, _)| bytes[first] >= least);
+            length.is_some_and(|&(_, length)| bytes.len() - first < length)
+        }
+    };
+    let tokens = 0..vocabulary.len() as u32;
+    tokens.filter(|&token| vocabulary.spelling(token).is_some_and(ends_inside)).collect()
 }

@@ -31,7 +31,7 @@ impl GrammarMachine<'_> {
             let start = frames.start();
             let frame = frames.step(start, byte);
             if frame != NO_FRAME {
-                out.push(Branch { tops, scan: obligations, document, frame });
+                out.push(Branch { document, frame, ..Branch::scanning(tops, obligations) });
             }
         }
     }

@@ -52,7 +52,8 @@ impl GrammarMachine<'_> {
             } else {
                 let to = self.program.scanner.next(branch.scan, byte);
                 if to != REFUSED {
-                    add(&mut out, Branch::scanning(branch.tops, to));
+                    let tokens = self.program.bounds.tokens_of(&self.program.scanner, to, branch.tokens);
+                    add(&mut out, Branch { tokens, ..Branch::scanning(branch.tops, to) });
                 }
                 if !self.program.documents.is_empty() && self.program.scanner.state(branch.scan).at_boundary {
                     let obligations = self.program.scanner.state(branch.scan).obligations;
@@ -73,16 +74,18 @@ impl GrammarMachine<'_> {
 
     /// Makes one branch of those whose scanner is in the same state: what they have read since is read alike.
     fn merge(&mut self, branches: &mut Branches) {
-        branches.sort_by_key(|b| (b.frame, b.scan));
+        branches.sort_by_key(|b| (b.frame, b.scan, b.tokens));
         let mut out = Branches::new();
-        for group in branches.chunk_by(|a, b| a.scan == b.scan && a.frame == NO_FRAME && b.frame == NO_FRAME) {
+        let alike = |a: &Branch, b: &Branch| (a.scan, a.tokens) == (b.scan, b.tokens);
+        for group in branches.chunk_by(|a, b| alike(a, b) && a.frame == NO_FRAME && b.frame == NO_FRAME) {
             let [one] = group else {
                 let mut merged = Shifted::default();
                 for branch in group {
                     self.stack.tops(branch.tops).iter().for_each(|&top| merged.add_top(self.stack, top));
                 }
                 let tops = merged.finish(self.stack);
-                out.push(Branch::scanning(self.stack.group(&tops), group[0].scan));
+                let tokens = group[0].tokens;
+                out.push(Branch { tokens, ..Branch::scanning(self.stack.group(&tops), group[0].scan) });
                 continue;
             };
             out.push(*one);
@@ -130,7 +133,7 @@ impl GrammarMachine<'_> {
     }
 
     /// The tops of what ended, as one group; `None` if there are none.
-    fn tops_of(&mut self, ended: Ended) -> Option<(Group, SmallVec<[NodeId; 2]>)> {
+    pub(super) fn tops_of(&mut self, ended: Ended) -> Option<(Group, SmallVec<[NodeId; 2]>)> {
         let mut tops = ended.shifted.finish(self.stack);
         tops.extend(ended.kept);
         if tops.is_empty() {
@@ -250,11 +253,21 @@ impl GrammarMachine<'_> {
         branches.into_iter().filter(|branch| self.completes(branch)).collect()
     }
 
-    /// The position behind some bytes. `None` if they are refused; then nothing is left behind.
+    /// The position behind the bytes of a token. `None` if they are refused; then nothing is left behind.
     pub fn step_bytes(&mut self, from: PositionId, bytes: &[u8]) -> Option<PositionId> {
         let mark = self.stack.mark();
         let before = self.stack.branches_of(from);
-        let mut branches = self.step_all(before, bytes);
+        let branches = self.step_all(before, bytes);
+        let mut branches = self.count_token(branches);
+        self.compact(&mut branches, &mark);
+        self.settle(branches, &mark)
+    }
+
+    /// The position behind a byte of a token that goes on. `None` if it is refused.
+    pub fn step_byte(&mut self, from: PositionId, byte: u8) -> Option<PositionId> {
+        let mark = self.stack.mark();
+        let before = self.stack.branches_of(from);
+        let mut branches = self.step_all(before, &[byte]);
         self.compact(&mut branches, &mark);
         self.settle(branches, &mark)
     }
@@ -283,7 +296,8 @@ impl GrammarMachine<'_> {
         let mark = self.stack.mark();
         let before = self.stack.branches_of(from);
         let mut all = self.step_special(&before, token);
-        self.step_all(before, bytes).into_iter().for_each(|branch| add(&mut all, branch));
+        let read = self.step_all(before, bytes);
+        self.count_token(read).into_iter().for_each(|branch| add(&mut all, branch));
         self.settle(all, &mark)
     }
 
@@ -330,10 +344,11 @@ impl GrammarMachine<'_> {
     }
 }
 
-/// Adds a branch, unless it is there.
-fn add(out: &mut Branches, branch: Branch) {
-    let same = |b: &Branch| (b.scan, b.frame, b.tops) == (branch.scan, branch.frame, branch.tops);
-    if !out.iter().any(same) {
-        out.push(branch);
+/// Adds a branch, unless it is there. Of two that differ in tokens only, the one with fewer may do more.
+pub(super) fn add(out: &mut Branches, branch: Branch) {
+    let same = |b: &&mut Branch| (b.scan, b.frame, b.tops) == (branch.scan, branch.frame, branch.tops);
+    match out.iter_mut().find(same) {
+        Some(known) => known.tokens = known.tokens.min(branch.tokens),
+        None => out.push(branch),
     }
 }

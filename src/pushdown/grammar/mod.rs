@@ -27,3 +27,4 @@ pub mod reachable_states;
 pub mod scanner;
 pub mod stack_view;
 pub mod succession;
+pub mod token_bounds;

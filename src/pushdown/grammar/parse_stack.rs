@@ -53,12 +53,14 @@ pub struct Branch {
     pub document: u32,
     /// See `document`.
     pub frame: FrameId,
+    /// How many tokens hold a part of the terminal that is being read, if some terminal here is bounded in tokens.
+    pub tokens: u32,
 }
 
 impl Branch {
     /// A branch outside of documents.
     pub fn scanning(tops: Group, scan: u32) -> Self {
-        Branch { tops, scan, document: 0, frame: NO_FRAME }
+        Branch { tops, scan, document: 0, frame: NO_FRAME, tokens: 0 }
     }
 
     /// Whether the branch is inside a document.
@@ -296,6 +298,7 @@ impl ParseStack {
         for branch in self.branches(position) {
             write(branch.scan);
             write(u32::from(branch.is_in_document()));
+            write(branch.tokens);
             let mut view = crate::pushdown::grammar::stack_view::StackView::new(&[], self.tops(branch.tops));
             while view.deepen(self) {}
             view.key().iter().for_each(|&word| write(word));

@@ -17,6 +17,7 @@ use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
 use crate::pushdown::grammar::scanner::{ObligationsId, Precedence, ScanStateId, Scanner};
 use crate::pushdown::grammar::succession::Succession;
+use crate::pushdown::grammar::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
@@ -35,6 +36,8 @@ pub struct GrammarProgram {
     pub follow: Follow,
     /// Terminals that may stand between others.
     pub ignored: Box<[u32]>,
+    /// Terminals that are bounded in tokens.
+    pub bounds: TokenBounds,
     /// The special tokens of each set, ascending.
     pub token_sets: Box<[Box<[u32]>]>,
     /// JSON documents inside the output.
@@ -81,6 +84,7 @@ impl GrammarProgram {
             closures: Closures::default(),
             follow,
             ignored,
+            bounds: TokenBounds::of(grammar),
             token_sets: token_sets.into(),
             documents,
             succession,

@@ -235,6 +235,16 @@ impl Scanner {
         }
     }
 
+    /// The state with only those of its terminals that are to stay, or [`REFUSED`].
+    pub(super) fn restricted(&self, id: ScanStateId, stays: impl Fn(&TerminalState) -> bool) -> ScanStateId {
+        let state = self.state(id);
+        let live: Vec<TerminalState> = state.live.iter().copied().filter(stays).collect();
+        match live.is_empty() {
+            true => REFUSED,
+            false => self.intern(&mut self.lock(), live, state.obligations, state.at_boundary),
+        }
+    }
+
     /// Whether obligations forbid that this byte comes next.
     pub fn forbids(&self, obligations: ObligationsId, byte: u8) -> bool {
         let Some(obligations) = self.obligations.get(obligations) else { return false };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.spec import nodes
@@ -43,14 +43,25 @@ def _visit(node: Any, pointer: str) -> None:
 
 
 def _children(node: Any) -> Iterator[tuple[str, Any]]:
-    for field in dataclasses.fields(node):
-        value = getattr(node, field.name)
-        if field.name == "content":
-            yield "content", value
-        elif field.name in ("elements", "tags"):
-            yield from ((f"{field.name}/{index}", child) for index, child in enumerate(value))
-        elif field.name == "rules":
-            yield from ((f"rules/{index}/1", child) for index, (_, child) in enumerate(value))
+    name = _HOLDING.get(type(node))
+    if name is None:
+        return
+    value = getattr(node, name)
+    if name == "content":
+        yield "content", value
+    elif name == "rules":
+        yield from ((f"rules/{index}/1", child) for index, (_, child) in enumerate(value))
+    else:
+        yield from ((f"{name}/{index}", child) for index, child in enumerate(value))
+
+
+#: The field with the formats inside of one, for each type of format that has some.
+_HOLDING: dict[type, str] = {
+    kind: field.name
+    for kind in get_args(nodes.Format)
+    for field in dataclasses.fields(kind)
+    if field.name in ("content", "elements", "tags", "rules")
+}
 
 
 def _check_tag(tag: nodes.Tag, pointer: str) -> None:
@@ -73,7 +84,7 @@ def _check_triggers(node: nodes.TriggeredTags, pointer: str) -> None:
     reaching: dict[str, bool] = {}
     for index, tag in enumerate(node.tags):
         place = f"{pointer}/tags/{index}/begin"
-        if isinstance(tag.begin, nodes.Regex):
+        if isinstance(tag.begin, nodes.Regex | nodes.Sequence | nodes.Or):
             if len(node.triggers) > 1:
                 raise StructuralTagError("with a pattern as begin there can be only one trigger", place)
             continue

@@ -87,7 +87,8 @@ class AnyText:
     """Any text without the excluded ones. What may follow it ends it: the end of the tag around it never stands in
     it."""
 
-    excludes: tuple[str, ...] = ()
+    excludes: tuple[str | Regex, ...] = ()
+    """Texts, or (*addition*) patterns. One that begins with ``^`` says how the text does not begin."""
     max_tokens: int | None = None
     max_chars: int | None = None
 
@@ -121,6 +122,8 @@ class AnyTokens:
 
     exclude_tokens: tuple[TokenRef, ...] = ()
     max_tokens: int | None = None
+    excludes: tuple[str | Regex, ...] = ()
+    """*Addition.* As in ``AnyText``: what stands in no text between special tokens."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +180,11 @@ class Event:
     """The tool that is called, or the argument."""
 
 
-Begin: TypeAlias = str | Token | Regex
-"""What opens a tag: a text, a token, or (*addition*) a pattern."""
-End: TypeAlias = tuple[str, ...] | Token
-"""What closes a tag: one of several texts, or a token. An empty text closes it without writing anything."""
+Begin: TypeAlias = str | Token | Regex | Sequence | Or
+"""What opens a tag: a text, a token, or (*addition*) a pattern, or a sequence or choice of texts, tokens, patterns."""
+End: TypeAlias = tuple[str, ...] | Token | Regex | Sequence | Or
+"""What closes a tag: one of several texts, a token, or (*addition*) as for ``Begin``. An empty text closes it without
+writing anything."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,8 @@ class TagsWithSeparator:
     """Tags and nothing else, with the separator between two of them."""
 
     tags: tuple[Tag, ...]
-    separator: str
+    separator: str | tuple[str, ...]
+    """A text, or (*addition*) one of several."""
     at_least_one: bool = False
     stop_after_first: bool = False
     min_calls: int = 0

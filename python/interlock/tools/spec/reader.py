@@ -126,12 +126,29 @@ def _grammar(fields: Fields, depth: int) -> nodes.GrammarText:
     return nodes.GrammarText(fields.text("grammar"), syntax)
 
 
+def _excludes(fields: Fields) -> tuple[str | nodes.Regex, ...]:
+    excludes: list[str | nodes.Regex] = []
+    for index, item in enumerate(fields.items(fields.optional("excludes", []), "excludes")):
+        if isinstance(item, Mapping):
+            inner = Fields(item, fields.at("excludes", index), "an excluded pattern")
+            if inner.take("type") != "regex":
+                inner.refuse("type", "what a text excludes is a text or a regex")
+            excludes.append(nodes.Regex(inner.text("pattern")))
+            inner.done()
+        elif isinstance(item, str) and item:
+            excludes.append(item)
+        else:
+            reason = "the text is empty" if item == "" else f"a string is needed, not {kind_of(item)}"
+            raise StructuralTagError(reason, fields.at("excludes", index))
+    return tuple(excludes)
+
+
 def _any_text(fields: Fields, depth: int) -> nodes.AnyText:
-    return nodes.AnyText(fields.texts("excludes"), fields.count("max_tokens", None), fields.count("max_chars", None))
+    return nodes.AnyText(_excludes(fields), fields.count("max_tokens", None), fields.count("max_chars", None))
 
 
 def _any_tokens(fields: Fields, depth: int) -> nodes.AnyTokens:
-    return nodes.AnyTokens(fields.tokens("exclude_tokens"), fields.count("max_tokens", None))
+    return nodes.AnyTokens(fields.tokens("exclude_tokens"), fields.count("max_tokens", None), _excludes(fields))
 
 
 def _content(fields: Fields, depth: int) -> Any:
@@ -159,17 +176,32 @@ def _begin(fields: Fields) -> nodes.Begin:
     value = fields.take("begin")
     if isinstance(value, str):
         return value
-    inner = Fields(value, fields.at("begin"), "the begin of a tag")
-    kind = inner.take("type")
-    found: nodes.Begin
-    if kind == "token":
-        found = nodes.Token(inner.token(inner.take("token"), "token"))
-    elif kind == "regex":
-        found = nodes.Regex(inner.text("pattern"))
-    else:
-        inner.refuse("type", f"a tag begins with a string, a token or a regex, not with {kind!r}")
-    inner.done()
+    found: nodes.Begin = _delimiter(value, fields.at("begin"), "the begin of a tag")
     return found
+
+
+def _delimiter(value: Any, pointer: str, what: str) -> Any:
+    """A begin or end that is no plain text."""
+    inner = Fields(value, pointer, what)
+    kind = inner.left.get("type")
+    if kind not in ("token", "regex", "sequence", "or"):
+        inner.refuse("type", f"{what} is a string, a token, a regex, or a sequence or choice of these, not {kind!r}")
+    found = _format(value, pointer, 0)
+    _check_delimiter(found, pointer)
+    return found
+
+
+def _check_delimiter(node: Any, pointer: str) -> None:
+    if isinstance(node, nodes.Sequence | nodes.Or):
+        for index, element in enumerate(node.elements):
+            _check_delimiter(element, f"{pointer}/elements/{index}")
+    elif isinstance(node, nodes.Tag) and node.event is None:
+        if not isinstance(node.content, nodes.AnyText | nodes.AnyTokens):
+            raise StructuralTagError("a tag in a delimiter is any text up to another", f"{pointer}/content")
+    elif not isinstance(node, nodes.ConstString | nodes.Regex | nodes.AnyText | nodes.Token):
+        raise StructuralTagError(
+            "a delimiter is made of const_string, regex, any_text, token, and tags of any text", pointer
+        )
 
 
 def _end(fields: Fields) -> nodes.End:
@@ -181,11 +213,7 @@ def _end(fields: Fields) -> nodes.End:
             if not isinstance(text, str):
                 raise StructuralTagError(f"a string is needed, not {kind_of(text)}", fields.at("end", index))
         return tuple(value)
-    inner = Fields(value, fields.at("end"), "the end of a tag")
-    if inner.take("type") != "token":
-        inner.refuse("type", "a tag ends with a string, a list of strings or a token")
-    found = nodes.Token(inner.token(inner.take("token"), "token"))
-    inner.done()
+    found: nodes.End = _delimiter(value, fields.at("end"), "the end of a tag")
     return found
 
 
@@ -249,7 +277,10 @@ def _token_triggered(fields: Fields, depth: int) -> nodes.TokenTriggeredTags:
 
 def _separated(fields: Fields, depth: int) -> nodes.TagsWithSeparator:
     tags = _tags(fields, depth)
-    return nodes.TagsWithSeparator(tags, fields.text("separator"), **_counts(fields))
+    given = fields.left.get("separator")
+    is_list = isinstance(given, list | tuple)
+    separator = fields.texts("separator", empty=False, required=True) if is_list else fields.text("separator")
+    return nodes.TagsWithSeparator(tags, separator, **_counts(fields))
 
 
 def _rules(fields: Fields, depth: int, key: Callable[[Any, int], Any]) -> tuple[tuple[Any, Any], ...]:

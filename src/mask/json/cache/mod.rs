@@ -12,7 +12,7 @@
 //! `docs/internals/mask-caches.md` has all keys and bounds in one table.
 pub(crate) mod forced_runs;
 pub(crate) mod guide_memo;
-pub mod mask_name;
+pub(crate) mod mask_name;
 pub(crate) mod masks;
 pub(crate) mod member_values;
 pub(crate) mod patch_base;

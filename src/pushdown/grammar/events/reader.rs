@@ -181,7 +181,8 @@ impl EventReader {
                     branches = self.step(program, &branches, byte, at);
                 }
                 self.text.extend_from_slice(bytes);
-                all.extend(branches);
+                let now = self.text.len() as u32;
+                all.extend(self.count_token(program, branches, now));
             }
         }
         let is_read = !all.is_empty();

@@ -8,6 +8,7 @@ use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::reader::{EventReader, Group};
 use crate::pushdown::grammar::parse_stack::NO_FRAME;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::token_bounds::Counted;
 use crate::pushdown::json::frame::{FrameId, FrameKind};
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -20,6 +21,14 @@ pub(super) struct Branch {
     pub(super) document: u32,
     /// The frame of a document; [`NO_FRAME`] outside of documents.
     pub(super) frame: FrameId,
+    /// How many tokens hold a part of what is being read, if some terminal here is bounded in tokens.
+    pub(super) tokens: u32,
+}
+
+impl Branch {
+    fn scanning(tops: Group, scan: ScanStateId) -> Branch {
+        Branch { tops, scan, document: 0, frame: NO_FRAME, tokens: 0 }
+    }
 }
 
 /// Branches in the making.
@@ -50,7 +59,7 @@ impl EventReader {
         let bottom = self.stack.push(program.lr.start(), &[]);
         let tops = self.group(&[Top { node: bottom, start: 0 }]);
         let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
-        smallvec::smallvec![Branch { tops, scan, document: 0, frame: NO_FRAME }]
+        smallvec::smallvec![Branch::scanning(tops, scan)]
     }
 
     /// The state of the scanner where something may be read on top of these.
@@ -88,7 +97,8 @@ impl EventReader {
             } else {
                 let to = program.scanner.next(branch.scan, byte);
                 if to != REFUSED {
-                    add(&mut out, Branch { scan: to, ..*branch });
+                    let tokens = program.bounds.tokens_of(&program.scanner, to, branch.tokens);
+                    add(&mut out, Branch { scan: to, tokens, ..*branch });
                 }
                 if !program.documents.is_empty() && program.scanner.state(branch.scan).at_boundary {
                     let obligations = program.scanner.state(branch.scan).obligations;
@@ -109,9 +119,10 @@ impl EventReader {
 
     /// Makes one branch of those whose scanner is in the same state.
     fn merge(&mut self, branches: &mut Branches) {
-        branches.sort_by_key(|b| (b.frame, b.scan));
+        branches.sort_by_key(|b| (b.frame, b.scan, b.tokens));
         let mut out = Branches::new();
-        for group in branches.chunk_by(|a, b| a.scan == b.scan && a.frame == NO_FRAME && b.frame == NO_FRAME) {
+        let alike = |a: &Branch, b: &Branch| (a.scan, a.tokens) == (b.scan, b.tokens);
+        for group in branches.chunk_by(|a, b| alike(a, b) && a.frame == NO_FRAME && b.frame == NO_FRAME) {
             if let [one] = group {
                 out.push(*one);
                 continue;
@@ -180,7 +191,7 @@ impl EventReader {
             let start = self.scan_start(program, tops, obligations);
             let to = program.scanner.next(start, byte);
             if to != REFUSED {
-                add(out, Branch { tops, scan: to, document: 0, frame: NO_FRAME });
+                add(out, Branch::scanning(tops, to));
             }
             self.begin_documents(program, tops, obligations, byte, out);
         }
@@ -200,7 +211,39 @@ impl EventReader {
                 let obligations = one.obligations;
                 let Some(tops) = self.tops_of(program, one, at) else { continue };
                 let scan = self.scan_start(program, tops, obligations);
-                out.push(Branch { tops, scan, document: 0, frame: NO_FRAME });
+                out.push(Branch::scanning(tops, scan));
+            }
+        }
+        out
+    }
+
+    /// Counts a token whose text ends at `at`, as the machine of the masks does.
+    pub(super) fn count_token(&mut self, program: EventGrammar<'_>, branches: Branches, at: u32) -> Branches {
+        if program.bounds.is_empty() {
+            return branches;
+        }
+        let mut out = Branches::new();
+        for branch in branches {
+            let counted = match branch.frame {
+                NO_FRAME => program.bounds.count(&program.scanner, branch.scan, branch.tokens),
+                _ => None,
+            };
+            let Some(Counted { rest, tokens, ends }) = counted else {
+                add(&mut out, branch);
+                continue;
+            };
+            if rest != REFUSED {
+                add(&mut out, Branch { scan: rest, tokens, ..branch });
+            }
+            for (terminal, obligations) in ends {
+                let tops: SmallVec<[Top; 4]> = self.tops(branch.tops).into();
+                let mut open = SmallVec::new();
+                self.stack.shift(program, &tops, terminal, at, &mut open);
+                let Some(tops) = self.tops_of(program, Ended { obligations, open, kept: SmallVec::new() }, at) else {
+                    continue;
+                };
+                let scan = self.scan_start(program, tops, obligations);
+                add(&mut out, Branch::scanning(tops, scan));
             }
         }
         out
@@ -236,7 +279,7 @@ impl EventReader {
         let ended = Ended { obligations: NO_OBLIGATIONS, open, kept: SmallVec::new() };
         if let Some(tops) = self.tops_of(program, ended, end) {
             let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
-            out.push(Branch { tops, scan, document: 0, frame: NO_FRAME });
+            out.push(Branch::scanning(tops, scan));
         }
         out
     }
@@ -288,7 +331,7 @@ impl EventReader {
             let start = frames.start();
             let frame = frames.step(start, byte);
             if frame != NO_FRAME {
-                out.push(Branch { tops, scan: obligations, document, frame });
+                out.push(Branch { document, frame, ..Branch::scanning(tops, obligations) });
             }
         }
     }
