@@ -2,6 +2,7 @@
 
 mod found_cases;
 mod hard_grammars;
+mod indentation;
 mod random_grammar;
 mod random_grammars;
 mod recognizer;

@@ -11,7 +11,8 @@ use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
+use crate::pushdown::grammar::indentation::{Effect, NewlineUse};
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::json::frame::FrameId;
 use crate::util::hash::SeededMap;
@@ -24,6 +25,8 @@ const SMALL: u32 = 64;
 struct Place {
     group: Group,
     tops: SmallVec<[NodeId; 2]>,
+    /// The open blocks and brackets.
+    indents: NodeId,
     found: Found,
     starts: SmallVec<[(ObligationsId, ScanStateId); 2]>,
 }
@@ -40,8 +43,8 @@ struct DocumentVisit {
     all: bool,
 }
 
-/// A node of the trie, a place, and the state of the scanner.
-type Visit = (u32, u32, ScanStateId);
+/// A node of the trie, the state of the scanner, the column of a newline, and a place.
+type Visit = (u32, ScanStateId, u32, u32);
 
 /// The places behind the end of a terminal: two at most, where it is ignored and named by rules as well.
 type Ends = SmallVec<[u32; 2]>;
@@ -54,11 +57,11 @@ pub(super) struct MaskBuilder<'b, 'a> {
     own: u32,
     row: Vec<u32>,
     places: Vec<Place>,
-    ends: SeededMap<(u32, ScanStateId, u32), Ends>,
-    by_tops: SeededMap<SmallVec<[NodeId; 2]>, u32>,
-    completes: SeededMap<(u32, ScanStateId), bool>,
-    /// Node, state of the scanner and place, by node.
-    todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
+    ends: SeededMap<(u32, ScanStateId, u32, u32), Ends>,
+    by_tops: SeededMap<(NodeId, SmallVec<[NodeId; 2]>), u32>,
+    completes: SeededMap<(u32, ScanStateId, u32), bool>,
+    /// By node.
+    todo: BinaryHeap<Reverse<Visit>>,
     documents: Vec<DocumentVisit>,
     /// Readings whose scanner is in the same state are one from there on.
     merges: bool,
@@ -87,9 +90,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     /// The row, and the nodes of the stack that decided it.
     pub(super) fn build(mut self, branch: &Branch) -> (Vec<u32>, Vec<NodeId>) {
-        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
-        let place = self.place(branch.group_and(tops));
-        self.todo.push(Reverse((0, branch.scan, place)));
+        let place = self.place_of(branch);
+        self.todo.push(Reverse((0, branch.scan, branch.column, place)));
         self.run();
         // Rows of terminals that look ahead hold tokens with the byte that separates what is ahead; no text has it.
         self.masker.no_text.iter().for_each(|&t| self.row[t as usize >> 5] &= !(1 << (t & 31)));
@@ -103,8 +105,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     /// Adds to `row` the tokens that run past the end of a document; with `all` those that stay inside as well.
     pub(super) fn walk_document(mut self, branch: &Branch, document: u32, frame: FrameId, all: bool, row: &mut [u32]) {
-        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
-        let place = self.place(branch.group_and(tops));
+        let place = self.place_of(branch);
         let obligations = if branch.is_in_document() { branch.scan } else { NO_OBLIGATIONS };
         let visit = DocumentVisit { node: 0, place, document, frame, obligations, all };
         if branch.is_in_document() {
@@ -127,10 +128,12 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     fn run_scanner(&mut self) {
         // Nodes come in their order, so all ways to one are known when its turn comes.
         while let Some(Reverse(visit)) = self.todo.pop() {
-            let (node, state, mut place) = visit;
+            let (node, state, column, mut place) = visit;
             let mut others: SmallVec<[u32; 4]> = SmallVec::new();
-            while let Some(&Reverse((same_node, same_state, other))) = self.todo.peek()
-                && (same_node, same_state) == (node, state)
+            let indents = self.places[place as usize].indents;
+            while let Some(&Reverse((same_node, same_state, same_column, other))) = self.todo.peek()
+                && (same_node, same_state, same_column) == (node, state, column)
+                && (!self.merges || self.places[other as usize].indents == indents)
             {
                 self.todo.pop();
                 if other != place && !others.contains(&other) {
@@ -142,10 +145,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                     others.push(place);
                     place = self.merged(&others);
                 }
-                self.visit((node, place, state));
+                self.visit((node, state, column, place));
             } else {
                 others.push(place);
-                others.into_iter().for_each(|place| self.visit((node, place, state)));
+                others.into_iter().for_each(|place| self.visit((node, state, column, place)));
             }
         }
     }
@@ -208,7 +211,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if tops.is_empty() {
             return;
         }
-        let to = self.place((None, tops));
+        let indents = from.indents;
+        let to = self.place(None, tops, indents);
         let below = trie.children(visit.node).map(|child| (child, trie.byte[child as usize]));
         let bytes: SmallVec<[(u32, u8); 16]> =
             below.filter(|&(_, byte)| !program.scanner.forbids(visit.obligations, byte)).collect();
@@ -222,7 +226,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let start = match there.starts.iter().find(|start| start.0 == obligations) {
             Some(&(_, start)) => start,
             None => {
-                let start = program.scan_start(&there.found, obligations);
+                let newlines = program.reads_newlines(self.stack, there.indents);
+                let start = program.scan_start(&there.found, obligations, newlines);
                 there.starts.push((obligations, start));
                 start
             }
@@ -230,7 +235,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         for &(node, byte) in nodes {
             let next = program.scanner.next(start, byte);
             if next != REFUSED {
-                self.enter(node, to, next);
+                self.enter((node, next, NO_COLUMN, to), byte);
             }
         }
         if !self.places[to as usize].found.closure.has_documents {
@@ -263,31 +268,39 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         self.trie.tokens(node).iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
     }
 
-    fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>)) -> u32 {
-        if let Some(&known) = self.by_tops.get(&tops) {
+    /// The place of a branch.
+    fn place_of(&mut self, branch: &Branch) -> u32 {
+        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
+        self.place(Some(branch.tops), tops, branch.indents)
+    }
+
+    fn place(&mut self, group: Option<Group>, tops: SmallVec<[NodeId; 2]>, indents: NodeId) -> u32 {
+        let key = (indents, tops);
+        if let Some(&known) = self.by_tops.get(&key) {
             return known;
         }
+        let tops = key.1.clone();
         let group = group.unwrap_or_else(|| self.stack.group(&tops));
         let found = self.masker.program.closure(self.stack, &tops);
         self.decided.extend_from_slice(found.decided());
         let number = self.places.len() as u32;
-        self.by_tops.insert(tops.clone(), number);
-        self.places.push(Place { group, tops, found, starts: SmallVec::new() });
+        self.by_tops.insert(key, number);
+        self.places.push(Place { group, tops, indents, found, starts: SmallVec::new() });
         number
     }
 
-    /// One place for several.
+    /// One place for several with the same blocks.
     fn merged(&mut self, places: &[u32]) -> u32 {
         let mut all = Shifted::default();
         for &place in places {
             self.places[place as usize].tops.iter().for_each(|&top| all.add_top(self.stack, top));
         }
         let tops = all.finish(self.stack);
-        self.place((None, tops))
+        self.place(None, tops, self.places[places[0] as usize].indents)
     }
 
     /// Adds the tokens below a node.
-    fn visit(&mut self, (node, place, state): Visit) {
+    fn visit(&mut self, (node, state, column, place): Visit) {
         let program = self.masker.program;
         let (trie, end) = (self.trie, self.trie.end[node as usize]);
         if end == node + 1 {
@@ -295,10 +308,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
-        let lets = |terminal: u32| {
-            let closure = &self.places[place as usize].found.closure;
-            program.succession.completes_behind(terminal, closure, program.productions.terminals)
-        };
+        let newline = self.newline_use(place);
+        let lets = |terminal: u32| program.lets(terminal, &self.places[place as usize].found.closure, newline);
         // Where it can't be told at once whether a terminal can be completed, every node below is looked at.
         let told = program.succession.rules_are_free && scan.live.iter().all(|&(t, _)| lets(t));
         if settled && told && end - node > SMALL {
@@ -309,39 +320,76 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 mask.inner.or_into(&mut self.row);
             }
             let exits = self.masker.masks.exits.of(program, trie, node, state);
-            for &(at, state) in exits.iter() {
-                self.end_terminals(at, place, state);
+            for &(at, to) in exits.iter() {
+                let column = self.column_below((node, state, column, place), at);
+                self.end_terminals((at, to, column, place));
             }
             return;
         }
         for child in trie.children(node) {
-            let to = program.scanner.next(state, trie.byte[child as usize]);
+            let byte = trie.byte[child as usize];
+            let to = program.scanner.next(state, byte);
             if to != REFUSED {
-                self.enter(child, place, to);
+                self.enter((child, to, column, place), byte);
             }
         }
         if !scan.ends.is_empty() {
-            self.end_terminals(node, place, state);
+            self.end_terminals((node, state, column, place));
         }
     }
 
-    /// Adds the tokens that end at a node, and sees to those below it.
-    fn enter(&mut self, node: u32, place: u32, state: ScanStateId) {
-        if !self.completes(place, state) {
+    /// What a newline can do at a place.
+    fn newline_use(&mut self, place: u32) -> NewlineUse {
+        let program = self.masker.program;
+        if program.indenter.is_none() {
+            return NewlineUse::Dead;
+        }
+        let place = &self.places[place as usize];
+        self.decided.push(place.indents);
+        program.newline_use(self.stack, place.indents, &place.found.closure.next)
+    }
+
+    /// The column at a node below another one where the scanner stays inside one terminal.
+    fn column_below(&self, (node, mut state, mut column, place): Visit, to: u32) -> u32 {
+        let program = self.masker.program;
+        if program.indenter.is_none() {
+            return NO_COLUMN;
+        }
+        let indents = self.places[place as usize].indents;
+        let mut at = node;
+        while at != to {
+            let next = self.trie.children(at).find(|&child| child <= to && to < self.trie.end[child as usize]);
+            let Some(next) = next else { return NO_COLUMN };
+            let byte = self.trie.byte[next as usize];
+            state = program.scanner.next(state, byte);
+            column = program.column_behind(self.stack, indents, column, byte, state);
+            at = next;
+        }
+        column
+    }
+
+    /// Adds the tokens that end at a node, and sees to those below it. The column is the one before the node's byte.
+    fn enter(&mut self, (node, state, column, place): Visit, byte: u8) {
+        let indents = self.places[place as usize].indents;
+        let column = self.masker.program.column_behind(self.stack, indents, column, byte, state);
+        if !self.completes(place, state, column) {
             return;
         }
         self.allow_tokens(node);
         if self.trie.end[node as usize] > node + 1 {
-            self.todo.push(Reverse((node, state, place)));
+            self.todo.push(Reverse((node, state, column, place)));
         }
     }
 
-    fn completes(&mut self, place: u32, state: ScanStateId) -> bool {
-        if self.masker.program.succession.is_free {
+    fn completes(&mut self, place: u32, state: ScanStateId, column: u32) -> bool {
+        let program = self.masker.program;
+        if program.is_free() {
             return true;
         }
+        if program.indenter.is_some() {
+            return self.completes_with_indents(place, state, column);
+        }
         // Behind a terminal of the rules something may always follow.
-        let program = self.masker.program;
         let scan = program.scanner.state(state);
         if self.merges
             && program.succession.rules_are_free
@@ -350,10 +398,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         {
             return true;
         }
-        if let Some(&known) = self.completes.get(&(place, state)) {
+        if let Some(&known) = self.completes.get(&(place, state, column)) {
             return known;
         }
-        let branch = Branch::scanning(self.places[place as usize].group, state);
+        let branch = Branch::scanning(self.places[place as usize].group, state, NO_NODE);
         let answer = match self.masker.program.machine(self.stack).completes_nearby(&branch) {
             Some(decided) => {
                 self.decided.extend(decided);
@@ -361,7 +409,18 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             }
             None => self.search(place, &branch),
         };
-        self.completes.insert((place, state), answer);
+        self.completes.insert((place, state, column), answer);
+        answer
+    }
+
+    fn completes_with_indents(&mut self, place: u32, state: ScanStateId, column: u32) -> bool {
+        if let Some(&known) = self.completes.get(&(place, state, column)) {
+            return known;
+        }
+        let there = &self.places[place as usize];
+        let branch = Branch { column, ..Branch::scanning(there.group, state, there.indents) };
+        let answer = self.masker.program.machine(self.stack).completes_with_indents(&branch, &mut self.decided);
+        self.completes.insert((place, state, column), answer);
         answer
     }
 
@@ -382,7 +441,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// Goes on behind the terminals that may end at a node.
-    fn end_terminals(&mut self, node: u32, place: u32, state: ScanStateId) {
+    fn end_terminals(&mut self, (node, state, column, place): Visit) {
         let program = self.masker.program;
         let trie = self.trie;
         let ends = &program.scanner.state(state).ends;
@@ -399,31 +458,52 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             if bytes.is_empty() {
                 continue;
             }
-            for to in self.ends_of(place, state, number) {
+            for to in self.ends_of(place, state, column, number) {
                 self.begin(to, obligations, &bytes);
             }
         }
     }
 
     /// The places behind the end of a terminal, by its number among those that may end in a state.
-    fn ends_of(&mut self, place: u32, state: ScanStateId, number: u32) -> Ends {
-        if let Some(known) = self.ends.get(&(place, state, number)) {
+    fn ends_of(&mut self, place: u32, state: ScanStateId, column: u32, number: u32) -> Ends {
+        if let Some(known) = self.ends.get(&(place, state, column, number)) {
             return known.clone();
         }
         let program = self.masker.program;
         let (terminal, _) = program.scanner.state(state).ends[number as usize];
         let mut out = Ends::new();
-        if program.ignored.contains(&terminal) {
-            out.push(place);
-        }
-        let mut shifted = Shifted::default();
         let from = &self.places[place as usize];
-        from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
-        let tops = shifted.finish(self.stack);
-        if !tops.is_empty() {
-            out.push(self.place((None, tops)));
+        let indents = from.indents;
+        let effect = match &program.indenter {
+            None => Effect::Taken(indents),
+            Some(indenter) => {
+                if indenter.looks_at(terminal) {
+                    self.decided.push(indents);
+                }
+                indenter.effect(self.stack, indents, terminal)
+            }
+        };
+        match effect {
+            Effect::Refused => {}
+            Effect::Dropped => out.push(place),
+            Effect::EndsLine => {
+                let tops = from.tops.clone();
+                let line = program.end_line(self.stack, &tops, indents, column, &mut self.decided);
+                out.extend(line.map(|(tops, indents)| self.place(None, tops, indents)));
+            }
+            Effect::Taken(indents) => {
+                if program.ignored.contains(&terminal) {
+                    out.push(place);
+                }
+                let mut shifted = Shifted::default();
+                from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
+                let tops = shifted.finish(self.stack);
+                if !tops.is_empty() {
+                    out.push(self.place(None, tops, indents));
+                }
+            }
         }
-        self.ends.insert((place, state, number), out.clone());
+        self.ends.insert((place, state, column, number), out.clone());
         out
     }
 
@@ -433,14 +513,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if program.token_sets.is_empty() {
             return;
         }
-        let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
-        let here = self.place(branch.group_and(tops));
+        let here = self.place_of(branch);
         let mut places: SmallVec<[u32; 4]> = SmallVec::new();
         if program.scanner.state(branch.scan).at_boundary {
             places.push(here);
         } else {
             for number in 0..program.scanner.state(branch.scan).ends.len() as u32 {
-                places.extend(self.ends_of(here, branch.scan, number));
+                places.extend(self.ends_of(here, branch.scan, branch.column, number));
             }
         }
         for place in places {
@@ -450,11 +529,5 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 set.iter().for_each(|&t| self.row[t as usize >> 5] |= 1 << (t & 31));
             }
         }
-    }
-}
-
-impl Branch {
-    fn group_and(&self, tops: SmallVec<[NodeId; 2]>) -> (Option<Group>, SmallVec<[NodeId; 2]>) {
-        (Some(self.tops), tops)
     }
 }

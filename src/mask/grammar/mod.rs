@@ -17,9 +17,9 @@ pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
+use crate::pushdown::grammar::parse_stack::{Branch, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::pushdown::grammar::stack_view::StackCache;
 use crate::vocab::Vocabulary;
 
 /// Bytes of rows that one index keeps.
@@ -95,8 +95,7 @@ impl GrammarMasker<'_> {
         let branches = stack.branches(position);
         let mut is_first = true;
         for branch in branches {
-            let tops = stack.tops(branch.tops);
-            let mut view = view_of(branch, tops);
+            let mut view = stack.view(branch);
             let Some(known) = self.masks.rows.find(&mut view, stack) else { return false };
             match std::mem::replace(&mut is_first, false) {
                 true => row.copy_from_slice(&known),
@@ -127,7 +126,7 @@ impl GrammarMasker<'_> {
     }
 
     fn row_of(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {
-        let mut view = view_of(branch, stack.tops(branch.tops));
+        let mut view = stack.view(branch);
         if let Some(known) = self.masks.rows.find(&mut view, stack) {
             self.tables.count_mask(true);
             return known;
@@ -140,8 +139,4 @@ impl GrammarMasker<'_> {
         self.masks.rows.keep(&mut view, stack, &decided, row.clone(), row.len() * 4);
         row
     }
-}
-
-fn view_of(branch: &Branch, tops: &[NodeId]) -> StackView {
-    StackView::new(&[branch.scan], tops)
 }

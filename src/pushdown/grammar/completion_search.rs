@@ -45,7 +45,7 @@ impl GrammarMachine<'_> {
                 for to in next {
                     let apart = self.stack.tops(to.tops) != self.stack.tops(at.tops);
                     let states: Vec<u32> = self.stack.tops(to.tops).iter().map(|&n| self.stack.state(n)).collect();
-                    if seen.insert((states, to.scan, terminals + u32::from(apart))) {
+                    if seen.insert((states, self.line_of(&to), to.scan, terminals + u32::from(apart))) {
                         match apart {
                             true => ended.push((to, terminals + 1)),
                             false => todo.push((to, terminals)),
@@ -58,7 +58,7 @@ impl GrammarMachine<'_> {
                 let Some(&token) = set.first() else { continue };
                 for to in self.step_special(&[at], token) {
                     let states: Vec<u32> = self.stack.tops(to.tops).iter().map(|&n| self.stack.state(n)).collect();
-                    if seen.insert((states, to.scan, terminals + 1)) {
+                    if seen.insert((states, self.line_of(&to), to.scan, terminals + 1)) {
                         ended.push((to, terminals + 1));
                     }
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
+use crate::pushdown::grammar::indentation::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 
 /// Sets of symbols below the first nonterminal.
@@ -72,6 +73,52 @@ fn join(to: &mut ByteSet, from: &ByteSet) {
     to.iter_mut().zip(from).for_each(|(t, f)| *t |= f);
 }
 
+/// Whether each symbol may be without text, if these are.
+fn textless(productions: &Productions, silent: &[Symbol]) -> Vec<bool> {
+    let mut out = productions.nullable.clone();
+    silent.iter().for_each(|&s| out[s as usize] = true);
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for production in productions.all.iter().filter(|p| p.parts.iter().all(|&part| out[part as usize])) {
+            grown |= !std::mem::replace(&mut out[production.of as usize], true);
+        }
+    }
+    out
+}
+
+/// Whether there is a place behind a terminal where only that terminal may come.
+fn is_alone(productions: &Productions, firsts: &SymbolSets, nullable: &[bool], terminal: Symbol) -> bool {
+    // Symbols behind which nothing else may come somewhere.
+    let mut alone = vec![false; nullable.len()];
+    let ends_alone = |parts: &[Symbol], of: Symbol, alone: &[bool]| {
+        let mut any = false;
+        for &part in parts {
+            if firsts.of(part as usize).any(|s| s != terminal) {
+                return false;
+            }
+            any |= firsts.of(part as usize).next().is_some();
+            if !nullable[part as usize] {
+                return any;
+            }
+        }
+        alone[of as usize]
+    };
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for production in &productions.all {
+            for (at, &part) in production.parts.iter().enumerate() {
+                if !alone[part as usize] && ends_alone(&production.parts[at + 1..], production.of, &alone) {
+                    alone[part as usize] = true;
+                    grown = true;
+                }
+            }
+        }
+    }
+    alone[terminal as usize]
+}
+
 impl Follow {
     /// FIRST and FOLLOW of all symbols, down to bytes.
     pub fn of(
@@ -79,11 +126,15 @@ impl Follow {
         lexemes: &[Option<Arc<Lexeme>>],
         ignored: &[u32],
         documents: &[ByteSet],
+        indenter: Option<&Indenter>,
     ) -> Follow {
+        // What an indenter makes has no text: what follows it follows what is before it.
+        let silent: Vec<Symbol> = indenter.iter().flat_map(|indenter| indenter.silent()).collect();
+        let nullable = if silent.is_empty() { productions.nullable.clone() } else { textless(productions, &silent) };
         let symbols = productions.symbols();
         let below = productions.first_rule as usize;
         let mut firsts = SymbolSets::new(symbols, below);
-        (0..productions.first_rule).for_each(|s| {
+        (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
             firsts.insert(s as usize, s);
         });
         // Work lists over productions: who has a symbol among the parts that may come first.
@@ -93,7 +144,7 @@ impl Follow {
             for production in &productions.all {
                 for &part in &production.parts {
                     grown |= firsts.add(production.of as usize, part as usize);
-                    if !productions.nullable[part as usize] {
+                    if !nullable[part as usize] {
                         break;
                     }
                 }
@@ -110,7 +161,7 @@ impl Follow {
                     more.into_iter().for_each(|s| {
                         follows.insert(part as usize, s);
                     });
-                    if !productions.nullable[next as usize] {
+                    if !nullable[next as usize] {
                         to_end = false;
                         break;
                     }
@@ -131,10 +182,11 @@ impl Follow {
         }
         let first: Box<[ByteSet]> = lexemes.iter().map(|l| first_bytes(l.as_ref())).collect();
         let terminals = productions.terminals;
+        let newline = indenter.map(|indenter| indenter.newline);
         let mut any = [false; 256];
         first.iter().chain(documents).for_each(|set| join(&mut any, set));
         let bytes = (0..terminals).map(|t| {
-            if ignored.contains(&t) {
+            if ignored.contains(&t) || newline == Some(t) {
                 return any;
             }
             let mut out = [false; 256];
@@ -145,11 +197,15 @@ impl Follow {
                     None => {}
                 }
             }
-            ignored.iter().for_each(|&t| join(&mut out, &first[t as usize]));
+            ignored.iter().copied().chain(newline).for_each(|t| join(&mut out, &first[t as usize]));
             out
         });
         let bytes = bytes.collect();
-        let behind = |t: u32| follows.of(t as usize).filter(|&s| s < terminals).collect();
+        // A newline takes all newlines at once where something else may come behind it.
+        let skipped = newline.filter(|&newline| !is_alone(productions, &firsts, &nullable, newline));
+        let behind = |t: u32| {
+            follows.of(t as usize).filter(|&s| s < terminals && !(skipped == Some(s) && skipped == Some(t))).collect()
+        };
         let documents_behind = |t: u32| {
             let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
             symbols.map(|document| documents[document as usize]).collect()

@@ -15,6 +15,8 @@ pub mod closure;
 mod completion_search;
 pub mod document;
 pub mod follow;
+pub mod indentation;
+pub mod line_completion;
 pub mod lr_automaton;
 pub mod machine;
 pub mod parse_stack;

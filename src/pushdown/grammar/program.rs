@@ -11,6 +11,8 @@ use crate::lexeme::Lexeme;
 use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
 use crate::pushdown::grammar::follow::Follow;
+use crate::pushdown::grammar::indentation::Indenter;
+use crate::pushdown::grammar::line_completion::ReachableEnds;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
@@ -40,6 +42,10 @@ pub struct GrammarProgram {
     pub documents: Vec<Box<Program>>,
     /// Which terminals the longest match of another one lets follow.
     pub succession: Succession,
+    /// What makes terminals of indentation.
+    pub indenter: Option<Indenter>,
+    /// See [`ReachableEnds`].
+    pub reachable_ends: ReachableEnds,
 }
 
 impl GrammarProgram {
@@ -56,19 +62,22 @@ impl GrammarProgram {
         documents: Vec<Box<Program>>,
         limits: &Limits,
     ) -> Result<GrammarProgram> {
-        let inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
+        let mut inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
+        let indenter = Indenter::of(grammar, &lexemes);
+        let silent = indenter.as_ref().map(Indenter::silent);
+        silent.iter().flatten().for_each(|&t| inhabited[t as usize] = true);
         let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
         let precedence =
             grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
         let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
-        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first);
+        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first, indenter.as_ref());
         let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
         let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
         let lr = LrAutomaton::new(&productions);
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored),
+            _ => Succession::of(&scanner, &follow, &ignored, indenter.as_ref()),
         };
         let program = GrammarProgram {
             productions,
@@ -80,6 +89,8 @@ impl GrammarProgram {
             token_sets: token_sets.into(),
             documents,
             succession,
+            indenter,
+            reachable_ends: ReachableEnds::default(),
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();
@@ -106,11 +117,17 @@ impl GrammarProgram {
         self.closures.of(&self.lr, &self.productions, stack, tops)
     }
 
-    /// The state of the scanner at a boundary behind these tops.
-    pub fn scan_start(&self, found: &Found, obligations: ObligationsId) -> ScanStateId {
+    /// The state of the scanner at a boundary behind these tops. With `newlines` it reads newlines in any case.
+    pub fn scan_start(&self, found: &Found, obligations: ObligationsId, newlines: bool) -> ScanStateId {
         let terminals = self.productions.terminals;
         let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
-        self.scanner.start(next.chain(self.ignored.iter().copied()), obligations)
+        let newline = self.indenter.as_ref().filter(|_| newlines).map(|indenter| indenter.newline);
+        self.scanner.start(next.chain(self.ignored.iter().copied()).chain(newline), obligations)
+    }
+
+    /// Whether whatever was begun can be completed.
+    pub fn is_free(&self) -> bool {
+        self.succession.is_free && self.indenter.is_none()
     }
 
     /// The bytes that some terminal reads.

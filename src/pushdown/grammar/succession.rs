@@ -10,6 +10,7 @@ use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::grammar::closure::Closure;
 use crate::pushdown::grammar::follow::Follow;
+use crate::pushdown::grammar::indentation::Indenter;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{END, Scanner};
@@ -58,7 +59,7 @@ impl Succession {
     }
 
     /// For terminals that take longest matches.
-    pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32]) -> Self {
+    pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32], indenter: Option<&Indenter>) -> Self {
         let count = follow.len() as u32;
         let first: Box<[Bits]> = (0..count).map(|t| bits(follow.first(t))).collect();
         // All bytes that a terminal reads are more than those that go on, and known at once.
@@ -67,7 +68,8 @@ impl Succession {
         let mut this = Succession { first, going_on, ignored: ignored.into(), rules_are_free: false, is_free: false };
         let contextual = scanner.lexer() == Lexer::Contextual;
         for terminal in 0..count {
-            if contextual || ignored.contains(&terminal) || !this.lets_all(follow, terminal) {
+            let is_newline = indenter.is_some_and(|indenter| indenter.newline == terminal);
+            if contextual || is_newline || ignored.contains(&terminal) || !this.lets_all(follow, terminal) {
                 this.going_on[terminal as usize] = bytes_that_go_on(scanner, terminal);
             }
             if contextual {
