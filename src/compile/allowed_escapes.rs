@@ -13,7 +13,8 @@ pub(super) const ALL: &str = "nrbtf\\\"u";
 /// # Errors
 /// `Unsupported` where the option has no such meaning.
 pub(super) fn narrowed(schema: &str, allowed: &str) -> Result<String> {
-    let unsupported = |what: &str| Error::new(ErrorKind::Unsupported, format!("x-guidance: json_allowed_escapes {what}"));
+    let unsupported =
+        |what: &str| Error::new(ErrorKind::Unsupported, format!("x-guidance: json_allowed_escapes {what}"));
     if let Some(other) = allowed.chars().find(|&c| !ALL.contains(c)) {
         return Err(unsupported(&format!("names {other:?}; escapes are of {ALL:?}")));
     }
@@ -33,7 +34,9 @@ pub(super) fn narrowed(schema: &str, allowed: &str) -> Result<String> {
     }
     // Control characters without a short escape need "u".
     let mut excluded = String::from(r"\u0000-\u0007\u000b\u000e-\u001f");
-    for (c, spelled) in [('n', r"\n"), ('r', r"\r"), ('b', r"\u0008"), ('t', r"\t"), ('f', r"\f"), ('\\', r"\\"), ('"', "\"")] {
+    for (c, spelled) in
+        [('n', r"\n"), ('r', r"\r"), ('b', r"\u0008"), ('t', r"\t"), ('f', r"\f"), ('\\', r"\\"), ('"', "\"")]
+    {
         if !allowed.contains(c) {
             excluded.push_str(spelled);
         }

@@ -71,9 +71,17 @@ pub(crate) enum Condition {
     /// All.
     True,
     /// Those whose bits, as a number, compare so with a number.
-    Compare { bits: Bits, is: Comparison, with: u64 },
+    Compare {
+        bits: Bits,
+        is: Comparison,
+        with: u64,
+    },
     /// Those whose count of set bits compares so.
-    Count { bits: Bits, is: Comparison, with: u64 },
+    Count {
+        bits: Bits,
+        is: Comparison,
+        with: u64,
+    },
     And(Box<(Condition, Condition)>),
     Or(Box<(Condition, Condition)>),
     Not(Box<Condition>),

@@ -21,9 +21,9 @@ fn vocabulary() -> &'static (Arc<Vocabulary>, Tokens) {
     static ALL: OnceLock<(Arc<Vocabulary>, Tokens)> = OnceLock::new();
     ALL.get_or_init(|| {
         let more = [
-            "\n\n", "\n ", "\n  ", "\n   ", "  ", "   ", "\n\t", "\t ", "a\n", "\na", "\n a", "\n  a", ":\n", ":\n ", "\n#",
-            "#\n", "# a", "a #", "(\n", "\n)", ")\n", "()", "a:", "a\n a", "a\n  a\n", "b:\n a", "\n\nb", " b", "  b", "(a",
-            "a)\n", "\r\n", "\r\n ", "\\\n", "ab", "(\n  a", "\n \n", "#a\n a", " #", "a\n\n  ",
+            "\n\n", "\n ", "\n  ", "\n   ", "  ", "   ", "\n\t", "\t ", "a\n", "\na", "\n a", "\n  a", ":\n", ":\n ",
+            "\n#", "#\n", "# a", "a #", "(\n", "\n)", ")\n", "()", "a:", "a\n a", "a\n  a\n", "b:\n a", "\n\nb", " b",
+            "  b", "(a", "a)\n", "\r\n", "\r\n ", "\\\n", "ab", "(\n  a", "\n \n", "#a\n a", " #", "a\n\n  ",
         ];
         let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
         tokens.push(b"<end>".to_vec());

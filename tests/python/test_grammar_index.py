@@ -139,10 +139,21 @@ def test_rules_for_numbers(byte_vocabulary):
     """
     assert all(accepted(permutation, text) for text in ("abcXY", "cbaXY", "bacXY"))
     assert not any(accepted(permutation, text) for text in ("XY", "abXY", "aabcXY", "abcY"))
-    counted = 'start: up::0 "X"\nup::_ : "a" up::incr(_) %if lt(_, 6) | down::_\ndown::_ : "b" down::decr(_) %if gt(_, 0)\n  | ""'
+    counted = r"""
+    start: up::0 "X"
+    up::_   : "a" up::incr(_)   %if lt(_, 6)
+            | down::_
+    down::_ : "b" down::decr(_) %if gt(_, 0)
+            | ""
+    """
     assert all(accepted(counted, text) for text in ("X", "aX", "aabbX", "aaaaaabX"))
     assert not any(accepted(counted, text) for text in ("bX", "abbX", "aaaaaaaX"))
-    picked = 'start: p::0\np::_ : "." %if and(bit_count_ge(_, 1), not(bit_count_eq([0:2], 2))) | "a" p::set_bit(0) | "b" p::set_bit(1)'
+    picked = r"""
+    start: p::0
+    p::_ : "."               %if and(bit_count_ge(_, 1), not(bit_count_eq([0:2], 2)))
+         | "a" p::set_bit(0)
+         | "b" p::set_bit(1)
+    """
     assert (
         accepted(picked, "aa.") and accepted(picked, "b.") and not accepted(picked, "ab.") and not accepted(picked, ".")
     )

@@ -33,7 +33,15 @@ struct OpenGroup {
 
 impl OpenGroup {
     fn new(close: Option<char>, at: usize) -> Self {
-        OpenGroup { close, at, choice: Vec::new(), all: Vec::new(), sequence: Vec::new(), complements: 0, condition: None }
+        OpenGroup {
+            close,
+            at,
+            choice: Vec::new(),
+            all: Vec::new(),
+            sequence: Vec::new(),
+            complements: 0,
+            condition: None,
+        }
     }
 }
 
@@ -81,7 +89,8 @@ impl<'a> Parser<'a, '_> {
                     }
                     group.condition = Some(self.condition(0)?);
                     let (next, at) = self.peek()?;
-                    if !matches!(next, Token::Newline | Token::End | Token::Arrow | Token::Mark('|' | ')' | ']' | '}')) {
+                    if !matches!(next, Token::Newline | Token::End | Token::Arrow | Token::Mark('|' | ')' | ']' | '}'))
+                    {
                         return Err(self.error(at, "%if ends its alternative; '|' or the next line must follow it"));
                     }
                 }

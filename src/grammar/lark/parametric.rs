@@ -57,8 +57,26 @@ impl<'a> Parser<'a, '_> {
             })
         };
         const KNOWN: [&str; 20] = [
-            "and", "or", "not", "true", "bit_clear", "bit_set", "is_ones", "is_zeros", "eq", "ne", "lt", "le", "gt", "ge",
-            "bit_count_eq", "bit_count_ne", "bit_count_lt", "bit_count_le", "bit_count_gt", "bit_count_ge",
+            "and",
+            "or",
+            "not",
+            "true",
+            "bit_clear",
+            "bit_set",
+            "is_ones",
+            "is_zeros",
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "bit_count_eq",
+            "bit_count_ne",
+            "bit_count_lt",
+            "bit_count_le",
+            "bit_count_gt",
+            "bit_count_ge",
         ];
         if !KNOWN.contains(&name) {
             let hint = did_you_mean(name, KNOWN.into_iter());

@@ -10,8 +10,11 @@ use crate::grammar::model::{Grammar, Indentation, Lexer, Node, RuleId, TerminalI
 
 impl Lowering<'_> {
     /// Lark's indenter, where a grammar uses the terminals that it makes and has one for ends of lines.
-    pub(super) fn indentation(&self) -> Option<Indentation> {
-        let names = &self.tree.spaces.first()?.names;
+    ///
+    /// # Errors
+    /// `Unsupported` if only one of them is used.
+    pub(super) fn indentation(&self) -> Result<Option<Indentation>> {
+        let Some(names) = self.tree.spaces.first().map(|space| &space.names) else { return Ok(None) };
         let defined = |name: &str, declared: bool| {
             let d = *names.get(name)?;
             let fits = self.tree.definitions[d as usize].declared == declared;
@@ -22,14 +25,25 @@ impl Lowering<'_> {
             let unnamed = || self.terminal_ids.get(&TerminalKey::Text(text.to_owned(), false)).copied();
             defined(name, false).or_else(unnamed)
         };
-        Some(Indentation {
-            newline: defined("_NEWLINE", false).or_else(|| defined("_NL", false))?,
-            indent: defined("_INDENT", true)?,
-            dedent: defined("_DEDENT", true)?,
+        let Some(newline) = defined("_NEWLINE", false).or_else(|| defined("_NL", false)) else { return Ok(None) };
+        let (indent, dedent) = match (defined("_INDENT", true), defined("_DEDENT", true)) {
+            (Some(indent), Some(dedent)) => (indent, dedent),
+            (None, None) => return Ok(None),
+            (Some(one), None) | (None, Some(one)) => {
+                let message =
+                    "_INDENT and _DEDENT belong together: each block is opened by one and closed by the other";
+                let place = SourcePlace::Byte(self.terminals[one as usize].place);
+                return Err(Error::new(ErrorKind::Unsupported, message).at(place));
+            }
+        };
+        Ok(Some(Indentation {
+            newline,
+            indent,
+            dedent,
             open: [("LPAR", "("), ("LSQB", "["), ("LBRACE", "{")].into_iter().filter_map(bracket).collect(),
             close: [("RPAR", ")"), ("RSQB", "]"), ("RBRACE", "}")].into_iter().filter_map(bracket).collect(),
             tab_width: 8,
-        })
+        }))
     }
 }
 
@@ -290,8 +304,10 @@ impl<'g> Check<'g> {
             self.loose_ends(&r.body, before[rule as usize], &ends_lines, &mut wrong);
             if let Some(what) = wrong {
                 let terminal = &self.grammar.terminals[self.indentation.newline as usize].name;
-                let message =
-                    format!("in {} {what} may come where no {terminal} was read before it; let {terminal} come first", r.name);
+                let message = format!(
+                    "in {} {what} may come where no {terminal} was read before it; let {terminal} come first",
+                    r.name
+                );
                 return Err(self.error(rule, message));
             }
         }
@@ -361,9 +377,8 @@ impl<'g> Check<'g> {
             }
             Node::Choice(all) => {
                 let ends = |one: &Node| self.ends_line(std::slice::from_ref(one), rules);
-                all.iter().all(|one| {
-                    ends(one) || all.iter().any(|longer| begins(flat(longer), flat(one)) && ends(longer))
-                })
+                all.iter()
+                    .all(|one| ends(one) || all.iter().any(|longer| begins(flat(longer), flat(one)) && ends(longer)))
             }
             _ => false,
         }

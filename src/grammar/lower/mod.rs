@@ -11,9 +11,7 @@ mod validate;
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::lower::terminals::TerminalState;
-use crate::grammar::model::{
-    Document, Grammar, Lexer, Node, Rule, RuleId, Terminal, TerminalId, TokenSet, UNBOUNDED,
-};
+use crate::grammar::model::{Document, Grammar, Lexer, Node, Rule, RuleId, Terminal, TerminalId, TokenSet, UNBOUNDED};
 use crate::grammar::tree::{DefinitionId, PartId, SpaceId, Tree};
 use crate::limits::Limits;
 use crate::util::hash::SeededMap;
@@ -129,7 +127,7 @@ pub(crate) fn lower(tree: &Tree, lexer: Lexer, limits: &Limits) -> Result<Gramma
         l.let_lazy_ones_count_first(start)?;
     }
     l.x.check()?;
-    let indentation = l.indentation().filter(|i| !ignored.iter().any(|of| of.contains(&i.newline)));
+    let indentation = l.indentation()?.filter(|i| !ignored.iter().any(|of| of.contains(&i.newline)));
     let ignored = if l.explicit_ignore { Vec::new() } else { ignored.swap_remove(0) };
     let grammar = Grammar {
         exprs: l.x,

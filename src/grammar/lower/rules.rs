@@ -237,7 +237,8 @@ impl Lowering<'_> {
         match self.number(d, arguments) {
             Some(number) => Ok(condition.holds(number)),
             None => {
-                let message = format!("%if asks for the number of {:?}, which has none; write \"{}::_\"", d.name, d.name);
+                let message =
+                    format!("%if asks for the number of {:?}, which has none; write \"{}::_\"", d.name, d.name);
                 Err(self.tree.texts.error(self.tree.place(p), message))
             }
         }
@@ -300,7 +301,8 @@ impl Lowering<'_> {
                     return Ok(self.symbol(d.space, Node::Terminal(terminal)));
                 }
                 if found.is_parametric() {
-                    let message = format!("{:?} is for each number another rule; say which, as in {}::0", found.name, found.name);
+                    let message =
+                        format!("{:?} is for each number another rule; say which, as in {}::0", found.name, found.name);
                     return Err(self.tree.texts.error(self.tree.place(p), message));
                 }
                 if !found.parameters.is_empty() {

@@ -80,8 +80,9 @@ fn textless(productions: &Productions, silent: &[Symbol]) -> Vec<bool> {
     let mut grown = true;
     while grown {
         grown = false;
-        for production in productions.all.iter().filter(|p| p.parts.iter().all(|&part| out[part as usize])) {
-            grown |= !std::mem::replace(&mut out[production.of as usize], true);
+        for production in &productions.all {
+            let is_textless = production.parts.iter().all(|&part| out[part as usize]);
+            grown |= is_textless && !std::mem::replace(&mut out[production.of as usize], true);
         }
     }
     out

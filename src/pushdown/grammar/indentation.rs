@@ -112,10 +112,8 @@ impl Indenter {
             }
             accepting(at)
         };
-        let mut free: SeededMap<StateId, bool> = states
-            .iter()
-            .map(|&state| (state, next(state, b'\n').is_some_and(|behind| any_width(&behind))))
-            .collect();
+        let mut free: SeededMap<StateId, bool> =
+            states.iter().map(|&state| (state, next(state, b'\n').is_some_and(|behind| any_width(&behind)))).collect();
         let mut grown = true;
         while grown {
             grown = false;
@@ -209,11 +207,7 @@ fn states_of(lexeme: &Lexeme) -> Option<Vec<StateId>> {
 
 /// Pairs of states that two automata reach by the same text; `visit` says whether to go on behind a pair, and
 /// `None` ends the search.
-fn side_by_side(
-    a: &Lexeme,
-    b: &Lexeme,
-    mut visit: impl FnMut(StateId, StateId, u8) -> Option<bool>,
-) -> Option<()> {
+fn side_by_side(a: &Lexeme, b: &Lexeme, mut visit: impl FnMut(StateId, StateId, u8) -> Option<bool>) -> Option<()> {
     const MOST: usize = 4_000;
     let mut seen = vec![(a.start(), b.start())];
     let mut at = 0;
@@ -263,14 +257,7 @@ impl GrammarProgram {
 
     /// The column where the scanner comes into a state by a byte.
     #[inline]
-    pub fn column_behind(
-        &self,
-        stack: &ParseStack,
-        indents: NodeId,
-        column: u32,
-        byte: u8,
-        scan: ScanStateId,
-    ) -> u32 {
+    pub fn column_behind(&self, stack: &ParseStack, indents: NodeId, column: u32, byte: u8, scan: ScanStateId) -> u32 {
         let Some(indenter) = &self.indenter else { return NO_COLUMN };
         if indenter.is_in_brackets(stack, indents) {
             return NO_COLUMN;
