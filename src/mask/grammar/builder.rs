@@ -11,7 +11,7 @@ use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::indentation::{Effect, NewlineUse};
+use crate::pushdown::grammar::indenter::{Effect, NewlineUse};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::json::frame::FrameId;
@@ -345,7 +345,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             return NewlineUse::Dead;
         }
         let place = &self.places[place as usize];
-        self.decided.push(place.indents);
+        // The view of the branch says of its own place whether a bracket hides newlines.
+        if place.indents != self.places[0].indents {
+            self.decided.push(place.indents);
+        }
         program.newline_use(self.stack, place.indents, &place.found.closure.next)
     }
 
@@ -418,6 +421,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             return known;
         }
         let there = &self.places[place as usize];
+        if there.indents != self.places[0].indents {
+            self.decided.push(there.indents);
+        }
         let branch = Branch { column, ..Branch::scanning(there.group, state, there.indents) };
         let answer = self.masker.program.machine(self.stack).completes_with_indents(&branch, &mut self.decided);
         self.completes.insert((place, state, column), answer);
@@ -477,7 +483,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let effect = match &program.indenter {
             None => Effect::Taken(indents),
             Some(indenter) => {
-                if indenter.looks_at(terminal) {
+                if indenter.closes(terminal) {
                     self.decided.push(indents);
                 }
                 indenter.effect(self.stack, indents, terminal)

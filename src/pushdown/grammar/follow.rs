@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
-use crate::pushdown::grammar::indentation::Indenter;
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 
 /// Sets of symbols below the first nonterminal.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::closure::Closure;
-use crate::pushdown::grammar::indentation::NewlineUse;
+use crate::pushdown::grammar::indenter::NewlineUse;
 use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
@@ -103,7 +103,7 @@ impl GrammarMachine<'_> {
     }
 
     /// Whether the output can be completed from a branch of a grammar with an indenter. `looked` gets the nodes that
-    /// decided it.
+    /// decided it, beside whether newlines are hidden.
     pub fn completes_with_indents(&mut self, branch: &Branch, looked: &mut Vec<NodeId>) -> bool {
         if branch.is_in_document() {
             return true;
@@ -113,7 +113,6 @@ impl GrammarMachine<'_> {
         let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
         let found = program.closure(self.stack, &tops);
         looked.extend_from_slice(found.decided());
-        looked.push(branch.indents);
         let newline = program.newline_use(self.stack, branch.indents, &found.closure.next);
         let contextual = program.scanner.lexer() == Lexer::Contextual;
         let rules_are_free = program.succession.rules_are_free;

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::indentation::Effect;
+use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{
     Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack, PositionId, StackMark,
 };

@@ -123,6 +123,8 @@ struct NodeTable {
 
 /// No node.
 pub const NO_NODE: NodeId = u32::MAX;
+/// What stands for the state of an open bracket among the open blocks. States of the parser are smaller.
+pub const BRACKET: u32 = 1 << 29;
 
 fn hash(state: LrStateId, below: &[NodeId]) -> usize {
     let mut hasher = seeded();
@@ -297,7 +299,8 @@ impl ParseStack {
             return StackView::new(&[branch.scan], tops);
         }
         let all: SmallVec<[NodeId; 4]> = tops.iter().copied().chain([branch.indents]).collect();
-        StackView::new(&[branch.scan, branch.column], &all)
+        let hides_newlines = u32::from(self.state(branch.indents) == BRACKET);
+        StackView::new(&[branch.scan, branch.column, hides_newlines], &all)
     }
 
     /// All that the future of a position depends on: equal within one grammar exactly when the futures are.

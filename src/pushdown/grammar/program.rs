@@ -11,7 +11,7 @@ use crate::lexeme::Lexeme;
 use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
 use crate::pushdown::grammar::follow::Follow;
-use crate::pushdown::grammar::indentation::Indenter;
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::line_completion::ReachableEnds;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};

@@ -10,7 +10,7 @@ use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::grammar::closure::Closure;
 use crate::pushdown::grammar::follow::Follow;
-use crate::pushdown::grammar::indentation::Indenter;
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{END, Scanner};
