@@ -47,7 +47,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// The number behind a step from `number`; `None` if there is none to step from.
-    pub fn from(self, number: Option<u64>) -> Option<u64> {
+    pub fn after(self, number: Option<u64>) -> Option<u64> {
         if let Step::Set(value) = self {
             return Some(value);
         }
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn steps_keep_to_their_bits() {
         let low = Bits { from: 2, to: 4 };
-        assert_eq!(Step::Increase(low).from(Some(0b1000)), Some(0b1100));
-        assert_eq!(Step::Increase(low).from(Some(0b1101)), Some(0b1101));
-        assert_eq!(Step::Decrease(low).from(Some(0b10001)), Some(0b10001));
-        assert_eq!(Step::Decrease(low).from(Some(0b0101)), Some(0b0001));
-        assert_eq!(Step::Increase(Bits::ALL).from(Some(u64::MAX)), Some(u64::MAX));
-        assert_eq!((Step::Keep.from(None), Step::Set(3).from(None)), (None, Some(3)));
+        assert_eq!(Step::Increase(low).after(Some(0b1000)), Some(0b1100));
+        assert_eq!(Step::Increase(low).after(Some(0b1101)), Some(0b1101));
+        assert_eq!(Step::Decrease(low).after(Some(0b10001)), Some(0b10001));
+        assert_eq!(Step::Decrease(low).after(Some(0b0101)), Some(0b0001));
+        assert_eq!(Step::Increase(Bits::ALL).after(Some(u64::MAX)), Some(u64::MAX));
+        assert_eq!((Step::Keep.after(None), Step::Set(3).after(None)), (None, Some(3)));
     }
 
     #[test]

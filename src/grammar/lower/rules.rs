@@ -200,7 +200,7 @@ impl Lowering<'_> {
                     let message = format!("{name:?} has no number; write \"{name}::_: ...\" where it is defined");
                     return Err(tree.texts.error(place, message));
                 }
-                let Some(number) = step.from(self.number(d, arguments)) else {
+                let Some(number) = step.after(self.number(d, arguments)) else {
                     let message = format!("{:?} has no number that \"{name}::\" could be told by", d.name);
                     return Err(tree.texts.error(place, message));
                 };

@@ -298,9 +298,8 @@ impl ParseStack {
         if branch.indents == NO_NODE {
             return StackView::new(&[branch.scan], tops);
         }
-        let all: SmallVec<[NodeId; 4]> = tops.iter().copied().chain([branch.indents]).collect();
         let hides_newlines = u32::from(self.state(branch.indents) == BRACKET);
-        StackView::new(&[branch.scan, branch.column, hides_newlines], &all)
+        StackView::new(&[branch.scan, branch.column, hides_newlines], tops).with_blocks(branch.indents)
     }
 
     /// All that the future of a position depends on: equal within one grammar exactly when the futures are.
@@ -308,6 +307,7 @@ impl ParseStack {
         for branch in self.branches(position) {
             write(u32::from(branch.is_in_document()));
             let mut view = self.view(branch);
+            view.describe_blocks(self);
             while view.deepen(self) {}
             view.key().iter().for_each(|&word| write(word));
         }

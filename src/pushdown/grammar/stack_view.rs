@@ -8,7 +8,7 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
+use crate::pushdown::grammar::parse_stack::{BRACKET, NodeId, ParseStack};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::hash::SeededMap;
 
@@ -26,6 +26,8 @@ pub struct StackView {
     numbers: SeededMap<NodeId, u32>,
     /// Some node that was described has not exactly one below it.
     branches: bool,
+    /// The innermost of the open blocks and brackets, until they are described.
+    blocks: Option<NodeId>,
 }
 
 impl StackView {
@@ -33,10 +35,32 @@ impl StackView {
     pub fn new(prefix: &[u32], tops: &[NodeId]) -> Self {
         let mut key = SmallVec::from_slice(prefix);
         key.push(tops.len() as u32);
-        let mut view =
-            StackView { key, order: SmallVec::new(), read: 0, numbers: SeededMap::default(), branches: tops.len() > 1 };
+        let mut view = StackView {
+            key,
+            order: SmallVec::new(),
+            read: 0,
+            numbers: SeededMap::default(),
+            branches: tops.len() > 1,
+            blocks: None,
+        };
         tops.iter().for_each(|&top| view.meet(top));
         view
+    }
+
+    /// The same view of a stack with these open blocks and brackets. They are described at once or not at all.
+    pub fn with_blocks(self, innermost: NodeId) -> Self {
+        StackView { blocks: Some(innermost), ..self }
+    }
+
+    /// Describes the open blocks and brackets. False if that was done, or there are none.
+    pub fn describe_blocks(&mut self, stack: &ParseStack) -> bool {
+        let Some(innermost) = self.blocks.take() else { return false };
+        let mut node = Some(innermost);
+        while let Some(at) = node {
+            self.key.push(stack.state(at));
+            node = stack.below(at).first().copied();
+        }
+        true
     }
 
     /// Describes the next level. False if there is none.
@@ -121,6 +145,8 @@ enum Known<V> {
     Answer(V),
     /// The next level decides.
     Deeper,
+    /// The open blocks and brackets decide.
+    Blocks,
 }
 
 /// Answers by what can be seen from the top of a stack, in at most `MOST` bytes.
@@ -142,6 +168,7 @@ impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
             match self.known.get(view.key()) {
                 Some(Known::Answer(answer)) => return Some(answer),
                 Some(Known::Deeper) if view.deepen(stack) => {}
+                Some(Known::Blocks) if view.describe_blocks(stack) => {}
                 _ => return None,
             }
         }
@@ -151,13 +178,24 @@ impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
     /// others. `size` are the bytes of the answer. The view is described down to the level that decides.
     pub fn keep(&self, view: &mut StackView, stack: &ParseStack, decided: &[NodeId], answer: V, size: usize) {
         const ENTRY: usize = 64;
-        let is_seen = |view: &StackView| decided.iter().all(|&node| view.describes(node));
-        while !is_seen(view) {
-            let bytes = view.key().len() * 4 + ENTRY;
-            if self.known.with(view.key(), |_| ()).is_none() {
-                self.known.keep(view.key().into(), Known::Deeper, bytes);
+        let is_block = |node: &&NodeId| stack.state(**node) >= BRACKET;
+        let by_blocks = decided.iter().any(|node| is_block(&node));
+        let is_seen =
+            |view: &StackView| decided.iter().filter(|node| !is_block(node)).all(|&node| view.describes(node));
+        loop {
+            // What is known of a description leads on, whatever it was that decided there.
+            let known = self.known.with(view.key(), |known| matches!(known, Known::Blocks));
+            let blocks = match known {
+                Some(blocks) => blocks,
+                None if !is_seen(view) => false,
+                None if by_blocks && view.blocks.is_some() => true,
+                None => break,
+            };
+            if known.is_none() {
+                let step = if blocks { Known::Blocks } else { Known::Deeper };
+                self.known.keep(view.key().into(), step, view.key().len() * 4 + ENTRY);
             }
-            if !view.deepen(stack) {
+            if !if blocks { view.describe_blocks(stack) } else { view.deepen(stack) } {
                 break;
             }
         }
