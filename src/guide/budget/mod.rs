@@ -23,6 +23,8 @@ use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 mod affordable;
 pub(super) mod completions;
 mod fewest_tokens;
+mod grammar;
+mod grammar_positions;
 pub(super) mod plan;
 mod search;
 
@@ -81,12 +83,6 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
-        if let IndexEngine::Grammar(_) = &self.index.0.engine {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "max_tokens: the outputs of a grammar can't be bounded yet",
-            ));
-        }
         let most = max_tokens as u64;
         let mut is_searched = false;
         let reserve = match self.tokens_by_tables() {
@@ -106,7 +102,12 @@ impl Guide {
         let trie = inner.vocabulary.trie();
         // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
-        let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
+        let spelled = match &inner.engine {
+            IndexEngine::Grammar(grammar) => {
+                (0..=255u8).zip(grammar.program.used_bytes()).all(|(byte, used)| !used || single(byte))
+            }
+            _ => inner.tables.spelling.is_none() && (0..=255).all(single),
+        };
         let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
             IndexEngine::Pattern(l) => {
                 let costs = inner.costs.get_or_init(MinCosts::of_pattern);
@@ -130,17 +131,30 @@ impl Guide {
 
     /// Whether the budget is used up: only a stop token may follow.
     pub(super) fn is_spent(&self) -> bool {
-        self.budget.as_ref().is_some_and(|b| self.history.len() >= b.max_tokens)
+        self.budget.as_ref().is_some_and(|b| self.own_tokens() >= b.max_tokens)
     }
 
     /// Takes the tokens out of a row after which the output could not be completed within the budget.
     pub(super) fn keep_affordable(&mut self, row: &mut [u32]) {
         let Some(budget) = &self.budget else { return };
-        let left = (budget.max_tokens - self.history.len().min(budget.max_tokens)) as u64;
+        let left = (budget.max_tokens - self.own_tokens().min(budget.max_tokens)) as u64;
         if left == 0 {
             return row.fill(0);
         }
         if self.keep_by_tables(row, left - 1) {
+            return;
+        }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            if self.has_room_grammar(row, left - 1) {
+                return;
+            }
+            self.make_plan();
+            self.price(row, left - 1);
+            let plan = self.budget.as_ref().and_then(|b| b.reserves.last()).and_then(|r| r.plan.as_ref());
+            let plan = plan.filter(|(plan, done)| (plan.len() - done) as u64 <= left);
+            if let Some(&t) = plan.and_then(|(plan, done)| plan.get(*done)) {
+                row[t as usize >> 5] |= 1 << (t & 31);
+            }
             return;
         }
         let Some(budget) = &self.budget else { return };
@@ -169,7 +183,7 @@ impl Guide {
         }
         let after = self.after_by_tables(token);
         let Some(budget) = &self.budget else { return true };
-        let left = (budget.max_tokens - self.history.len() - 1) as u64;
+        let left = (budget.max_tokens - self.own_tokens() - 1) as u64;
         let Some(before) = budget.reserves.last().cloned() else { return false };
         let mut reserve = match after {
             Some(bound) if bound > left => return false,
@@ -183,10 +197,20 @@ impl Guide {
                 Reserve { plan, bound: bound.min(rest) }
             }
         };
+        if reserve.bound > left
+            && let Some(bound) = self.bound_grammar(left, true)
+        {
+            reserve = Reserve { plan: None, bound };
+        }
         if reserve.bound > left {
             let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
-            let Some(plan) = plan.or_else(|| self.plan_near(left)) else { return false };
-            reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
+            reserve = match plan.or_else(|| self.plan_near(left)) {
+                Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
+                None => match self.bound_grammar(left, false) {
+                    Some(bound) => Reserve { bound, plan: None },
+                    None => return false,
+                },
+            };
         }
         if let Some(budget) = &mut self.budget {
             budget.reserves.push(reserve);
@@ -266,6 +290,9 @@ impl Guide {
             let usable = |t: u32| !self.stops.contains(&t);
             return FewestTokens::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
         }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            return self.plan_grammar().map(Arc::from);
+        }
         let plan = self.in_document(|document, speller| {
             let BudgetedDocument { program, costs, arena, top, rests } = document;
             let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
@@ -296,9 +323,12 @@ impl Guide {
             let speller = FewestTokens::new(&self.index.0, usable);
             return speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), *s, most, MAX_LOOKED);
         }
-        let found = self.in_document(|document, speller| {
-            speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0), 0, most, MAX_LOOKED)
-        });
+        let found = match &self.index.0.engine {
+            IndexEngine::Grammar(_) => self.search_grammar(most, MAX_LOOKED),
+            _ => self.in_document(|document, speller| {
+                speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0), 0, most, MAX_LOOKED)
+            }),
+        };
         let mut found = found.unwrap_or(FewestSearch { plan: None, exact: false });
         // One place stands for many: what is true of them all is a plan.
         let mut twin = self.clone();
@@ -311,8 +341,11 @@ impl Guide {
         found
     }
 
-    /// At most `left` tokens that complete a pattern from here, if a short search finds them.
-    fn plan_near(&self, left: u64) -> Option<Arc<[u32]>> {
+    /// At most `left` tokens that complete a pattern or a grammar's output from here, if a short search finds them.
+    fn plan_near(&mut self, left: u64) -> Option<Arc<[u32]>> {
+        if let Position::Grammar { .. } = self.position {
+            return self.plan_grammar_near(left).map(Arc::from);
+        }
         let Position::Pattern(state) = self.position else { return None };
         self.search_near(state, left).map(Arc::from)
     }
@@ -411,6 +444,7 @@ impl Guide {
                     AffordableTokens::new(document, speller, left).keep(trie, marked, row);
                 });
             }
+            (IndexEngine::Grammar(_), Position::Grammar { .. }) => self.price_grammar(row, left),
             _ => row.fill(0),
         }
     }

@@ -59,7 +59,7 @@ impl MinCosts {
     /// shapes of a frame, only the most costly one. Not known where shapes need more than their required keys and
     /// fewest elements: there a value may be needed more than once, or another one than before.
     pub fn largest_step(&self, program: &Program) -> Option<u64> {
-        let plain_object = |o: &ObjectProgram| o.implied.is_none() && o.witnesses == 0;
+        let plain_object = |o: &ObjectProgram| o.implied.is_none() && o.witnesses == 0 && o.union.is_none();
         let plain = !program.has_unique
             && program.arrays.iter().all(|a| a.contains.is_empty())
             && program.objects.iter().all(plain_object);
@@ -101,6 +101,10 @@ impl MinCosts {
     /// An object of a shape, from its brace on.
     pub(crate) fn object(&self, program: &Program, shape: u32) -> u64 {
         let o = &program.objects[shape as usize];
-        self.object_after(program, shape, (&[], &o.required), 0, 0).saturating_add(1)
+        let after = |required: &[u64]| self.object_after(program, shape, (&[], required), 0, 0).saturating_add(1);
+        match &o.union {
+            Some(union) => (0..union.len).map(|i| after(union.required(i))).min().unwrap_or(u64::MAX),
+            None => after(&o.required),
+        }
     }
 }

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::grammar::parse_stack::{BRACKET, NO_COLUMN, NodeId, ParseStack};
+use crate::pushdown::grammar::scanner::{Obligation, Promise};
 use crate::util::hash::SeededMap;
 
-/// A node of a block, with its width below this bit. States of the parser are smaller.
-const BLOCK: u32 = 1 << 30;
+/// A node of a block, with its width below these bits.
+const BLOCK: u32 = BRACKET | 1 << 28;
 /// The widest block.
-const WIDEST: u32 = BRACKET - 1;
+const WIDEST: u32 = (1 << 28) - 1;
 
 /// The indenter of a grammar.
 pub struct Indenter {
@@ -28,12 +29,25 @@ pub struct Indenter {
     open: Box<[u32]>,
     close: Box<[u32]>,
     tab_width: u32,
-    /// By state of the newline terminal: whether it may end before another newline.
-    ends_line: SeededMap<StateId, bool>,
+    /// What is known of the newline terminal's states.
+    states: SeededMap<StateId, NewlineState>,
+    /// No other terminal takes a newline for itself.
+    is_alone: bool,
     /// From wherever the newline terminal has come, it can still be ended with a line of any width.
     pub is_free: bool,
-    /// Terminals whose beginnings are beginnings of newline terminals: comments.
-    pub inside: Box<[u32]>,
+    /// It can be begun so.
+    is_wide: bool,
+}
+
+/// What a newline terminal can do from a state.
+#[derive(Clone, Copy, Default)]
+struct NewlineState {
+    /// It may end before another newline.
+    ends_line: bool,
+    /// It is behind a newline, and more blanks lead to states that are like this one.
+    takes_blanks: bool,
+    /// Another newline leads to a line of any width.
+    begins_again: bool,
 }
 
 /// What becomes of a terminal that ended.
@@ -70,14 +84,14 @@ impl Indenter {
             open: said.open.clone().into(),
             close: said.close.clone().into(),
             tab_width: said.tab_width,
-            ends_line: SeededMap::default(),
+            states: SeededMap::default(),
+            is_alone: grammar.lexer != Lexer::Contextual || !competes(said.newline, lexemes),
             is_free: false,
-            inside: Box::default(),
+            is_wide: false,
         };
         let lexeme = lexemes[said.newline as usize].as_ref()?;
         if grammar.terminals[said.newline as usize].context.is_none() {
-            this.look_at(lexeme, &grammar.ignored, lexemes);
-            this.is_free &= grammar.lexer != Lexer::Contextual || !competes(said.newline, lexemes);
+            this.look_at(lexeme);
         }
         Some(this)
     }
@@ -88,43 +102,75 @@ impl Indenter {
     }
 
     /// Finds out what the newline terminal can do from each of its states.
-    fn look_at(&mut self, lexeme: &Lexeme, ignored: &[u32], lexemes: &[Option<Arc<Lexeme>>]) {
+    fn look_at(&mut self, lexeme: &Lexeme) {
         let Some(states) = states_of(lexeme) else { return };
         let next = |state: StateId, byte: u8| Some(lexeme.next(state, byte)).filter(|&to| to > CLOSED);
         let accepting = |state: StateId| lexeme.state(state).accepting;
         let bytes: Vec<u8> = lexeme.byte_runs().map(|run| run.0).chain([b'\n']).collect();
-        // Backwards from the ends, until nothing changes: an automaton of newlines has a handful of states.
-        let mut ends: SeededMap<StateId, bool> = states.iter().map(|&s| (s, accepting(s))).collect();
-        let any_width = |&state: &StateId| {
-            let mut at = state;
-            let mut seen = Vec::new();
-            while accepting(at) && !seen.contains(&at) {
-                seen.push(at);
-                match next(at, b' ') {
-                    Some(to) => at = to,
-                    None => return false,
+        let mut found: SeededMap<StateId, NewlineState> = states
+            .iter()
+            .map(|&state| (state, NewlineState { ends_line: accepting(state), ..NewlineState::default() }))
+            .collect();
+        // Any number of blanks may come where they lead to states that go on alike.
+        for behind in states.iter().filter_map(|&state| next(state, b'\n')).filter(|&behind| accepting(behind)) {
+            let mut chain = vec![behind];
+            while let Some(to) = chain.last().and_then(|&last| next(last, b' ')) {
+                if chain.contains(&to) || !are_alike(lexeme, behind, to) {
+                    break;
                 }
+                chain.push(to);
             }
-            accepting(at)
-        };
-        let mut free: SeededMap<StateId, bool> =
-            states.iter().map(|&state| (state, next(state, b'\n').is_some_and(|behind| any_width(&behind)))).collect();
+            let to = chain.last().and_then(|&last| next(last, b' '));
+            if to.is_some_and(|to| chain.contains(&to)) {
+                chain.iter().for_each(|state| found.entry(*state).or_default().takes_blanks = true);
+            }
+        }
+        for &state in &states {
+            let behind = next(state, b'\n');
+            found.entry(state).or_default().begins_again = behind.is_some_and(|behind| found[&behind].takes_blanks);
+        }
+        // Backwards from the ends, until nothing changes: an automaton of newlines has a handful of states.
         let mut grown = true;
         while grown {
             grown = false;
             for &state in &states {
-                for to in bytes.iter().filter(|&&b| b != b'\n').filter_map(|&b| next(state, b)) {
-                    grown |= ends[&to] && ends.insert(state, true) == Some(false);
-                }
+                let mut here = found[&state];
                 for to in bytes.iter().filter_map(|&b| next(state, b)) {
-                    grown |= free[&to] && free.insert(state, true) == Some(false);
+                    here.begins_again |= found[&to].begins_again;
+                }
+                for to in bytes.iter().filter(|&&b| b != b'\n').filter_map(|&b| next(state, b)) {
+                    here.ends_line |= found[&to].ends_line;
+                }
+                let before = found[&state];
+                if (here.begins_again, here.ends_line) != (before.begins_again, before.ends_line) {
+                    found.insert(state, here);
+                    grown = true;
                 }
             }
         }
-        self.is_free = states.iter().all(|state| free[state]);
-        self.ends_line = ends;
-        let is_inside = |&t: &u32| lexemes[t as usize].as_ref().is_some_and(|other| begins_like(other, lexeme));
-        self.inside = ignored.iter().copied().filter(is_inside).collect();
+        self.is_wide = self.is_alone && found[&lexeme.start()].begins_again;
+        self.is_free = self.is_alone && found.values().all(|state| state.begins_again);
+        self.states = found;
+    }
+
+    /// Whether the newline terminal, once it is begun, can end with a line of any width.
+    pub fn is_certain(&self) -> bool {
+        self.is_wide
+    }
+
+    /// Whether the newline terminal that made these promises may as well have ended with a wider line.
+    pub fn ends_with_any_width(&self, promises: &[Obligation]) -> bool {
+        let takes_blanks = |state: &StateId| self.states.get(state).is_some_and(|state| state.takes_blanks);
+        self.is_wide
+            && promises
+                .iter()
+                .any(|(promise, t, state)| (*promise, *t) == (Promise::NoLonger, self.newline) && takes_blanks(state))
+    }
+
+    /// How far the line is indented at least that the newline terminal ends with, from a state and a column.
+    pub fn least_width(&self, state: StateId, column: u32) -> u32 {
+        let begins_again = self.is_free || self.states.get(&state).is_some_and(|state| state.begins_again);
+        if column == NO_COLUMN || begins_again { 0 } else { column }
     }
 
     /// The node of the outermost block.
@@ -164,11 +210,6 @@ impl Indenter {
         }
     }
 
-    /// Whether a terminal closes a bracket.
-    pub fn closes(&self, terminal: u32) -> bool {
-        self.close.contains(&terminal)
-    }
-
     /// How far the line is indented behind a byte of the newline terminal, which is then in this state.
     pub fn column_behind(&self, column: u32, byte: u8, state: StateId) -> u32 {
         let column = match byte {
@@ -178,8 +219,8 @@ impl Indenter {
             b'\t' => column.saturating_add(self.tab_width).min(WIDEST),
             _ => column,
         };
-        match self.ends_line.get(&state) {
-            Some(false) => NO_COLUMN,
+        match self.states.get(&state) {
+            Some(state) if !state.ends_line => NO_COLUMN,
             _ => column,
         }
     }
@@ -226,9 +267,28 @@ fn side_by_side(a: &Lexeme, b: &Lexeme, mut visit: impl FnMut(StateId, StateId, 
     Some(())
 }
 
-/// Whether every beginning of a text of `one` is a beginning of a text of `other`.
-fn begins_like(one: &Lexeme, other: &Lexeme) -> bool {
-    side_by_side(one, other, |_, to, _| (to > CLOSED).then_some(true)).is_some()
+/// Whether the same texts lead from two states to an end.
+fn are_alike(lexeme: &Lexeme, one: StateId, other: StateId) -> bool {
+    const MOST: usize = 1_000;
+    let accepts = |state: StateId| state > CLOSED && lexeme.state(state).accepting;
+    let mut seen = vec![(one, other)];
+    let mut at = 0;
+    while let Some(&(x, y)) = seen.get(at) {
+        at += 1;
+        if accepts(x) != accepts(y) || (x > CLOSED) != (y > CLOSED) || seen.len() > MOST {
+            return false;
+        }
+        if x == y || x <= CLOSED {
+            continue;
+        }
+        for (lo, _) in lexeme.byte_runs() {
+            let to = (lexeme.next(x, lo), lexeme.next(y, lo));
+            if !seen.contains(&to) {
+                seen.push(to);
+            }
+        }
+    }
+    true
 }
 
 /// Whether another terminal may match a text with a newline that the newline terminal begins as well.

@@ -10,6 +10,7 @@ use crate::pushdown::grammar::parse_stack::{
 };
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::succession::Outlook;
 
 /// Branches in the making.
 pub type Branches = SmallVec<[Branch; 4]>;
@@ -41,10 +42,10 @@ pub struct GrammarMachine<'m> {
 impl GrammarMachine<'_> {
     /// Makes the first position. It has no branches if nothing is accepted.
     pub fn start(&mut self) -> PositionId {
-        let bottom = self.stack.push(crate::pushdown::grammar::lr_automaton::LrAutomaton::START, &[]);
+        let bottom = self.stack.push(self.program.lr.start(), &[]);
         let tops = self.stack.group(&[bottom]);
         let indents = self.program.indenter.as_ref().map_or(NO_NODE, |indenter| indenter.bottom(self.stack));
-        let scan = self.scan_start(&[bottom], NO_OBLIGATIONS, indents);
+        let scan = self.scan_start(&[bottom], NO_OBLIGATIONS);
         let branch = Branch::scanning(tops, scan, indents);
         let live = self.completes(&branch);
         let all = [branch];
@@ -52,9 +53,9 @@ impl GrammarMachine<'_> {
     }
 
     /// The state of the scanner at a boundary.
-    fn scan_start(&mut self, tops: &[NodeId], obligations: ObligationsId, indents: NodeId) -> ScanStateId {
+    fn scan_start(&mut self, tops: &[NodeId], obligations: ObligationsId) -> ScanStateId {
         let found = self.program.closure(self.stack, tops);
-        self.program.scan_start(&found, obligations, self.program.reads_newlines(self.stack, indents))
+        self.program.scan_start(&found, obligations)
     }
 
     /// The branches behind a byte; none if it is refused. Branches that cannot be completed are among them where
@@ -121,7 +122,7 @@ impl GrammarMachine<'_> {
         let mut found: Option<Found> = None;
         for &(terminal, obligations) in ends {
             if let Some(byte) = byte
-                && (!program.follow.bytes(terminal)[usize::from(byte)] || program.scanner.forbids(obligations, byte))
+                && !program.may_follow(terminal, obligations, byte)
             {
                 continue;
             }
@@ -179,8 +180,7 @@ impl GrammarMachine<'_> {
             let (obligations, indents) = (one.obligations, one.indents);
             let Some((tops, nodes)) = self.tops_of(one) else { continue };
             let found = self.program.closure(self.stack, &nodes);
-            let newlines = self.program.reads_newlines(self.stack, indents);
-            let start = self.program.scan_start(&found, obligations, newlines);
+            let start = self.program.scan_start(&found, obligations);
             let to = self.program.scanner.next(start, byte);
             if to != REFUSED {
                 let column = self.program.column_behind(self.stack, indents, NO_COLUMN, byte, to);
@@ -205,7 +205,7 @@ impl GrammarMachine<'_> {
             for one in ended {
                 let (obligations, indents) = (one.obligations, one.indents);
                 let Some((tops, nodes)) = self.tops_of(one) else { continue };
-                let scan = self.scan_start(&nodes, obligations, indents);
+                let scan = self.scan_start(&nodes, obligations);
                 out.push(Branch::scanning(tops, scan, indents));
             }
         }
@@ -220,8 +220,8 @@ impl GrammarMachine<'_> {
             if !self.program.scanner.may_end(obligations) {
                 return false;
             }
-            let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-            self.program.accepts_behind(self.stack, &tops, branch.indents, &mut Vec::new())
+            let found = self.program.closure(self.stack, self.stack.tops(branch.tops));
+            self.program.accepts_behind(self.stack, &found, &mut Vec::new())
         })
     }
 
@@ -247,7 +247,7 @@ impl GrammarMachine<'_> {
         for one in ended {
             let indents = one.indents;
             if let Some((tops, nodes)) = self.tops_of(one) {
-                let scan = self.scan_start(&nodes, NO_OBLIGATIONS, indents);
+                let scan = self.scan_start(&nodes, NO_OBLIGATIONS);
                 out.push(Branch::scanning(tops, scan, indents));
             }
         }
@@ -273,16 +273,16 @@ impl GrammarMachine<'_> {
     /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
     /// follow, that takes a search.
     pub fn completes(&mut self, branch: &Branch) -> bool {
-        self.program.is_free()
-            || match self.program.indenter {
-                Some(_) => self.completes_with_indents(branch, &mut Vec::new()),
-                None => self.completes_nearby(branch).is_some() || self.search_completion(branch),
-            }
+        match self.outlook(branch, &mut Vec::new()) {
+            Outlook::Open | Outlook::Completes => true,
+            Outlook::Dead => false,
+            Outlook::Unknown => self.search_completion(branch, &mut Vec::new()),
+        }
     }
 
     /// The branches that can be completed.
     fn completing(&mut self, branches: Branches) -> Branches {
-        if self.program.is_free() {
+        if self.program.succession.is_free {
             return branches;
         }
         branches.into_iter().filter(|branch| self.completes(branch)).collect()

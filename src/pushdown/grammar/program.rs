@@ -10,9 +10,9 @@ use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::Lexeme;
 use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
+use crate::pushdown::grammar::completion::prospects::Prospects;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::indenter::Indenter;
-use crate::pushdown::grammar::line_completion::ReachableEnds;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
@@ -42,10 +42,10 @@ pub struct GrammarProgram {
     pub documents: Vec<Box<Program>>,
     /// Which terminals the longest match of another one lets follow.
     pub succession: Succession,
+    /// How outputs are completed where longest matches may forbid what follows, as far as it was asked.
+    pub prospects: Prospects,
     /// What makes terminals of indentation.
     pub indenter: Option<Indenter>,
-    /// See [`ReachableEnds`].
-    pub reachable_ends: ReachableEnds,
 }
 
 impl GrammarProgram {
@@ -73,12 +73,13 @@ impl GrammarProgram {
         let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first, indenter.as_ref());
         let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
         let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
-        let lr = LrAutomaton::new(&productions);
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored, indenter.as_ref()),
+            _ => Succession::of(&scanner, &follow, &ignored, &documents_first, indenter.as_ref()),
         };
+        let prospects = Prospects::new(&scanner, documents_first);
+        let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
         let program = GrammarProgram {
             productions,
             lr,
@@ -89,8 +90,8 @@ impl GrammarProgram {
             token_sets: token_sets.into(),
             documents,
             succession,
+            prospects,
             indenter,
-            reachable_ends: ReachableEnds::default(),
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();
@@ -117,27 +118,31 @@ impl GrammarProgram {
         self.closures.of(&self.lr, &self.productions, stack, tops)
     }
 
-    /// The state of the scanner at a boundary behind these tops. With `newlines` it reads newlines in any case.
-    pub fn scan_start(&self, found: &Found, obligations: ObligationsId, newlines: bool) -> ScanStateId {
-        let terminals = self.productions.terminals;
-        let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
-        let newline = self.indenter.as_ref().filter(|_| newlines).map(|indenter| indenter.newline);
-        self.scanner.start(next.chain(self.ignored.iter().copied()).chain(newline), obligations)
+    /// The state of the scanner at a boundary behind these tops. With an indenter it finds newlines everywhere.
+    pub fn scan_start(&self, found: &Found, obligations: ObligationsId) -> ScanStateId {
+        let start = *found.closure.scan_start.get_or_init(|| {
+            let terminals = self.productions.terminals;
+            let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
+            let newline = self.indenter.as_ref().map(|indenter| indenter.newline);
+            self.scanner.start(next.chain(self.ignored.iter().copied()).chain(newline))
+        });
+        self.scanner.oblige_start(start, obligations)
     }
 
-    /// Whether whatever was begun can be completed.
-    pub fn is_free(&self) -> bool {
-        self.succession.is_free && self.indenter.is_none()
+    /// Whether a byte may come behind the end of a terminal somewhere in the grammar, and no obligation forbids it.
+    #[inline]
+    pub fn may_follow(&self, terminal: u32, obligations: ObligationsId, byte: u8) -> bool {
+        self.follow.bytes(terminal)[usize::from(byte)] && !self.scanner.forbids(obligations, byte)
     }
 
     /// The bytes that some terminal reads.
     pub fn used_bytes(&self) -> ByteSet {
+        if !self.documents.is_empty() {
+            return [true; 256];
+        }
         let mut out = [false; 256];
         for terminal in 0..self.productions.terminals {
             let Some(lexeme) = self.scanner.lexeme(terminal) else { continue };
-            if !self.documents.is_empty() {
-                return [true; 256];
-            }
             out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
         }
         out

@@ -8,12 +8,14 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::parse_stack::{BRACKET, NodeId, ParseStack};
+use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::hash::SeededMap;
 
 /// A state whose node has not exactly one node below that is met for the first time.
 const BRANCHING: u32 = 1 << 31;
+/// Set in the description of a node that [completes](ParseStack::completes).
+const COMPLETES: u32 = 1 << 29;
 
 /// The description of a stack down to some level.
 pub struct StackView {
@@ -26,8 +28,10 @@ pub struct StackView {
     numbers: SeededMap<NodeId, u32>,
     /// Some node that was described has not exactly one below it.
     branches: bool,
-    /// The innermost of the open blocks and brackets, until they are described.
+    /// The innermost of the open blocks and brackets that are not described.
     blocks: Option<NodeId>,
+    /// Those that are.
+    described_blocks: SmallVec<[NodeId; 4]>,
 }
 
 impl StackView {
@@ -42,24 +46,24 @@ impl StackView {
             numbers: SeededMap::default(),
             branches: tops.len() > 1,
             blocks: None,
+            described_blocks: SmallVec::new(),
         };
         tops.iter().for_each(|&top| view.meet(top));
         view
     }
 
-    /// The same view of a stack with these open blocks and brackets. They are described at once or not at all.
+    /// The same view of a stack with these open blocks and brackets. They are described one by one, from the innermost
+    /// outwards.
     pub fn with_blocks(self, innermost: NodeId) -> Self {
         StackView { blocks: Some(innermost), ..self }
     }
 
-    /// Describes the open blocks and brackets. False if that was done, or there are none.
-    pub fn describe_blocks(&mut self, stack: &ParseStack) -> bool {
-        let Some(innermost) = self.blocks.take() else { return false };
-        let mut node = Some(innermost);
-        while let Some(at) = node {
-            self.key.push(stack.state(at));
-            node = stack.below(at).first().copied();
-        }
+    /// Describes the next block or bracket. False if there is none.
+    pub fn describe_block(&mut self, stack: &ParseStack) -> bool {
+        let Some(node) = self.blocks else { return false };
+        self.key.push(stack.state(node));
+        self.described_blocks.push(node);
+        self.blocks = stack.below(node).first().copied();
         true
     }
 
@@ -71,7 +75,7 @@ impl StackView {
         }
         for at in self.read..end {
             let node = self.order[at];
-            let state = stack.state(node);
+            let state = stack.state(node) | if stack.completes(node) { COMPLETES } else { 0 };
             let below = stack.below(node);
             if let [one] = below
                 && (!self.branches || self.number(*one).is_none())
@@ -126,7 +130,7 @@ impl StackView {
 
     /// Whether a node is described.
     pub fn describes(&self, node: NodeId) -> bool {
-        self.number(node).is_some_and(|number| (number as usize) < self.read)
+        self.number(node).is_some_and(|number| (number as usize) < self.read) || self.described_blocks.contains(&node)
     }
 
     /// The number of a node in the order, described or met next.
@@ -145,8 +149,29 @@ enum Known<V> {
     Answer(V),
     /// The next level decides.
     Deeper,
-    /// The open blocks and brackets decide.
-    Blocks,
+    /// The next block or bracket decides.
+    Block,
+    /// The next level decides, and most of the answer is this.
+    Mostly(V),
+}
+
+impl<V> Known<V> {
+    /// Describes what decides. False if nothing is left.
+    fn lead_on(&self, view: &mut StackView, stack: &ParseStack) -> bool {
+        match self {
+            Known::Answer(_) => false,
+            Known::Block => view.describe_block(stack) || view.deepen(stack),
+            Known::Deeper | Known::Mostly(_) => view.deepen(stack) || view.describe_block(stack),
+        }
+    }
+}
+
+/// What a cache says of a stack.
+pub struct LookUp<V> {
+    /// The answer.
+    pub answer: Option<V>,
+    /// Most of it, where the answer itself is not known.
+    pub mostly: Option<V>,
 }
 
 /// Answers by what can be seen from the top of a stack, in at most `MOST` bytes.
@@ -164,38 +189,49 @@ impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
     /// The answer for a stack, if it is known. The view is described down to the level that decides, or as far as
     /// something is known.
     pub fn find(&self, view: &mut StackView, stack: &ParseStack) -> Option<V> {
+        self.look_up(view, stack).answer
+    }
+
+    /// The answer for a stack, or most of it, as far as they are known.
+    pub fn look_up(&self, view: &mut StackView, stack: &ParseStack) -> LookUp<V> {
+        let mut found = LookUp { answer: None, mostly: None };
         loop {
-            match self.known.get(view.key()) {
-                Some(Known::Answer(answer)) => return Some(answer),
-                Some(Known::Deeper) if view.deepen(stack) => {}
-                Some(Known::Blocks) if view.describe_blocks(stack) => {}
-                _ => return None,
+            let Some(known) = self.known.get(view.key()) else { return found };
+            let leads_on = known.lead_on(view, stack);
+            match known {
+                Known::Answer(answer) => found.answer = Some(answer),
+                Known::Mostly(answer) => found.mostly = Some(answer),
+                Known::Deeper | Known::Block => {}
+            }
+            if !leads_on {
+                return found;
             }
         }
+    }
+
+    /// Keeps most of an answer, for all stacks of which a view describes as much. `size` are its bytes.
+    pub fn keep_mostly(&self, view: &StackView, answer: V, size: usize) {
+        self.known.keep(view.key().into(), Known::Mostly(answer), view.key().len() * 4 + 64 + size);
     }
 
     /// Keeps an answer that these nodes decided, those with at least the number `own` not counted: they are made from
     /// others. `size` are the bytes of the answer. The view is described down to the level that decides.
     pub fn keep(&self, view: &mut StackView, stack: &ParseStack, decided: &[NodeId], answer: V, size: usize) {
         const ENTRY: usize = 64;
-        let is_block = |node: &&NodeId| stack.state(**node) >= BRACKET;
-        let by_blocks = decided.iter().any(|node| is_block(&node));
-        let is_seen =
-            |view: &StackView| decided.iter().filter(|node| !is_block(node)).all(|&node| view.describes(node));
-        loop {
+        while !decided.iter().all(|&node| view.describes(node)) {
             // What is known of a description leads on, whatever it was that decided there.
-            let known = self.known.with(view.key(), |known| matches!(known, Known::Blocks));
-            let blocks = match known {
-                Some(blocks) => blocks,
-                None if !is_seen(view) => false,
-                None if by_blocks && view.blocks.is_some() => true,
-                None => break,
-            };
-            if known.is_none() {
-                let step = if blocks { Known::Blocks } else { Known::Deeper };
-                self.known.keep(view.key().into(), step, view.key().len() * 4 + ENTRY);
-            }
-            if !if blocks { view.describe_blocks(stack) } else { view.deepen(stack) } {
+            let known = self.known.with(view.key(), |known| match known {
+                Known::Answer(_) => None,
+                Known::Block => Some(Known::Block),
+                Known::Deeper | Known::Mostly(_) => Some(Known::Deeper),
+            });
+            let step = known.flatten().unwrap_or_else(|| {
+                let by_levels = decided.iter().any(|&node| !view.describes(node) && !stack.is_block(node));
+                let step = if by_levels { Known::Deeper } else { Known::Block };
+                self.known.keep(view.key().into(), step.clone(), view.key().len() * 4 + ENTRY);
+                step
+            });
+            if !step.lead_on(view, stack) {
                 break;
             }
         }
