@@ -92,7 +92,7 @@ impl<'a> GrammarPositions<'a> {
         // Equal nodes are one node, so their names describe what lies below.
         let mut each: Vec<Vec<u32>> = Vec::with_capacity(branches.len());
         for branch in &branches {
-            let mut words = vec![branch.scan, u32::from(branch.is_in_document())];
+            let mut words = vec![branch.scan, branch.indents, branch.column, u32::from(branch.is_in_document())];
             if branch.is_in_document()
                 && let Some(arena) = &self.stack.arena
             {

@@ -300,7 +300,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
         // Where some of the states that follow are dead, every node below is looked at.
-        if !settled || size < SMALL || !std::ptr::eq(trie, self.trie) || self.outlook(place, state, column).0 != Outlook::Open
+        if !settled
+            || size < SMALL
+            || !std::ptr::eq(trie, self.trie)
+            || self.outlook(place, state, column).0 != Outlook::Open
         {
             return self.walk(trie, visit);
         }

@@ -193,6 +193,14 @@ impl Indenter {
         stack.state(indents) == BRACKET
     }
 
+    /// Whether a terminal opens a bracket, or closes one.
+    pub fn bracket(&self, terminal: u32) -> Option<bool> {
+        match self.open.contains(&terminal) {
+            true => Some(true),
+            false => self.close.contains(&terminal).then_some(false),
+        }
+    }
+
     /// What becomes of a terminal that ended.
     pub fn effect(&self, stack: &mut ParseStack, indents: NodeId, terminal: u32) -> Effect {
         if terminal == self.newline {

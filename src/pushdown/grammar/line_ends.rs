@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::indenter::NewlineUse;
+use crate::pushdown::grammar::indenter::{Indenter, NewlineUse};
 use crate::pushdown::grammar::parse_stack::{NO_COLUMN, NodeId, ParseStack};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::ScanStateId;
@@ -20,6 +20,12 @@ impl GrammarProgram {
         if indenter.is_in_brackets(stack, indents) {
             return NO_COLUMN;
         }
+        self.column_outside(indenter, column, byte, scan)
+    }
+
+    /// The column where the scanner comes into a state by a byte outside of brackets.
+    #[inline]
+    pub(super) fn column_outside(&self, indenter: &Indenter, column: u32, byte: u8, scan: ScanStateId) -> u32 {
         let live = &self.scanner.state(scan).live;
         match live.iter().find(|(terminal, _)| *terminal == indenter.newline) {
             Some(&(_, state)) => indenter.column_behind(column, byte, state),

@@ -213,6 +213,11 @@ impl Scanner {
         self.intern(&mut self.lock(), live, NO_OBLIGATIONS, true)
     }
 
+    /// The state at a boundary where all terminals may begin.
+    pub fn start_of_all(&self) -> ScanStateId {
+        self.start((0..self.len() as u32).filter(|&t| self.lexeme(t).is_some()))
+    }
+
     /// A state at a boundary, with obligations.
     pub fn oblige_start(&self, start: ScanStateId, obligations: ObligationsId) -> ScanStateId {
         if obligations == NO_OBLIGATIONS {

@@ -231,13 +231,7 @@ impl GrammarMachine<'_> {
     }
 
     /// The outlook of a state of the scanner where `found` says what may come.
-    pub fn outlook_at(
-        &mut self,
-        state: ScanStateId,
-        found: &Found,
-        line: Line,
-        decided: &mut Vec<NodeId>,
-    ) -> Outlook {
+    pub fn outlook_at(&mut self, state: ScanStateId, found: &Found, line: Line, decided: &mut Vec<NodeId>) -> Outlook {
         let program = self.program;
         let scan = program.scanner.state(state);
         let mut looks = LOOKS;

@@ -246,12 +246,7 @@ impl EventReader {
     }
 
     /// The tops behind the end of the next block, as the end of the output closes it.
-    pub(super) fn close_block(
-        &mut self,
-        program: EventGrammar<'_>,
-        tops: &[Top],
-        at: u32,
-    ) -> SmallVec<[Top; 4]> {
+    pub(super) fn close_block(&mut self, program: EventGrammar<'_>, tops: &[Top], at: u32) -> SmallVec<[Top; 4]> {
         let Some(indenter) = &program.indenter else { return SmallVec::new() };
         let open = self.shift_all(program, tops.into(), &[indenter.dedent], at);
         self.stack.close(program, open).iter().map(|&node| Top { node, start: at }).collect()
