@@ -117,7 +117,8 @@ fn widths_say_which_blocks_end() {
         ("a\n\n\na\n", true),
         ("b:\n a\n", true),
         ("b:\na\n", false),
-        (" a\n", false),
+        // Only newlines say how far a line is indented.
+        (" a\n", true),
         ("a\n a\n", false),
         ("b:\n  b:\n    a\n  a\na\n", true),
         ("b:\n  b:\n    a\n a\n", false),

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from interlock import Index, UnsupportedError, grammars
+from interlock import Index, UnsupportedError, events, grammars
 
 DECLARED = "%declare _INDENT _DEDENT\n"
 TREE = r"""
@@ -137,3 +137,47 @@ def test_what_comes_behind_a_newline(byte_vocabulary):
     assert not next_byte(b"x =", b"#") and next_byte(b"x = (", b"#")
     with pytest.raises(UnsupportedError, match="contextual"):
         Index.from_grammar(grammars.load("python"), byte_vocabulary, lexer="dynamic")
+
+
+def test_captures_hold_blocks(byte_vocabulary):
+    rules = STATEMENTS.replace("suite: ", "suite[capture]: ").replace("call: ", "call[capture]: ")
+    index = Index.from_grammar(rules + DECLARED, byte_vocabulary, lexer="contextual")
+
+    def captured(text: str) -> list[tuple[str, bytes]]:
+        return [(e.name, e.data) for e in index.parse(text) if isinstance(e, events.Captured)]
+
+    # A line's end takes the blanks of the next line.
+    assert captured("b:\n  a\na\n") == [("call", b"a"), ("suite", b"\n  a\n"), ("call", b"a")]
+    inner, outer = b"\n    a(a\na)\n  ", b"\n  b:\n    a(a\na)\n  a\n"
+    calls = [("call", b"a"), ("call", b"a"), ("call", b"a(a\na)")]
+    assert captured("b:\n  b:\n    a(a\na)\n  a\n") == [*calls, ("suite", inner), ("call", b"a"), ("suite", outer)]
+    # The end of the output closes blocks without a newline.
+    rules = COMMENTS.replace("suite: ", "suite[capture]: ")
+    index = Index.from_grammar(rules + DECLARED, byte_vocabulary, lexer="contextual")
+    assert captured("b:\n a") == [("suite", b"\n a")]
+    guide = index.guide()
+    for rounds in range(2):
+        guide.advance_many(list(b"b:\n  b:\n    a\n  "))
+        guide.events()
+        guide.advance_many(list(b"a\na"))
+        found = [e.data for e in guide.events() if isinstance(e, events.Captured)]
+        guide.rollback(len(guide.tokens))
+        assert found[-1:] == [b"\n  b:\n    a\n  a\n"], rounds
+
+
+@pytest.mark.parametrize(("rules", "most"), [(TREE, 30), (STATEMENTS, 30), (COMMENTS, 30)])
+def test_budgets_close_blocks(byte_vocabulary, rules, most):
+    index = Index.from_grammar(rules + DECLARED, byte_vocabulary, lexer="contextual")
+    rng = random.Random(5)
+    blocks = 0
+    for tokens in range(12, most):
+        guide = index.guide(max_tokens=tokens)
+        while not guide.is_finished:
+            allowed = [int(t) for t in guide.allowed_token_ids()]
+            assert allowed, bytes(guide.tokens)
+            likely = [t for t in allowed if t < 256 and t in b"ab:\n  "]
+            guide.advance(rng.choice(likely if likely and rng.random() < 0.9 else allowed))
+        text = bytes(t for t in guide.tokens if t < 256)
+        blocks += b"\n " in text
+        assert len(guide.tokens) <= tokens and accepted(index, text.decode())
+    assert blocks > 3
