@@ -42,7 +42,7 @@ use crate::index::IndexEngine;
 use crate::lexeme::max_distance::farthest;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, StateId};
-use crate::mask::structural_tokens::{STRUCTURAL, StructuralTokens};
+use crate::mask::json::structural_tokens::{STRUCTURAL, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameId, NONE};

@@ -26,7 +26,7 @@ use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
-use crate::mask::structural_tokens::StructuralTokens;
+use crate::mask::json::structural_tokens::StructuralTokens;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::arena::Arena;
