@@ -199,8 +199,7 @@ fn nested_grammars_ignore_what_is_theirs() {
 
 #[test]
 fn declared_terminals_make_an_indenter() {
-    let text =
-        "start: \"if\" \":\" _NEWLINE _INDENT \"(\" \")\" _NEWLINE _DEDENT\n_NEWLINE: /\\n[ ]*/\n%declare _INDENT _DEDENT";
+    let text = "start: \"if\" \":\" _NEWLINE _INDENT \"(\" \")\" _NEWLINE _DEDENT\n_NEWLINE: /\\n[ ]*/\n%declare _INDENT _DEDENT";
     let options = GrammarOptions { lexer: Some(Lexer::Contextual), ..lark() };
     let grammar = parse(text, &options, &Limits::default()).expect("it is a grammar");
     let name = |t: u32| grammar.terminals[t as usize].name.clone();

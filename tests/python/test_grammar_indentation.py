@@ -85,7 +85,7 @@ def test_no_byte_leads_into_a_dead_end(byte_vocabulary):
                 break
             allowed = [int(t) for t in guide.allowed_token_ids() if t < 256]
             assert allowed, guide.tokens
-            guide.advance(rng.choice([b for b in allowed if b in b"\n) a"] or allowed))
+            guide.advance(rng.choice([b for b in allowed if b in b"\n):a "] or allowed))
         assert guide.is_accepting
 
 
@@ -172,12 +172,12 @@ def test_budgets_close_blocks(byte_vocabulary, rules, most):
     blocks = 0
     for tokens in range(12, most):
         guide = index.guide(max_tokens=tokens)
-        while not guide.is_finished:
+        while not guide.is_terminated:
             allowed = [int(t) for t in guide.allowed_token_ids()]
             assert allowed, bytes(guide.tokens)
             likely = [t for t in allowed if t < 256 and t in b"ab:\n  "]
             guide.advance(rng.choice(likely if likely and rng.random() < 0.9 else allowed))
         text = bytes(t for t in guide.tokens if t < 256)
         blocks += b"\n " in text
-        assert len(guide.tokens) <= tokens and accepted(index, text.decode())
+        assert len(text) <= tokens and accepted(index, text.decode())
     assert blocks > 3

@@ -63,6 +63,8 @@ pub struct Follow {
     places: Box<[Box<[u64]>]>,
     /// Terminals that may begin wherever another one does.
     everywhere: Box<[u32]>,
+    /// For each terminal whether it may come behind another one.
+    behind_any: Box<[bool]>,
 }
 
 fn first_bytes(lexeme: Option<&Arc<Lexeme>>) -> ByteSet {
@@ -220,6 +222,9 @@ impl Follow {
         };
         // What may come at one place may come behind one symbol, or first of all.
         let mut places: Vec<Box<[u64]>> = (0..below).map(|s| follows.row(s).into()).collect();
+        let mut behind_any = vec![false; terminals as usize];
+        let behind_some = (0..below).flat_map(|s| follows.of(s)).filter(|&s| s < terminals);
+        behind_some.for_each(|s| behind_any[s as usize] = true);
         places.push(firsts.row(productions.start as usize).into());
         places.sort_unstable();
         places.dedup();
@@ -229,6 +234,7 @@ impl Follow {
             first,
             places: places.into(),
             everywhere: beside.into(),
+            behind_any: behind_any.into(),
             terminals: (0..terminals).map(behind).collect(),
             documents: (0..terminals).map(documents_behind).collect(),
         }
@@ -245,12 +251,15 @@ impl Follow {
         self.first.len()
     }
 
-    /// Whether two terminals may begin at one place.
-    pub fn together(&self, one: u32, other: u32) -> bool {
+    /// Whether a terminal may begin where another one does. Where one may begin anywhere, the very first place of a text is
+    /// left aside: a terminal that begins only there takes nothing from those behind others.
+    pub fn together(&self, terminal: u32, other: u32) -> bool {
         let has = |place: &[u64], t: u32| place[t as usize / 64] >> (t % 64) & 1 == 1;
-        self.everywhere.contains(&one)
-            || self.everywhere.contains(&other)
-            || self.places.iter().any(|place| has(place, one) && has(place, other))
+        self.everywhere.contains(&other)
+            || match self.everywhere.contains(&terminal) {
+                true => self.behind_any[other as usize],
+                false => self.places.iter().any(|place| has(place, terminal) && has(place, other)),
+            }
     }
 
     /// The bytes that can begin a terminal.

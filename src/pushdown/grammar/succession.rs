@@ -234,10 +234,12 @@ impl GrammarMachine<'_> {
     pub fn outlook_at(&mut self, state: ScanStateId, found: &Found, line: Line, decided: &mut Vec<NodeId>) -> Outlook {
         let program = self.program;
         let scan = program.scanner.state(state);
-        let mut looks = LOOKS;
+        let mut looks = Looks { depth: 0, left: LOOKS };
         let newline = program.newline_use(self.stack, line.indents, &found.closure.next);
         if scan.at_boundary {
-            return match self.completes_behind(scan.obligations, found, line.indents, decided, &mut looks) {
+            let answer =
+                looks.deepen(|looks| self.completes_behind(scan.obligations, found, line.indents, decided, looks));
+            return match answer {
                 Some(true) => Outlook::Completes,
                 Some(false) => Outlook::Dead,
                 None => Outlook::Unknown,
@@ -247,8 +249,11 @@ impl GrammarMachine<'_> {
             return Outlook::Open;
         }
         let Some(ends) = program.succession.ends_from(&program.scanner, state) else { return Outlook::Unknown };
-        let answers: SmallVec<[Option<bool>; 8]> =
-            ends.all.iter().map(|&end| self.completes_with(end, found, line, decided, &mut looks)).collect();
+        let answers: SmallVec<[Option<bool>; 8]> = ends
+            .all
+            .iter()
+            .map(|&end| looks.deepen(|looks| self.completes_with(end, found, line, decided, looks)))
+            .collect();
         if answers.contains(&Some(true)) {
             // Where a newline can't be begun again, what comes behind it depends on its column.
             let begins_again = |indenter: &Indenter| {
@@ -301,7 +306,7 @@ impl GrammarMachine<'_> {
         found: &Found,
         line: Line,
         decided: &mut Vec<NodeId>,
-        looks: &mut u32,
+        looks: &mut Looks,
     ) -> Option<bool> {
         let program = self.program;
         let indents = match &program.indenter {
@@ -349,7 +354,7 @@ impl GrammarMachine<'_> {
         found: &Found,
         line: Line,
         decided: &mut Vec<NodeId>,
-        looks: &mut u32,
+        looks: &mut Looks,
     ) -> Option<bool> {
         let program = self.program;
         let indenter = program.indenter.as_ref()?;
@@ -398,7 +403,7 @@ impl GrammarMachine<'_> {
         found: &Found,
         indents: NodeId,
         decided: &mut Vec<NodeId>,
-        looks: &mut u32,
+        looks: &mut Looks,
     ) -> Option<bool> {
         let program = self.program;
         let succession = &program.succession;
@@ -411,6 +416,9 @@ impl GrammarMachine<'_> {
             return Some(true);
         }
         // Nothing is known to lead on, so all that may begin is looked at.
+        if looks.depth == 0 {
+            return None;
+        }
         let mut answer = Some(false);
         if closure.next.last().is_some_and(|&next| next >= program.productions.terminals) {
             answer = None;
@@ -422,10 +430,10 @@ impl GrammarMachine<'_> {
             if state == REFUSED {
                 continue;
             }
-            if *looks == 0 {
+            if looks.left == 0 {
                 return None;
             }
-            *looks -= 1;
+            looks.left -= 1;
             let live = &program.scanner.state(state).live;
             let is_well = |&(terminal, _): &TerminalState| {
                 let is_passed_by = program.ignored.contains(&terminal)
@@ -440,17 +448,49 @@ impl GrammarMachine<'_> {
                 answer = None;
                 continue;
             };
+            looks.depth -= 1;
+            let mut good = false;
             for &end in &ends.all {
                 match self.completes_with(end, found, Line { indents, least: 0 }, decided, looks) {
-                    Some(true) => return Some(true),
+                    Some(true) => good = true,
                     Some(false) => {}
                     None => answer = None,
                 }
+                if good {
+                    break;
+                }
+            }
+            looks.depth += 1;
+            if good {
+                return Some(true);
             }
         }
         answer
     }
 }
 
+/// How many terminals may still be looked at for one answer.
+struct Looks {
+    /// How many of them one after the other.
+    depth: u32,
+    left: u32,
+}
+
 /// Terminals that are looked at for one answer.
-const LOOKS: u32 = 40;
+const LOOKS: u32 = 400;
+/// How many of them stand one behind the other.
+const DEEPEST: u32 = 4;
+
+impl Looks {
+    /// Asks, each time further ahead: what is near is found without looking at what is far.
+    fn deepen(&mut self, mut ask: impl FnMut(&mut Looks) -> Option<bool>) -> Option<bool> {
+        for depth in 0..=DEEPEST {
+            self.depth = depth;
+            let answer = ask(self);
+            if answer.is_some() || self.left == 0 {
+                return answer;
+            }
+        }
+        None
+    }
+}
