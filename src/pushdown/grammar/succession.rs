@@ -411,7 +411,7 @@ impl GrammarMachine<'_> {
         if program.scanner.may_end(obligations) && program.accepts_behind(self.stack, found, decided) {
             return Some(true);
         }
-        let set = bits(&program.scanner.bytes_that_keep(obligations));
+        let set = program.scanner.bytes_that_keep(obligations);
         if succession.leads_on(&[set], closure, &program.productions) {
             return Some(true);
         }
@@ -425,7 +425,16 @@ impl GrammarMachine<'_> {
         }
         let newline = program.newline_use(self.stack, indents, &closure.next);
         let start = program.scan_start(found, obligations);
-        for &byte in program.scanner.bytes_of_classes() {
+        // What leads out of all that was begun is looked at first.
+        let mut leads_out = [0; 4];
+        for &next in closure.next_completes.iter().take_while(|&&next| next < program.productions.terminals) {
+            let first = &succession.first[next as usize];
+            leads_out.iter_mut().zip(first).for_each(|(out, first)| *out |= first);
+        }
+        let is_out = |byte: u8| leads_out[usize::from(byte) / 64] >> (byte % 64) & 1 == 1;
+        let bytes = program.scanner.bytes_of_classes();
+        let others = bytes.iter().filter(|&&byte| !is_out(byte));
+        for &byte in bytes.iter().filter(|&&byte| is_out(byte)).chain(others) {
             let state = program.scanner.next(start, byte);
             if state == REFUSED {
                 continue;
@@ -477,9 +486,9 @@ struct Looks {
 }
 
 /// Terminals that are looked at for one answer.
-const LOOKS: u32 = 400;
+const LOOKS: u32 = 120;
 /// How many of them stand one behind the other.
-const DEEPEST: u32 = 4;
+const DEEPEST: u32 = 3;
 
 impl Looks {
     /// Asks, each time further ahead: what is near is found without looking at what is far.
