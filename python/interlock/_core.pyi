@@ -1054,6 +1054,44 @@ def apply_bitmask_cpu(
     logits of the same shape and dtype, the masked copy of these is written instead, rows without a mask included.
     """
 
+@final
+class _RowSlots:
+    """Which mask is in which row of a device's tensor. ``fill`` answers what a step has to send."""
+
+    def __new__(cls, slots: int) -> _RowSlots: ...
+    def fill(
+        self, guides: Sequence[Guide | None], bits: Any, threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """For each guide the slot of its mask, -1 where nothing is masked; and the slots that are new in this step,
+        whose masks are written to the first rows of ``bits``, in order.
+        """
+
+    def clear(self) -> None:
+        """Forget what is on the device."""
+
+    @property
+    def num_named(self) -> int:
+        """How many slots hold a mask that may be found again."""
+
+def _token_tables(
+    index: Index,
+) -> (
+    tuple[
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+    ]
+    | None
+):
+    """The arrays of complete tables, each flat: per token its class; per state and class the next state, -1 where the
+    class is refused; the words of the distinct masks, without stop tokens; per state the number of its mask; per state
+    1 where the output may end.
+
+    ``None`` where ``Index.num_transitions`` is.
+    """
+
 def set_num_threads(n: int | None) -> None:
     """How many threads batch calls may use in this process; ``None`` goes back to the default.
 

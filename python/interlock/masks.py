@@ -10,12 +10,15 @@ import operator
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary, apply_bitmask_cpu
+
+if TYPE_CHECKING:
+    from interlock.gpu.bitmask_ring import BitmaskRing
 
 __all__ = ["allocate_bitmask", "apply_bitmask"]
 
@@ -26,13 +29,29 @@ _LINE = 64
 _without_kernel: set[tuple[Any, Any]] = set()
 
 
-def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.int32]:
-    """A bitmask of ``batch`` rows in which every token is allowed.
+@overload
+def allocate_bitmask(
+    batch: int, v_or_size: Vocabulary | int, *, pin: Literal[False] = False, device: None = None
+) -> npt.NDArray[np.int32]: ...
+@overload
+def allocate_bitmask(
+    batch: int, v_or_size: Vocabulary | int, *, pin: bool = False, device: Any = None
+) -> npt.NDArray[np.int32] | BitmaskRing: ...
+def allocate_bitmask(
+    batch: int, v_or_size: Vocabulary | int, *, pin: bool = False, device: Any = None
+) -> npt.NDArray[np.int32] | BitmaskRing:
+    """A bitmask of ``batch`` rows in which every token is allowed; or, for a device, a ring of such masks.
 
     ``v_or_size`` is a vocabulary, or the width of the logits. ``ArgumentError`` if one of the two is negative, or
     no memory could hold the mask, ``TypeError`` if ``batch`` is no integer, as where the two were swapped.
 
+    With ``pin`` or ``device`` the answer is a ``BitmaskRing``: memory for one step after the other, in pinned memory
+    where there is CUDA, and copies of it on ``device`` (a torch device or its name; the current GPU if only ``pin`` is
+    given, and the CPU where there is none). ``ArgumentError`` for a device that torch does not know.
+
     >>> allocate_bitmask(2, 100).shape
+    (2, 4)
+    >>> allocate_bitmask(2, 100, device="cpu").next().shape
     (2, 4)
     """
     if not hasattr(batch, "__index__"):
@@ -48,19 +67,33 @@ def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.
     width = (size + 31) // 32
     if batch * width > sys.maxsize // 4 - _LINE:
         raise ArgumentError(f"a bitmask of {batch} rows of {width} words is larger than any memory")
-    # Rows are written fastest where they begin with a line of the cache, which NumPy does not see to.
-    room = np.empty(batch * width + _LINE // 4, dtype=np.int32)
-    begin = -room.ctypes.data % _LINE // 4
-    bits = room[begin : begin + batch * width].reshape(batch, width)
+    if not isinstance(pin, bool):
+        raise TypeError(f"pin must be True or False, not {type(pin).__name__}")
+    if pin or device is not None:
+        from interlock.gpu.bitmask_ring import BitmaskRing
+
+        return BitmaskRing(batch, width, device=device, pin=pin)
+    bits = aligned_words(batch * width).reshape(batch, width)
     bits.fill(-1)
     return bits
+
+
+def aligned_words(count: int) -> npt.NDArray[np.int32]:
+    """So many words with any contents, beginning with a line of the cache.
+
+    Rows are written fastest where they begin with a line of the cache, which NumPy does not see to.
+    """
+    room = np.empty(count + _LINE // 4, dtype=np.int32)
+    begin = -room.ctypes.data % _LINE // 4
+    return room[begin : begin + count]
 
 
 def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> None:
     """Overwrite the logits of forbidden tokens with minus infinity, in place.
 
     ``logits`` is a NumPy array (``float16``, ``float32``, ``float64``, or the ``bfloat16`` of ``ml_dtypes``) or a torch
-    tensor of these on any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``.
+    tensor of these on any device, with one or two dimensions. ``bits`` is a NumPy array or torch tensor of ``int32``,
+    or a ``BitmaskRing``: then the mask that its ``next`` gave last is sent to its device first.
     ``rows[i]`` is the row of the logits that row ``i`` of ``bits`` masks; without ``rows`` there must be as many of the
     one as of the other. Rows that are not named stay as they are.
 
@@ -73,6 +106,7 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
     >>> logits.tolist()
     [[0.0, -inf, 0.0, -inf]]
     """
+    bits = _sent(bits, logits)
     width, words = _last(logits), _last(bits)
     if width is not None and words is not None and words != (width + 31) // 32:
         raise ArgumentError(
@@ -80,6 +114,15 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
             "width of the logits as the size of the vocabulary and of allocate_bitmask"
         )
     apply_padded(logits, bits, rows)
+
+
+def _sent(bits: Any, logits: Any) -> Any:
+    """The mask itself, where a ring was given: on its device if the logits are on one."""
+    ring = sys.modules.get("interlock.gpu.bitmask_ring")
+    if ring is None or not isinstance(bits, ring.BitmaskRing):
+        return bits
+    device = getattr(logits, "device", None)
+    return bits.current if getattr(device, "type", "cpu") == "cpu" else bits.send()
 
 
 def _last(array: Any) -> int | None:
@@ -93,6 +136,7 @@ def apply_padded(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> N
 
     For callers who know that the vocabulary is the model's, and have logits that a server pads.
     """
+    bits = _sent(bits, logits)
     numbers = None if rows is None else _row_numbers(rows)
     if isinstance(logits, np.ndarray):
         brain = logits.dtype.name == "bfloat16"
@@ -140,6 +184,59 @@ def _expect_stored(bits: Any) -> None:
 
 def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> None:
     """Mask a tensor on a device: one Triton kernel where there is Triton, torch operations elsewhere."""
+    values, words = _checked(torch, logits, bits, rows)
+    if len(words) == 0 or values.shape[1] == 0:
+        return
+    words = _moved(words, values.device)
+    where = None if rows is None else _moved(torch.tensor(rows, dtype=torch.int32), values.device)
+    if not (_suits_kernel(values) and _run_kernel(torch, values, words, logit_rows=where)):
+        _apply_torch_operations(torch, values, words, where)
+
+
+def masked_copy(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> Any:
+    """A masked copy of two-dimensional ``logits`` on a device, made in one pass where there is Triton.
+
+    The arguments are those of ``apply_padded``. Rows that are not named are copied as they are.
+    """
+    values, words = _checked(torch, logits, bits, rows)
+    if _suits_kernel(values) and len(words) and values.shape[1]:
+        made = torch.empty(values.shape, dtype=values.dtype, device=values.device)
+        of = None
+        if rows is not None:
+            # Row by row of the logits: which row of the mask, -1 for none.
+            numbers = np.full(len(values), -1, dtype=np.int32)
+            numbers[rows] = np.arange(len(rows), dtype=np.int32)
+            of = _moved(torch.from_numpy(numbers), values.device)
+        if _run_kernel(torch, made, _moved(words, values.device), bits_rows=of, source=values):
+            return made
+    made = values.clone()
+    _apply_torch_device(torch, made, words, rows)
+    return made
+
+
+def apply_slots(torch: Any, logits: Any, pool: Any, slots: Any, rows: list[int] | None) -> None:
+    """Mask row ``rows[i]`` of the logits by row ``slots[i]`` of ``pool``, or by nothing where that is negative.
+
+    All tensors lie on one device. What ``slots`` holds is not checked, which would take a transfer.
+    """
+    count, words = len(slots), (logits.shape[-1] + 31) // 32 if logits.dim() else 0
+    if words != pool.shape[1]:
+        raise ArgumentError(f"logits take {words} words a row, and the masks have {pool.shape[1]}")
+    values, _ = _checked(torch, logits, pool, rows, count)
+    where = None if rows is None else _moved(torch.tensor(rows, dtype=torch.int32), values.device)
+    if count == 0 or values.shape[1] == 0:
+        return
+    if not (_suits_kernel(values) and _run_kernel(torch, values, pool, logit_rows=where, bits_rows=slots)):
+        # Nothing here may look at the values: this runs inside CUDA graphs, too.
+        gathered = torch.where((slots < 0).unsqueeze(1), -1, pool[slots.clamp(min=0).long()])
+        _apply_torch_operations(torch, values, gathered, where)
+
+
+def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None, count: int | None = None) -> tuple[Any, Any]:
+    """Logits on a device and their mask as two-dimensional tensors; ``ArgumentError`` where they do not fit.
+
+    ``count`` is how many rows of the logits are masked, where that is not how many ``bits`` has.
+    """
     words = bits if isinstance(bits, torch.Tensor) else torch.from_numpy(bits)
     _expect_stored(words)
     if words.dtype != torch.int32:
@@ -153,20 +250,19 @@ def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | No
     values = logits.detach()
     values = values.unsqueeze(0) if values.dim() == 1 else values
     words = words.unsqueeze(0) if words.dim() == 1 else words
-    if len(words) != (len(values) if rows is None else len(rows)):
-        raise ArgumentError(f"bits has {len(words)} rows for {len(values) if rows is None else len(rows)} of logits")
+    count = len(words) if count is None else count
+    if count != (len(values) if rows is None else len(rows)):
+        raise ArgumentError(f"bits has {count} rows for {len(values) if rows is None else len(rows)} of logits")
     if rows is not None and any(not 0 <= row < len(values) for row in rows):
         raise ArgumentError(f"rows must lie below {len(values)}")
-    if len(words) == 0 or values.shape[1] == 0:
-        return
-    if any(size > 1 and stride == 0 for size, stride in zip(values.shape, values.stride(), strict=True)):
-        raise ArgumentError("rows of logits share memory")
-    words = _moved(words, values.device)
-    where = None if rows is None else _moved(torch.tensor(rows, dtype=torch.int64), values.device)
-    # Where a logit is one byte, the conversion that Triton uses may make a finite number of minus infinity.
-    usual = values.device.type == "cuda" and values.stride(1) == 1 and values.element_size() > 1
-    if not (usual and _apply_kernel(torch, values, words, where)):
-        _apply_torch_operations(torch, values, words, where)
+    end = 0
+    # The elements along one dimension must end before the next one takes a step.
+    for stride, size in sorted(zip(values.stride(), values.shape, strict=True)):
+        if size > 1:
+            if stride <= end:
+                raise ArgumentError("rows of logits share memory")
+            end += stride * (size - 1)
+    return values, words
 
 
 def _moved(source: Any, device: Any) -> Any:
@@ -178,27 +274,31 @@ def _moved(source: Any, device: Any) -> Any:
     return source.to(device, non_blocking=device.type == "cuda" and not source.is_pinned())
 
 
-def _apply_kernel(torch: Any, values: Any, words: Any, rows: Any | None) -> bool:
-    """Mask with the Triton kernel; whether that was possible.
+def _suits_kernel(values: Any) -> bool:
+    return bool(values.device.type == "cuda" and values.stride(1) == 1)
+
+
+def _run_kernel(torch: Any, out: Any, words: Any, **which: Any) -> bool:
+    """Mask with the Triton kernel (``_triton.apply``); whether that was possible.
 
     Triton may be there and not work: it needs a C compiler, and knows some GPUs only. What failed is not tried again,
     but for want of memory, which torch operations would not have either.
     """
-    kind = (values.device, values.dtype)
+    kind = (out.device, out.dtype)
     if kind in _without_kernel:
         return False
     try:
         from interlock import _triton
 
         # Triton launches on the current device, which need not be that of the logits.
-        with torch.cuda.device(values.device):
-            _triton.apply(values, words.contiguous(), rows)
+        with torch.cuda.device(out.device):
+            _triton.apply(out, words if words.stride(-1) == 1 else words.contiguous(), **which)
     except Exception as error:
         if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)) or "out of memory" in str(error):
             raise
         _without_kernel.add(kind)
         if not (isinstance(error, ModuleNotFoundError) and error.name == "triton"):
-            message = f"no Triton kernel masks {values.dtype} on {values.device}, torch operations do: {error!r}"
+            message = f"no Triton kernel masks {out.dtype} on {out.device}, torch operations do: {error!r}"
             warnings.warn(message, RuntimeWarning, stacklevel=4)
         return False
     return True
@@ -219,4 +319,5 @@ def _apply_torch_operations(torch: Any, values: Any, words: Any, rows: Any | Non
     if rows is None:
         values.masked_fill_(forbidden, fill)
     else:
+        rows = rows.long()
         values.index_copy_(0, rows, values.index_select(0, rows).masked_fill_(forbidden, fill))

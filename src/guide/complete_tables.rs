@@ -34,7 +34,7 @@ impl Guide {
     }
 
     /// The tables that masks are copied from.
-    fn tables(&self) -> Option<&DenseTables> {
+    pub(super) fn tables(&self) -> Option<&DenseTables> {
         self.root.stored_tables().or_else(|| self.root.built())
     }
 

@@ -17,10 +17,10 @@ use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
 
 /// Tokens since the last mask that are still followed through tables in the first step.
-const CATCH_UP: usize = 64;
+pub(super) const CATCH_UP: usize = 64;
 
 /// What fills `row` with the mask of a configuration.
-fn masker<'a>(
+pub(super) fn masker<'a>(
     inner: &'a IndexCore,
     lexemes: &'a [Arc<MaskedLexeme>],
     frames: JsonMachine<'a>,

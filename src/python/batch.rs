@@ -18,10 +18,10 @@ use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{registry, thread_pool};
 
 /// One row to fill.
-struct BatchJob<'a> {
-    slot: &'a mut Slot,
-    row: &'a mut [u32],
-    stage: Stage,
+pub(super) struct BatchJob<'a> {
+    pub(super) slot: &'a mut Slot,
+    pub(super) row: &'a mut [u32],
+    pub(super) stage: Stage,
 }
 
 /// A guide of a batch, or nothing for a sequence without a constraint.
@@ -29,13 +29,18 @@ pub struct GuideOrNone<'py>(Option<Bound<'py, PyGuide>>);
 
 impl<'py> GuideOrNone<'py> {
     /// What a sequence of guides holds.
-    fn all(guides: &Bound<'py, PyAny>) -> PyResult<Vec<Self>> {
+    pub(super) fn all(guides: &Bound<'py, PyAny>) -> PyResult<Vec<Self>> {
         // A guide that was forgotten to be put into a list is the commonest mistake.
         let items = guides.try_iter().map_err(|e| match e.is_instance_of::<PyTypeError>(guides.py()) {
             true => wrong_type(guides, "guides", "a sequence of interlock.Guide or None"),
             false => e,
         })?;
         items.enumerate().map(|(i, item)| GuideOrNone::one(&item?, i)).collect()
+    }
+
+    /// The guide, if there is one.
+    pub(super) fn get(&self) -> Option<&PyGuide> {
+        self.0.as_ref().map(|guide| guide.get())
     }
 
     fn one(object: &Bound<'py, PyAny>, i: usize) -> PyResult<Self> {
@@ -53,12 +58,22 @@ impl<'py> GuideOrNone<'py> {
 }
 
 /// How far a row has come.
-enum Stage {
+pub(super) enum Stage {
     Waiting,
     /// The guide's answer: whether anything is masked.
     Filled(bool),
     /// What a panic said, so that one bug costs one guide and not the batch's others.
     Panicked(String),
+}
+
+impl Stage {
+    /// What a panic said.
+    pub(super) fn panic(&self) -> Option<&str> {
+        match self {
+            Stage::Panicked(panic) => Some(panic),
+            _ => None,
+        }
+    }
 }
 
 impl BatchJob<'_> {
@@ -103,7 +118,7 @@ fn look_at_few(jobs: &mut [BatchJob<'_>]) -> bool {
 
 /// Run all jobs; on up to `threads` threads where that pays. Rows do not depend on each other, so who fills which
 /// changes nothing but the time.
-fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
+pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     let start = Instant::now();
     let mut done = 0u32;
     while !jobs.is_empty() {

@@ -17,8 +17,10 @@ mod guide;
 mod index;
 mod language;
 mod report;
+mod row_slots;
 pub mod runtime;
 mod store;
+mod token_tables;
 mod vocabulary;
 mod warm_up;
 
@@ -50,11 +52,15 @@ mod core_module {
     #[pymodule_export]
     use crate::python::report::{_restore_report_row, PyReportRow};
     #[pymodule_export]
+    use crate::python::row_slots::PyRowSlots;
+    #[pymodule_export]
     use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]
     use crate::python::runtime::registry::{clear_caches, get_index_cache_bytes, set_index_cache_bytes, stats};
     #[pymodule_export]
     use crate::python::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
+    #[pymodule_export]
+    use crate::python::token_tables::token_tables;
     #[pymodule_export]
     use crate::python::vocabulary::{
         _load_vocabulary, _restore_vocabulary, _vocabulary_of_document, _vocabulary_with_model, PyVocabulary,

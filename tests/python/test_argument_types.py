@@ -155,7 +155,7 @@ CALLS = [
     (store, "size_of", {"key": "0" * 64}),
     (interlock, "advance_each", {"guides": [], "ids": []}),
     (interlock, "fill_bitmasks", {"guides": [], "bits": BITS, "rows": [], "threads": 1}),
-    (interlock, "allocate_bitmask", {"batch": 1, "v_or_size": V}),
+    (interlock, "allocate_bitmask", {"batch": 1, "v_or_size": V, "pin": False, "device": None}),
     (interlock, "apply_bitmask", {"logits": LOGITS, "bits": BITS, "rows": None}),
     (interlock, "check_choices", {"choices": ["a"], **SOURCE}),
     (interlock, "check_grammar", GRAMMAR),

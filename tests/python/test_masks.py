@@ -404,13 +404,40 @@ class TestTorch:
 
     def test_devices_refuse(self, torch):
         bits = np.zeros((3, 2), np.int32)
-        for shared in (torch.zeros(1, 64).expand(3, 64), torch.zeros(3, 1).expand(3, 64)):
+        overlapping = torch.zeros(200).as_strided((3, 64), (63, 1))
+        for shared in (torch.zeros(1, 64).expand(3, 64), torch.zeros(3, 1).expand(3, 64), overlapping):
             with pytest.raises(interlock.ArgumentError, match="share memory"):
                 masks._apply_torch_device(torch, shared, bits, None)
             assert not shared.any()
         masks._apply_torch_device(torch, torch.zeros(1, 64).expand(1, 64), bits[:1], None)
         with pytest.raises(interlock.ArgumentError, match="no minus infinity"):
             masks._apply_torch_device(torch, torch.zeros(3, 64).to(torch.float8_e4m3fn), bits, None)
+
+    @pytest.mark.parametrize("rows", [None, [3, 0], []])
+    def test_masked_copy(self, torch, rows):
+        """A copy for a device, made with operations where there is no kernel."""
+        rng = np.random.default_rng(5)
+        count = 4 if rows is None else len(rows)
+        bits = rng.integers(-(2**31), 2**31, (count, 3), dtype=np.int32)
+        logits = torch.randn(4, 90)
+        before = logits.clone()
+        made = masks.masked_copy(torch, logits, bits, rows)
+        assert (made == torch.from_numpy(slow_apply(before.numpy(), bits, rows))).all()
+        assert (logits == before).all()
+        transposed = torch.randn(90, 4).t()
+        made = masks.masked_copy(torch, transposed, bits, rows)
+        assert (made == torch.from_numpy(slow_apply(transposed.numpy(), bits, rows))).all()
+
+    def test_masked_copy_by_the_kernel_names_every_row(self, torch, kernel, monkeypatch):
+        """Of a copy every row is written: rows without a mask are given to the kernel as such."""
+        seen = []
+        monkeypatch.setattr(masks, "_suits_kernel", lambda values: True)
+        kernel.apply = lambda out, words, **which: seen.append((out, words, which))
+        logits, bits = torch.zeros(4, 64), np.zeros((2, 2), np.int32)
+        made = masks.masked_copy(torch, logits, bits, [3, 0])
+        ((out, words, which),) = seen
+        assert out is made and made is not logits and words.tolist() == bits.tolist()
+        assert which["bits_rows"].tolist() == [1, -1, -1, 0] and which["source"].data_ptr() == logits.data_ptr()
 
     def test_memory_of_the_caller_is_read_before_it_is_given_back(self, torch):
         class Source:
@@ -437,7 +464,7 @@ class TestTorch:
             yield
             current.pop()
 
-        def apply(values, words, rows):
+        def apply(out, words, **which):
             module.launches.append(current[-1])
             if module.error is not None:
                 raise module.error
@@ -451,7 +478,7 @@ class TestTorch:
 
     def test_kernel_is_launched_on_the_device_of_the_logits(self, torch, kernel):
         logits, words = torch.zeros(2, 64), torch.zeros(2, 2, dtype=torch.int32)
-        assert masks._apply_kernel(torch, logits, words, None)
+        assert masks._run_kernel(torch, logits, words)
         assert kernel.launches == [logits.device]
 
     def test_kernel_that_fails_is_not_tried_again(self, torch, kernel):
@@ -459,19 +486,19 @@ class TestTorch:
         for error in (torch.cuda.OutOfMemoryError("full"), RuntimeError("CUDA error: out of memory"), MemoryError()):
             kernel.error = error
             with pytest.raises(type(error)):
-                masks._apply_kernel(torch, logits, words, None)
+                masks._run_kernel(torch, logits, words)
         kernel.error = RuntimeError("no C compiler")
         with pytest.warns(RuntimeWarning, match=r"torch.float32 on cpu.*no C compiler"):
-            assert not masks._apply_kernel(torch, logits, words, None)
+            assert not masks._run_kernel(torch, logits, words)
         assert len(kernel.launches) == 4
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert not masks._apply_kernel(torch, logits, words, None)
+            assert not masks._run_kernel(torch, logits, words)
         assert len(kernel.launches) == 4
         kernel.error = None
-        assert masks._apply_kernel(torch, logits.half(), words, None)
+        assert masks._run_kernel(torch, logits.half(), words)
         kernel.error = ModuleNotFoundError("no Triton", name="triton")
-        assert not masks._apply_kernel(torch, logits.bfloat16(), words, None)
+        assert not masks._run_kernel(torch, logits.bfloat16(), words)
 
 
 def test_rows_that_share_memory_are_refused(byte_vocabulary):

@@ -57,10 +57,9 @@ def sglang_server(model, log):
     sys.path[:0] = [str(HERE / "sglang"), str(HERE / "sglang" / "stand_ins")]
     import serving
 
-    folder = Path(model)
-    if not (folder / "config.json").exists():
-        serving.make_model(folder)
-    server = serving.Server(folder, log)
+    if not (model / "config.json").exists():
+        serving.make_model(model)
+    server = serving.Server(model, log)
     try:
         yield server.wait()
     finally:
@@ -224,9 +223,11 @@ def main():
     parser.add_argument("clients", type=int, nargs="?", default=12)
     given = parser.parse_args()
     start, name, field = SERVERS[given.server]
+    # Servers run in a folder of their own.
+    model = Path(given.model).resolve()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        with start(given.model, log) as server:
+        with start(model, log) as server:
             load = Load(server.port, name, field)
             seconds = 60 * given.minutes
             load.run(given.clients, 5, ("free", "pattern"), 0)
@@ -238,7 +239,7 @@ def main():
                     times[0].extend(found[0])
                     times[1].extend(found[1])
                 rows.append(memory(psutil.Process(server.process.pid)))
-                print(f"{rows[-1]:.0f} MiB, {dict(load.counts)}", flush=True)
+                print(f"{rows[-1]:.0f} MiB, {len(load.wrong)} wrong, {dict(load.counts)}", flush=True)
             text = log.read_text(errors="replace")[before:]
         load.wrong += tracebacks(text)
         for times in (*alone, *mixed):

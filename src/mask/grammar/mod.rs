@@ -18,6 +18,7 @@ mod row_levels;
 
 use std::sync::Arc;
 
+use crate::mask::json::cache::mask_name::MaskName;
 use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
@@ -29,21 +30,16 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, Position
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::StackCache;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS};
 use crate::vocab::Vocabulary;
-
-/// Bytes of rows that one index keeps.
-const ROW_BYTES: usize = 16 << 20;
-
-/// Bytes of growths that one index keeps.
-const GROWTH_BYTES: usize = 1 << 20;
 
 /// What one index remembers of its masks.
 #[derive(Default)]
 pub struct GrammarMasks {
-    rows: StackCache<Row, ROW_BYTES>,
+    rows: StackCache<Row, GRAMMAR_ROWS>,
     exits: Exits,
     /// The growth of each row, by what decides the row.
-    pub growths: BoundedCache<Box<[u32]>, Growth, GROWTH_BYTES>,
+    pub growths: BoundedCache<Box<[u32]>, Growth, GRAMMAR_GROWTHS>,
 }
 
 /// By how many bytes a token of a row can lengthen the way to the end, and the tokens of which that is not known.
@@ -130,6 +126,19 @@ impl GrammarMasker<'_> {
             row.fill(0);
         }
         true
+    }
+
+    /// Adds the rows that [`fill_known`](Self::fill_known) would unite. False, with anything added, if one is not known.
+    pub fn name_known(&self, stack: &mut ParseStack, position: PositionId, name: &mut MaskName) -> bool {
+        self.documents.is_empty()
+            && stack.branches(position).iter().all(|branch| {
+                let mut view = view_of(branch, stack.tops(branch.tops));
+                let known = self.masks.rows.find(&mut view, stack);
+                known.is_some_and(|known| {
+                    name.row(&known.tokens);
+                    true
+                })
+            })
     }
 
     /// Writes the mask of a position.

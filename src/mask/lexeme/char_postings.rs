@@ -21,10 +21,8 @@ use crate::expr::ByteSet;
 use crate::expr::analysis::char_groups::{CharGroups, PartialChar, group_of, specials_of};
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::CHARACTER_ROWS;
 use crate::vocab::{Trie, Vocabulary};
-
-/// Bytes of rows of sets that one vocabulary holds on to.
-const ROW_BYTES: usize = 2 << 20;
 
 /// Which tokens of a vocabulary hold characters of a group, and the trie nodes at which they first do.
 pub struct CharPostings {
@@ -37,7 +35,7 @@ pub struct CharPostings {
     /// The first bytes that lead to each node, the first one on top.
     paths: Box<[u64]>,
     /// Tokens over sets, by the set and whether they are written as they are.
-    pub(crate) rows: BoundedCache<(CharGroups, bool), Arc<[u32]>, ROW_BYTES>,
+    pub(crate) rows: BoundedCache<(CharGroups, bool), Arc<[u32]>, CHARACTER_ROWS>,
 }
 
 /// Nodes in the trie's order, and the [kinds](kind) of what stands above them.

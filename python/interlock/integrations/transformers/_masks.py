@@ -3,6 +3,9 @@
 A step of a batch moves megabytes: the masks, the scores and, unless they are masked in place, their copy. So masks and
 copies are written into memory that is used again at every step, and a copy is masked while it is made. Memory that was
 handed out is used again only once nothing but its keeper holds it: ``generate`` may well keep the scores of every step.
+
+Masks for a GPU are filled into pinned memory, a ``BitmaskRing``, and copied in the background; a copy of the scores
+there is made by the kernel that masks it.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import numpy.typing as npt
 import torch
 
 from interlock import ArgumentError, fill_bitmasks
+from interlock.gpu.bitmask_ring import BitmaskRing
 from interlock.integrations._batch import Batch
-from interlock.masks import apply_padded, apply_torch_cpu
+from interlock.masks import apply_padded, apply_torch_cpu, masked_copy
 
 __all__ = ["Masks"]
 
@@ -57,18 +61,18 @@ class Masks:
         self._canonical = canonical
         self._bits: npt.NDArray[np.int32] = np.empty((0, 0), dtype=np.int32)
         self._copies = _Copies()
+        self._ring: BitmaskRing | None = None
+        self._ring_device: torch.device | None = None
 
-    def fill(self, batch: Batch) -> tuple[npt.NDArray[np.int32], list[int]]:
+    def fill(self, batch: Batch, device: torch.device | None = None) -> tuple[npt.NDArray[np.int32], list[int]]:
         """The masks of those rows that have one, and which rows these are. Guides come first, filled in one call.
 
-        The masks are valid until the next call.
+        The masks are valid until the next call. For a GPU they lie in pinned memory, see ``_sent``.
         """
         guided, guides, words = batch.running, batch.guides, batch.words
         special = [(i, *other) for i, row in batch.others if (other := row.special()) is not None]
         count = len(guided) + len(special)
-        if self._bits.shape != (count, words):
-            self._bits = np.empty((count, words), dtype=np.int32)
-        bits = self._bits
+        bits = self._room(count, words, device)
         if guides:
             fill_bitmasks(guides, bits, None if len(guides) == count else list(range(len(guides))))
         view = bits.view(np.uint32)
@@ -86,12 +90,27 @@ class Masks:
                     view[k, t >> 5] &= np.uint32(~(1 << (t & 31)) & 0xFFFFFFFF)
         return bits, guided + [i for i, _, _ in special] if special else guided
 
+    def _room(self, count: int, words: int, device: torch.device | None) -> npt.NDArray[np.int32]:
+        """Memory for so many rows, with any contents."""
+        if device is not None and device.type == "cuda":
+            ring = self._ring
+            if ring is None or self._ring_device != device or ring.words != words or ring.batch < count:
+                ring = self._ring = BitmaskRing(count, words, device=device, pin=True)
+                self._ring_device = device
+            return ring.next(count)
+        if self._bits.shape != (count, words):
+            self._bits = np.empty((count, words), dtype=np.int32)
+        return self._bits
+
+    def _sent(self, bits: npt.NDArray[np.int32], device: torch.device) -> Any:
+        """What ``fill`` answered, on the device of the logits if that is a GPU."""
+        return self._ring.send() if device.type == "cuda" and self._ring is not None else bits
+
     def apply(self, batch: Batch, logits: torch.Tensor) -> None:
         """Mask ``logits`` (rows, width of the logits) in place."""
         bits, numbers = self._filled(batch, logits)
         if numbers:
-            words: Any = bits
-            apply_padded(logits, words, None if self._is_all(numbers, logits) else numbers)
+            apply_padded(logits, self._sent(bits, logits.device), None if self._is_all(numbers, logits) else numbers)
 
     @staticmethod
     def _is_all(numbers: list[int], logits: torch.Tensor) -> bool:
@@ -99,17 +118,21 @@ class Masks:
 
     def copied(self, batch: Batch, logits: torch.Tensor) -> torch.Tensor:
         """A masked copy of ``logits``."""
-        plain = logits.device.type == "cpu" and logits.dtype in _KINDS and not logits.requires_grad
-        if not plain or logits.dim() != 2 or logits.stride(1) != 1:
+        plain = logits.dtype in _KINDS and not logits.requires_grad and logits.dim() == 2 and logits.stride(1) == 1
+        if not plain or logits.device.type not in ("cpu", "cuda"):
             made = logits.clone()
             self.apply(batch, made)
             return made
         bits, numbers = self._filled(batch, logits)
+        rows = None if self._is_all(numbers, logits) else numbers
+        if logits.device.type == "cuda":
+            copy: torch.Tensor = masked_copy(torch, logits, self._sent(bits, logits.device), rows)
+            return copy
         made = self._copies.room(logits)
-        apply_torch_cpu(torch, made, bits, None if self._is_all(numbers, logits) else numbers, logits)
+        apply_torch_cpu(torch, made, bits, rows, logits)
         return made
 
     def _filled(self, batch: Batch, logits: torch.Tensor) -> tuple[npt.NDArray[np.int32], list[int]]:
         if logits.shape[1] < batch.width:
             raise ArgumentError(f"the logits have {logits.shape[1]} columns, the vocabulary has {batch.width} tokens")
-        return self.fill(batch)
+        return self.fill(batch, logits.device)

@@ -4,6 +4,10 @@ transformers gives a processor nothing but the ids so far and the scores, and ch
 split and die; assisted generation goes back. So each row's guide is found again from its ids: the row before whose ids
 are a prefix is moved on, forked if several rows continue it, or rolled back.
 
+All that a step needs of the ids is on the processor after one transfer from the device: the newest token of each row,
+with the device's word that everything in front of it is as it was. Where a step before was another kind (beams), the
+ids behind the prompt are brought as a whole.
+
 *Where the prompt ends* is found too. A call continues the generation before it if every row, its last token excepted,
 was asked about already; any other call begins a new one. So the object may be used again after any kind of stop.
 """
@@ -15,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import LogitsProcessor
 
@@ -48,10 +53,28 @@ def constraints_of(
     return _each(_given(constraints, trigger), rows)
 
 
-def _texts(ids: torch.Tensor) -> list[bytes]:
+def _host(ids: torch.Tensor) -> npt.NDArray[np.int64]:
+    """A copy of the ids in memory of the processor: one transfer, if they are on a device."""
+    return np.array(ids.cpu().numpy(), dtype=np.int64, order="C")
+
+
+def _texts(ids: npt.NDArray[np.int64]) -> list[bytes]:
     """The ids of each row as bytes, to compare rows by."""
-    rows = np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int64)
-    return [row.tobytes() for row in rows]
+    return [row.tobytes() for row in np.ascontiguousarray(ids)]
+
+
+def _is_near(ids: torch.Tensor) -> bool:
+    """Whether the ids lie in memory of the processor, where looking at them is no transfer."""
+    return bool(ids.device.type == "cpu")
+
+
+def _with_answer(ids: torch.Tensor, part: torch.Tensor, of: torch.Tensor) -> tuple[npt.NDArray[np.int64], bool]:
+    """A copy of ``ids`` in memory of the processor, and whether ``part`` and ``of`` are equal, in one transfer."""
+    if _is_near(ids):
+        return _host(ids), torch.equal(part, of)
+    same = (part == of).all().reshape(1)
+    packed = _host(torch.cat([ids.reshape(-1).to(torch.int64), same.to(torch.int64)]))
+    return packed[:-1].reshape(ids.shape), bool(packed[-1])
 
 
 class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore]
@@ -60,7 +83,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     ``constraints`` is one for all rows or a list with one per prompt: an ``Index``, a ``Triggered`` or ``None`` for a
     row without a mask. ``trigger``, text or token ids, leaves text free until it was generated. ``max_tokens`` and
     ``stop_token_ids`` are handed to ``Index.guide``. ``in_place`` masks the scores that were passed instead of a copy;
-    it saves a copy where nothing else looks at the scores.
+    it saves a copy where nothing else looks at the scores, which ``generate`` does if ``output_logits=True``.
 
     ``canonical`` leaves one token where the tokenizer makes that one of every permitted text (``Guide.forced_tokens``),
     so that what the index forces is spelled as the model's training text was, and greedy search writes what
@@ -98,7 +121,13 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         self._batch = Batch([])
         self._prompt: torch.Tensor | None = None
         self._prompts: list[bytes] = []
+        # The ids of the last call, where they are, and those behind the prompt in memory of the processor, as far as
+        # ``_late`` does not hold them: the tokens of the steps since.
         self._seen: torch.Tensor | None = None
+        self._behind: npt.NDArray[np.int64] = np.empty((0, 0), dtype=np.int64)
+        self._late: list[npt.NDArray[np.int64]] = []
+        # Whether the last call was a step of one token on every row.
+        self._steps = True
         self._masks = Masks(self._canonical)
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.Tensor:
@@ -107,8 +136,9 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         try:
             if not self._step(ids) and not self._follow(ids):
                 self._begin(ids)
+            # Whoever called may write into the ids. The copy is made where they are, and waits for nothing.
             self._seen = ids.clone()
-            self._check(ids)
+            self._check(len(ids))
             if not self._in_place:
                 return self._masks.copied(self._batch, scores)
             self._masks.apply(self._batch, scores)
@@ -118,9 +148,11 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             raise
 
     def _begin(self, ids: torch.Tensor) -> None:
-        self._prompt, self._prompts = ids.clone(), _texts(ids)
+        host = _host(ids)
+        self._prompt, self._prompts = ids.clone(), _texts(host)
+        self._behind, self._late, self._steps = np.empty((len(ids), 0), dtype=np.int64), [], True
         made: list[Row] = []
-        prompts: list[list[int]] = ids.tolist() if self._canonical else [[]] * len(ids)
+        prompts: list[list[int]] = host.tolist() if self._canonical else [[]] * len(ids)
         for constraint, prompt in zip(_each(self._constraints, len(ids)), prompts, strict=True):
             made.append(Row(constraint, self._max_tokens, self._stop, prompt))
         self._batch = Batch(made)
@@ -128,12 +160,28 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     def _step(self, ids: torch.Tensor) -> bool:
         """The usual case: every row is the one before plus a token."""
         seen = self._seen
-        if seen is None or ids.shape[0] != seen.shape[0] or ids.shape[1] != seen.shape[1] + 1:
+        if not self._steps or seen is None or ids.device != seen.device:
             return False
-        if ids.device != seen.device or not torch.equal(ids[:, :-1], seen):
+        if ids.shape[0] != seen.shape[0] or ids.shape[1] != seen.shape[1] + 1:
             return False
-        self._batch.advance(ids[:, -1].tolist())
+        newest, same = _with_answer(ids[:, -1], ids[:, :-1], seen)
+        if not same:
+            return False
+        self._take(newest)
         return True
+
+    def _take(self, newest: npt.NDArray[np.int64]) -> None:
+        """Take the newest token of each row."""
+        self._batch.advance(newest.tolist())
+        self._late.append(newest)
+        self._steps = True
+
+    def _known(self) -> npt.NDArray[np.int64]:
+        """The ids of the last call behind the prompt."""
+        if self._late:
+            self._behind = np.concatenate([self._behind, np.stack(self._late, axis=1)], axis=1)
+            self._late = []
+        return self._behind
 
     def _follow(self, ids: torch.Tensor) -> bool:
         """Beams and drafts: find the row that each row continues."""
@@ -141,26 +189,34 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         if prompt is None or ids.shape[0] != prompt.shape[0] or ids.shape[1] < prompt.shape[1]:
             return False
         start = prompt.shape[1]
-        if ids.device != prompt.device or not torch.equal(ids[:, :start], prompt):
+        if ids.device != prompt.device:
             return False
-        kept = self._batch.rows()
+        behind, same = _with_answer(ids[:, start:], ids[:, :start], prompt)
+        if not same:
+            return False
+        known = self._known()
+        self._steps = False
         # In most cases each row is a row before and one token; drafts may bring several, or take some back.
-        seen = self._seen
-        if seen is not None and seen.shape[1] >= start and ids.shape[1] == seen.shape[1] + 1:
-            length = ids.shape[1] - 1 - start
-            wanted, had = _texts(ids[:, start:-1]), _texts(seen[:, start:])
+        is_one_more = behind.shape[1] == known.shape[1] + 1
+        if is_one_more and np.array_equal(behind[:, :-1], known):
+            self._take(behind[:, -1])
+            return True
+        kept = self._batch.rows()
+        if is_one_more:
+            length = known.shape[1]
+            wanted, had = _texts(behind[:, :-1]), _texts(known)
         else:
-            length = max(0, ids.shape[1] - 1 - start)
+            length = max(0, behind.shape[1] - 1)
             if any(len(row.tokens) < length for row in kept):
                 return False
-            wanted = _texts(ids[:, start : start + length])
+            wanted = _texts(behind[:, :length])
             had = [np.asarray(row.tokens[:length], dtype=np.int64).tobytes() for row in kept]
         # Rows of other prompts may have the same text, but another context in front of it.
-        known: dict[tuple[int, bytes, bytes], int] = {}
-        for j, (row, prompt, text) in enumerate(zip(kept, self._prompts, had, strict=True)):
-            known.setdefault((id(row.constraint), prompt, text), j)
+        places: dict[tuple[int, bytes, bytes], int] = {}
+        for j, (row, p, text) in enumerate(zip(kept, self._prompts, had, strict=True)):
+            places.setdefault((id(row.constraint), p, text), j)
         keys = [(id(row.constraint), p, text) for row, p, text in zip(kept, self._prompts, wanted, strict=True)]
-        parents = [known.get(key) for key in keys]
+        parents = [places.get(key) for key in keys]
         # Forks first: whoever takes the row itself moves it.
         taken: set[int] = set()
         rows: list[Row] = []
@@ -173,11 +229,12 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             if len(row.tokens) > length:
                 row.cut(length)
         self._batch = Batch(rows)
-        for column in ids[:, start + length :].t().tolist():
+        for column in behind[:, length:].T.tolist():
             self._batch.advance(column)
+        self._behind = behind
         return True
 
-    def _check(self, ids: torch.Tensor) -> None:
+    def _check(self, count: int) -> None:
         """Only a beam may have taken a forbidden token, which has a neighbour with the same prompt, or a row that
         ``generate`` ended by a criterion of its own, such as a stop string: it is filled up while others go on.
         """
@@ -189,10 +246,10 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
                 continue
             # Padding is one token again and again; a row that is still sampled has stop tokens left, and no others.
             filled = strayed[0] in row.stop or len(strayed) == 1 or strayed[1] == strayed[0]
-            if filled and len(ids) > 1:
+            if filled and count > 1:
                 continue
-            beside = [j for j in (i - 1, i + 1) if 0 <= j < len(ids)]
-            if any(torch.equal(self._prompt[i], self._prompt[j]) for j in beside):
+            beside = [j for j in (i - 1, i + 1) if 0 <= j < count]
+            if any(self._prompts[i] == self._prompts[j] for j in beside):
                 continue
             raise TokenRejected(
                 f"row {i} took token {strayed[0]}, which was masked: did another processor leave no choice?"

@@ -7,9 +7,7 @@
 use std::sync::Arc;
 
 use crate::util::bounded_cache::BoundedCache;
-
-/// Bytes of keys and runs that are kept.
-const MAX_BYTES: usize = 1 << 20;
+use crate::util::cache_register::FORCED_RUNS;
 
 /// What must follow a position, and what may follow that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub struct ForcedRun {
 
 /// The forced runs that the guides of an index found, by the description of their positions.
 #[derive(Default)]
-pub(crate) struct ForcedRuns(BoundedCache<Box<[u8]>, Arc<ForcedRun>, MAX_BYTES>);
+pub(crate) struct ForcedRuns(BoundedCache<Box<[u8]>, Arc<ForcedRun>, FORCED_RUNS>);
 
 impl ForcedRuns {
     /// The run of a position that was found before.

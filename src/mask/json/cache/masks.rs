@@ -23,30 +23,18 @@ use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::FrameId;
 use crate::pushdown::json::program::Program;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::{MASKS, NAMES, STACK_NUMBERS, SUFFIXES};
 
-/// Bytes of masks that one index holds on to.
-const MASKS_BYTES: usize = 3 << 20;
-/// Bytes of numbers of stacks.
-const STACKS_BYTES: usize = 512 << 10;
-/// Bytes of suffixes that may follow.
-const TAILS_BYTES: usize = 512 << 10;
-/// Bytes of places among names.
-const NAMES_BYTES: usize = 1 << 20;
 /// What an entry costs beside its parts: the table's slot and two allocations.
 pub(crate) const OVERHEAD: usize = 128;
-
-/// Entries that the first tables have room for: one that grows puts all of its keys in order anew.
-const FIRST_MASKS: usize = 56;
-const FIRST_TAILS: usize = 28;
-const FIRST_NAMES: usize = 14;
 
 /// The masks that an index remembers as recipes, with the viable suffixes and the names that it remembers.
 #[derive(Default)]
 pub struct MaskCache {
-    masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS_BYTES, FIRST_MASKS>,
-    stacks: BoundedCache<Box<[u8]>, u64, STACKS_BYTES>,
-    tails: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, TAILS_BYTES, FIRST_TAILS>,
-    names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES_BYTES, FIRST_NAMES>,
+    masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS>,
+    stacks: BoundedCache<Box<[u8]>, u64, STACK_NUMBERS>,
+    tails: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
+    names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
     /// The last number of a stack.
     last: AtomicU64,
     views: VisibleKeys,

@@ -3,6 +3,7 @@
 
 use crate::mask::json::crossing::suffixes::SuffixSet;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::{MEMBER_VALUES, SHARED_MEMBER_VALUES};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -20,13 +21,10 @@ pub(crate) struct MemberValue {
 
 /// The members that an index knows, by the rules of their values.
 #[derive(Default)]
-pub struct MemberValues(BoundedCache<RuleSet, Arc<MemberValue>, MEMBER_BYTES>);
+pub struct MemberValues(BoundedCache<RuleSet, Arc<MemberValue>, MEMBER_VALUES>);
 
 /// The rules that a value may follow.
 pub(crate) type RuleSet = SmallVec<[u32; 4]>;
-
-/// Bytes that one index holds on to, and what an entry takes, its suffixes on average.
-pub(crate) const MEMBER_BYTES: usize = 4_096 * ENTRY;
 
 pub(crate) const ENTRY: usize = 768;
 
@@ -49,7 +47,4 @@ impl MemberValues {
 /// What suffixes may spell of a member's value, for all indexes of a vocabulary, by the signatures of the value's
 /// rules.
 #[derive(Default)]
-pub(crate) struct SharedMemberValues(pub(crate) BoundedCache<Box<[u64]>, Arc<MemberValue>, SHARED_BYTES>);
-
-/// Bytes that one vocabulary holds on to.
-pub(crate) const SHARED_BYTES: usize = 1_024 * ENTRY;
+pub(crate) struct SharedMemberValues(pub(crate) BoundedCache<Box<[u64]>, Arc<MemberValue>, SHARED_MEMBER_VALUES>);

@@ -6,11 +6,13 @@
 //!   `patch_base` (what patches have in common), [`rows`] (finished rows) and `member_values`.
 //! * `suffix_sets` remembers which suffixes may follow, `spelled_names` what tokens spell of names, `forced_runs` which
 //!   bytes were forced.
+//! * `mask_name` names masks by what they are made of, for rows that lie somewhere else already.
 //! * `guide_memo` is what a single guide knows, without a lock.
 //!
 //! `docs/internals/mask-caches.md` has all keys and bounds in one table.
 pub(crate) mod forced_runs;
 pub(crate) mod guide_memo;
+pub mod mask_name;
 pub(crate) mod masks;
 pub(crate) mod member_values;
 pub(crate) mod patch_base;

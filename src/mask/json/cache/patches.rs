@@ -19,9 +19,8 @@ use crate::mask::json::crossing::plausible::plausible;
 use crate::mask::json::crossing::suffixes::SuffixTrie;
 use crate::mask::lexeme::lexeme_mask::{CrossingToken, CrossingTokens};
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::{PARTIAL_NAMES, PATCHES};
 
-/// Bytes that one vocabulary holds on to.
-const SHARED_BYTES: usize = 32 << 20;
 /// What an entry costs beside its parts.
 const OVERHEAD: usize = 96;
 
@@ -71,10 +70,10 @@ impl Equivalent<PatchKey> for PatchProbe<'_> {
 #[derive(Default)]
 pub struct PatchCache {
     /// `None` where some suffix of the crossing tokens is not among the vocabulary's.
-    pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, SHARED_BYTES>,
+    pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, PATCHES>,
     pub(crate) cores: PatchBases,
     /// Masks of places inside names.
-    pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskRecipe>, COMMON_BYTES>,
+    pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskRecipe>, PARTIAL_NAMES>,
     pub(crate) members: SharedMemberValues,
     made: AtomicU64,
 }
@@ -149,6 +148,3 @@ pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each:
     }
     true
 }
-
-/// Bytes that one vocabulary holds on to.
-pub(crate) const COMMON_BYTES: usize = 1 << 20;

@@ -113,6 +113,26 @@ impl<'a> MaskBuilder<'a> {
         self.composition.take()
     }
 
+    /// The string that `top` is in, away from the bounds of its length, if what its masks are made of is known.
+    pub(super) fn known_text_at(&mut self, top: FrameId) -> Option<&TextRow> {
+        self.look_at(top);
+        if self.unique {
+            return None;
+        }
+        let inside = self.text_row(&self.frames.arena.nodes[top as usize])?;
+        if !self.known.text.as_ref().is_some_and(|last| last.is_of(&inside)) {
+            self.known.text = self.known_text(&inside);
+        }
+        self.known.text.as_ref()
+    }
+
+    /// Describes `top` for a look at what is remembered. False if nothing is remembered of such places.
+    pub(super) fn is_described(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
+        asked.clear();
+        let place = (self.frames.program, &*self.frames.arena);
+        !self.unique && memo.describe(place, self.tables, top, &mut self.known.levels, asked)
+    }
+
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
     fn text_row(&self, n: &Frame) -> Option<InnerTokens<'a>> {
         if n.kind != FrameKind::Scalar || n.len != 1 || n.seen != NO_SET {

@@ -16,10 +16,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::mask::json::cache::recipe::Ingredient;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::FINISHED_ROWS;
 use crate::util::hash::seeded;
 
-/// Bytes that one vocabulary holds on to: a thousand rows for 128,000 tokens.
-const FINISHED_BYTES: usize = 16 << 20;
 /// What an entry costs beside its row.
 const OVERHEAD: usize = 256;
 /// Parts that are put together so often have a row.
@@ -74,7 +73,7 @@ impl SightingCounts {
 /// The finished rows of a vocabulary, by the ids of their ingredients.
 #[derive(Default)]
 pub struct RowCache {
-    pub(crate) rows: BoundedCache<IngredientIds, Arc<CachedRow>, FINISHED_BYTES>,
+    pub(crate) rows: BoundedCache<IngredientIds, Arc<CachedRow>, FINISHED_ROWS>,
     counts: SightingCounts,
 }
 

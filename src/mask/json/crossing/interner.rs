@@ -12,15 +12,14 @@ use std::sync::{Arc, Weak};
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, WalkResult};
 use crate::mask::trie_kind::TrieKind;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::CROSSING_TOKENS;
 
-/// Bytes of keys that one vocabulary holds on to.
-const KEY_BYTES: usize = 4 << 20;
 /// What an entry costs beside its key.
 const OVERHEAD: usize = 160;
 
 /// The sets of crossing tokens of a vocabulary, each kept once.
 #[derive(Default)]
-pub struct CrossingInterner(pub(crate) BoundedCache<Box<[u32]>, Weak<CrossingTokens>, KEY_BYTES>);
+pub struct CrossingInterner(pub(crate) BoundedCache<Box<[u32]>, Weak<CrossingTokens>, CROSSING_TOKENS>);
 
 impl CrossingInterner {
     /// The crossing tokens that a walk found which began at `from`; `None` if there are none. `spelled` gives the bytes

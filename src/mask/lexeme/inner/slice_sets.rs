@@ -5,11 +5,9 @@ use crate::expr::analysis::char_groups::{CharGroups, LETTERS, PartialChar, group
 use crate::mask::lexeme::inner::token_ranges::TokenRanges;
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::CHARACTER_SETS;
 use crate::vocab::{Trie, Vocabulary};
 use std::sync::Arc;
-
-/// Bytes of sets that one vocabulary holds on to.
-pub(crate) const SET_BYTES: usize = 8 << 20;
 
 /// What one set of characters makes of the vocabulary's trie below a node.
 pub struct SliceSet {
@@ -85,7 +83,7 @@ impl SliceSet {
 
 /// The sets of one vocabulary.
 #[derive(Default)]
-pub struct SliceSets(pub(crate) BoundedCache<(u32, CharGroups), Arc<SliceSet>, SET_BYTES>);
+pub struct SliceSets(pub(crate) BoundedCache<(u32, CharGroups), Arc<SliceSet>, CHARACTER_SETS>);
 
 impl SliceSets {
     /// What `groups` make of the trie below `top`, where it is the start of a character.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::mask::json::cache::recipe::Ingredient;
 use crate::mask::json::cache::row_patch::patch;
+use crate::util::cache_register::CACHES;
 
 fn made_of(tokens: &[u32]) -> MaskRecipe {
     let mut made = MaskRecipe::default();
@@ -21,10 +22,10 @@ fn a_full_memo_is_emptied_and_goes_on() {
     let memo = MaskCache::default();
     let tokens: Vec<u32> = (0..4_096).map(|t| t * 32).collect();
     let (mut emptied, mut before) = (0, 0);
-    for i in 0..2 * MASKS_BYTES / (8 * tokens.len()) {
+    for i in 0..2 * CACHES[MASKS].most_bytes / (8 * tokens.len()) {
         assert!(memo.keep(&PatchCache::default(), &asked(&i.to_le_bytes()), made_of(&tokens)));
         let bytes = memo.memory_bytes();
-        assert!(bytes <= MASKS_BYTES);
+        assert!(bytes <= CACHES[MASKS].most_bytes);
         emptied += (bytes < before) as u32;
         before = bytes;
         assert!(has(&memo, &i.to_le_bytes()));
@@ -48,7 +49,7 @@ fn numbers_of_stacks_are_never_given_twice() {
     let first = memo.number(b"a");
     assert_eq!(memo.number(b"a"), first);
     let mut last = first;
-    for i in 0..STACKS_BYTES / OVERHEAD {
+    for i in 0..CACHES[STACK_NUMBERS].most_bytes / OVERHEAD {
         let number = memo.number(&i.to_le_bytes());
         assert!(number > last);
         last = number;
