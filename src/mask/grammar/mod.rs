@@ -18,11 +18,11 @@ mod row_levels;
 
 use std::sync::Arc;
 
-use crate::mask::json::cache::mask_name::MaskName;
 use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
+use crate::mask::json::cache::mask_name::MaskName;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
@@ -132,7 +132,7 @@ impl GrammarMasker<'_> {
     pub fn name_known(&self, stack: &mut ParseStack, position: PositionId, name: &mut MaskName) -> bool {
         self.documents.is_empty()
             && stack.branches(position).iter().all(|branch| {
-                let mut view = view_of(branch, stack.tops(branch.tops));
+                let mut view = stack.view(branch);
                 let known = self.masks.rows.find(&mut view, stack);
                 known.is_some_and(|known| {
                     name.row(&known.tokens);
