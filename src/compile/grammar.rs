@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::compile::allowed_escapes;
 use crate::compile::source::name_of_grammar;
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::expr::{ExprId, Exprs};
@@ -154,15 +155,22 @@ impl Index {
 
 /// How the documents of a schema are written: strings in plain spelling, and what `x-guidance` of the schema's root says
 /// in llguidance's way.
-fn document_options(schema: &str) -> Result<SchemaOptions> {
+/// The schema is returned with what the options say of its strings.
+fn document_options(schema: &str) -> Result<(SchemaOptions, String)> {
     let mut options = SchemaOptions { spelling: Some(Spelling::Plain), ..SchemaOptions::default() };
+    let mut schema = schema.to_owned();
     // What is no JSON is refused when it is read as a schema.
-    let Ok(serde_json::Value::Object(root)) = serde_json::from_str(schema) else { return Ok(options) };
-    let Some(serde_json::Value::Object(asked)) = root.get("x-guidance") else { return Ok(options) };
+    let Ok(serde_json::Value::Object(root)) = serde_json::from_str(&schema) else { return Ok((options, schema)) };
+    let Some(serde_json::Value::Object(asked)) = root.get("x-guidance") else { return Ok((options, schema)) };
+    let escapes = asked.get("json_allowed_escapes").and_then(|value| value.as_str());
     for (name, value) in asked {
         match (name.as_str(), value) {
             ("json_allow_general_unicode_escapes", serde_json::Value::Bool(allowed)) => {
-                options.spelling = Some(if *allowed { Spelling::Any } else { Spelling::Plain });
+                let any = *allowed && escapes.is_none_or(|escapes| escapes.contains('u'));
+                options.spelling = Some(if any { Spelling::Any } else { Spelling::Plain });
+            }
+            ("json_allowed_escapes", serde_json::Value::String(allowed)) => {
+                schema = allowed_escapes::narrowed(&schema, allowed)?;
             }
             ("whitespace_flexible", serde_json::Value::Bool(flexible)) => {
                 options.whitespace = if *flexible { Whitespace::Flexible } else { Whitespace::Compact };
@@ -177,14 +185,14 @@ fn document_options(schema: &str) -> Result<SchemaOptions> {
             ("lenient" | "coerce_one_of", serde_json::Value::Bool(false)) => {}
             _ => {
                 let message = format!(
-                    "x-guidance: {name} is not supported; json_allow_general_unicode_escapes, property_order, \
-                     whitespace_flexible and whitespace_pattern are"
+                    "x-guidance: {name} is not supported; json_allow_general_unicode_escapes, json_allowed_escapes, \
+                     property_order, whitespace_flexible and whitespace_pattern are"
                 );
                 return Err(Error::new(ErrorKind::Unsupported, message));
             }
         }
     }
-    Ok(options)
+    Ok((options, schema))
 }
 
 /// The tokens with a byte in them.
@@ -203,7 +211,8 @@ fn document_of(
     vocabulary: &Arc<Vocabulary>,
     limits: &Limits,
 ) -> Result<(Box<Program>, Vec<Arc<MaskedLexeme>>)> {
-    let index = Index::schema(schema, vocabulary, &document_options(schema)?, limits)?;
+    let (options, schema) = document_options(schema)?;
+    let index = Index::schema(&schema, vocabulary, &options, limits)?;
     let IndexHandle::Compiled(core) = index.0 else {
         return Err(Error::new(ErrorKind::Internal, "a schema was not compiled"));
     };

@@ -3,6 +3,7 @@
 //! [`source`] says what an index is compiled from, `json_program` makes the program of a schema, and [`index_cache`]
 //! keeps what was compiled lately.
 
+mod allowed_escapes;
 pub mod check;
 pub mod grammar;
 pub mod index_cache;

@@ -91,9 +91,9 @@ pub(super) fn name_of_schema(text: &str, options: &SchemaOptions) -> String {
     name
 }
 
-/// See [`name_of_pattern`].
+/// See [`name_of_pattern`]. An option that is left out is the same as its default.
 pub(super) fn name_of_grammar(text: &str, options: &GrammarOptions) -> String {
-    format!("grammar\0{options:?}\0{text}")
+    format!("grammar\0{:?}\0{text}", options.spelled_out())
 }
 
 /// See [`name_of_pattern`]. The order of choices does not matter.

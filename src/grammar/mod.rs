@@ -12,6 +12,7 @@ mod excerpt;
 mod lark;
 mod lower;
 pub mod model;
+mod parametric;
 pub mod regular_parts;
 mod tree;
 
@@ -50,6 +51,21 @@ pub struct GrammarOptions {
     pub grammars: BTreeMap<String, String>,
 }
 
+impl GrammarOptions {
+    /// The same options with everything said that is meant where nothing is said.
+    pub fn spelled_out(&self) -> GrammarOptions {
+        let (start, lexer) = match self.syntax {
+            Syntax::Lark => ("start", Lexer::Dynamic),
+            Syntax::Gbnf | Syntax::Ebnf => ("root", Lexer::Any),
+        };
+        GrammarOptions {
+            start: Some(self.start.clone().unwrap_or_else(|| start.to_owned())),
+            lexer: Some(self.lexer.unwrap_or(lexer)),
+            ..self.clone()
+        }
+    }
+}
+
 /// Reads a grammar.
 ///
 /// Cost: linear in the text, and in what patterns cost.
@@ -67,10 +83,11 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
             Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64).of("max_source_bytes")
         );
     }
-    let (tree, lexer) = match options.syntax {
-        Syntax::Lark => (lark::parse(text, options, limits)?, Lexer::Dynamic),
-        Syntax::Gbnf => (bnf::parse(text, Notation::Gbnf, options.start.as_deref(), limits)?, Lexer::Any),
-        Syntax::Ebnf => (bnf::parse(text, Notation::Ebnf, options.start.as_deref(), limits)?, Lexer::Any),
+    let options = options.spelled_out();
+    let tree = match options.syntax {
+        Syntax::Lark => lark::parse(text, &options, limits)?,
+        Syntax::Gbnf => bnf::parse(text, Notation::Gbnf, options.start.as_deref(), limits)?,
+        Syntax::Ebnf => bnf::parse(text, Notation::Ebnf, options.start.as_deref(), limits)?,
     };
-    lower::lower(&tree, options.lexer.unwrap_or(lexer), limits)
+    lower::lower(&tree, options.lexer.unwrap_or_default(), limits)
 }

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::grammar::excerpt::{TextPlace, Texts};
 use crate::grammar::model::TokenName;
+use crate::grammar::parametric::{Condition, NUMBER, Step};
 use crate::limits::Limits;
 use crate::util::hash::SeededMap;
 
@@ -62,6 +63,10 @@ pub(crate) enum Part {
     Ahead { body: PartId, ahead: PartId },
     /// Only texts that a JSON string spells as they are.
     JsonString(PartId),
+    /// A parametric rule, and which number it gets.
+    Parametric { name: Box<str>, step: Step },
+    /// An alternative of a parametric rule that is for some numbers only.
+    If { body: PartId, condition: Box<Condition> },
 }
 
 /// Free text in which tags open other parts.
@@ -89,7 +94,7 @@ impl Part {
             Part::Template { arguments: v, .. } | Part::Sequence(v) | Part::Choice(v) | Part::And(v) => {
                 v.iter().for_each(|&p| f(p));
             }
-            Part::Repeat { body, .. } | Part::Not(body) | Part::JsonString(body) => f(*body),
+            Part::Repeat { body, .. } | Part::Not(body) | Part::JsonString(body) | Part::If { body, .. } => f(*body),
             Part::Ahead { body, ahead } => {
                 f(*body);
                 f(*ahead);
@@ -104,6 +109,7 @@ impl Part {
             | Part::Tokens { .. }
             | Part::Document(_)
             | Part::Nested(_)
+            | Part::Parametric { .. }
             | Part::Substring(_) => {}
         }
     }
@@ -188,6 +194,13 @@ pub(crate) struct Tree {
     pub extensions: SeededMap<DefinitionId, Vec<PartId>>,
     /// Whether some names are terminals, and others rules.
     pub has_terminals: bool,
+}
+
+impl Definition {
+    /// Whether it is a rule for each number.
+    pub fn is_parametric(&self) -> bool {
+        self.parameters.first().is_some_and(|name| name == NUMBER)
+    }
 }
 
 impl Tree {

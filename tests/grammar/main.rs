@@ -3,6 +3,7 @@
 mod budgets;
 mod found_cases;
 mod hard_grammars;
+mod indentation;
 mod random_grammar;
 mod random_grammars;
 mod recognizer;

@@ -199,9 +199,9 @@ fn nested_grammars_ignore_what_is_theirs() {
 
 #[test]
 fn declared_terminals_make_an_indenter() {
-    let text =
-        "start: \"if\" \":\" _NEWLINE _INDENT \"(\" \")\" _DEDENT\n_NEWLINE: /\\n[ ]*/\n%declare _INDENT _DEDENT";
-    let grammar = parse(text, &lark(), &Limits::default()).expect("it is a grammar");
+    let text = "start: \"if\" \":\" _NEWLINE _INDENT \"(\" \")\" _NEWLINE _DEDENT\n_NEWLINE: /\\n[ ]*/\n%declare _INDENT _DEDENT";
+    let options = GrammarOptions { lexer: Some(Lexer::Contextual), ..lark() };
+    let grammar = parse(text, &options, &Limits::default()).expect("it is a grammar");
     let name = |t: u32| grammar.terminals[t as usize].name.clone();
     let i = grammar.indentation.as_ref().expect("an indenter is declared");
     assert_eq!(
@@ -290,7 +290,17 @@ fn errors_name_the_place_and_the_remedy() {
         (Syntax::Lark, "start: r\nr[lazy]: \"a\" r | \"b\"", "terminals only"),
         (Syntax::Lark, "start: <[3-1]>", "range of ids is empty"),
         (Syntax::Lark, "start: %json {\"a\"", "no JSON value"),
-        (Syntax::Lark, "start: a::1\na: \"x\"", "with numbers"),
+        (Syntax::Lark, "start: a::1\na: \"x\"", "has no number"),
+        (Syntax::Lark, "start: a\na::_: \"x\"", "for each number another rule"),
+        (Syntax::Lark, "start: a::0\na::_: \"x\" %if eq([3:3], 0)", "these bits are none"),
+        (Syntax::Lark, "start: a::0\na::_: \"x\" %if eq([64:65], 0)", "from 0 to 63"),
+        (Syntax::Lark, "start: a::0\na::_: \"x\" %if eq(0, 0)", "'[' must stand here"),
+        (Syntax::Lark, "start: a::0\na::_: \"x\" %if odd(_)", "no condition \"odd\""),
+        (Syntax::Lark, "start: a::twice(_)\na::_: \"x\"", "no function \"twice\""),
+        (Syntax::Lark, "start: a::0\na::_[lazy]: \"x\"", "no attributes"),
+        (Syntax::Lark, "start: b\nb: a::_\na::_: \"x\"", "has no number"),
+        (Syntax::Lark, "start: A\nA: \"x\" %if true", "put this part into a rule"),
+        (Syntax::Lark, "start: a\na: \"x\" %if bit_set(0)", "which has none"),
         (Syntax::Gbnf, "root ::= \"a\" | x", "not defined"),
         (Syntax::Gbnf, "root = \"a\"", "\"::=\" must stand here"),
         (Syntax::Gbnf, "root ::= [z-a]", "range is empty"),

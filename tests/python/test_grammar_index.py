@@ -119,6 +119,62 @@ def test_options_are_kept(byte_vocabulary, tmp_path):
 def test_lexers_have_fingerprints_of_their_own(byte_vocabulary):
     made = [interlock.Index.from_grammar(GRAMMAR, byte_vocabulary, lexer=lexer) for lexer in LEXERS]
     assert len({index.fingerprint for index in made}) == 3
+    default = interlock.Index.from_grammar(GRAMMAR, byte_vocabulary)
+    spelled = interlock.Index.from_grammar(GRAMMAR, byte_vocabulary, lexer="dynamic", start="start")
+    assert default.fingerprint == spelled.fingerprint
+
+
+def test_rules_for_numbers(byte_vocabulary):
+    def accepted(grammar, text):
+        guide = interlock.Index.from_grammar(grammar, byte_vocabulary).guide()
+        return guide.advance_many(list(text.encode())) == len(text) and guide.is_accepting
+
+    permutation = r"""
+    start: perm::0x0 "Y"
+    perm::_ : "X"                  %if is_ones([0:3])
+            | a perm::set_bit(0)   %if bit_clear(0)
+            | "b" perm::set_bit(1) %if bit_clear(1)
+            | "c" perm::set_bit(2) %if bit_clear(2)
+    a: "a"
+    """
+    assert all(accepted(permutation, text) for text in ("abcXY", "cbaXY", "bacXY"))
+    assert not any(accepted(permutation, text) for text in ("XY", "abXY", "aabcXY", "abcY"))
+    counted = r"""
+    start: up::0 "X"
+    up::_   : "a" up::incr(_)   %if lt(_, 6)
+            | down::_
+    down::_ : "b" down::decr(_) %if gt(_, 0)
+            | ""
+    """
+    assert all(accepted(counted, text) for text in ("X", "aX", "aabbX", "aaaaaabX"))
+    assert not any(accepted(counted, text) for text in ("bX", "abbX", "aaaaaaaX"))
+    picked = r"""
+    start: p::0
+    p::_ : "."               %if and(bit_count_ge(_, 1), not(bit_count_eq([0:2], 2)))
+         | "a" p::set_bit(0)
+         | "b" p::set_bit(1)
+    """
+    assert (
+        accepted(picked, "aa.") and accepted(picked, "b.") and not accepted(picked, "ab.") and not accepted(picked, ".")
+    )
+    with pytest.raises(interlock.LimitError):
+        interlock.Index.from_grammar(
+            'start: a::0\na::_ : "a" a::incr(_) | "b"', byte_vocabulary, limits={"max_rules": 50}
+        )
+
+
+def test_allowed_escapes(byte_vocabulary):
+    grammar = 'start: %json {"type": "object", "x-guidance": {"json_allowed_escapes": "n"}}'
+    index = interlock.Index.from_grammar(grammar, byte_vocabulary)
+    for text, expected in (
+        (r'{"\n": ["é\n"]}', True),
+        (r'{"\t": 1}', False),
+        (r'{"a": "\u001e"}', False),
+        (r'{"a": {"b": "\""}}', False),
+    ):
+        guide = index.guide()
+        data = list(text.encode())
+        assert (guide.advance_many(data) == len(data) and guide.is_accepting) == expected, text
 
 
 def test_forced(byte_vocabulary):

@@ -125,7 +125,7 @@ impl<'a> Parser<'a, '_> {
                 self.lexer.at = end + 1;
                 Ok(self.tree.push(Part::Nested(space), place))
             }
-            "if" => Err(self.parametric(place.at)),
+            "if" => Err(self.error(place.at, "%if stands behind an alternative of a rule with a number")),
             _ => {
                 let hint = did_you_mean(name, ["json", "regex", "lark"].into_iter());
                 Err(self.error(place.at, format!("%{name} means nothing inside of a body{hint}")))

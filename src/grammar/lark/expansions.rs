@@ -8,6 +8,7 @@ use crate::grammar::lark::escapes;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::model::UNBOUNDED;
+use crate::grammar::parametric::Condition;
 use crate::grammar::tree::{Part, PartId, check_depth};
 
 /// The most copies that a bounded repetition may ask for.
@@ -26,11 +27,21 @@ struct OpenGroup {
     sequence: Vec<PartId>,
     /// Complements that wait for what they are about.
     complements: usize,
+    /// Which numbers of the rule the alternative is for.
+    condition: Option<Condition>,
 }
 
 impl OpenGroup {
     fn new(close: Option<char>, at: usize) -> Self {
-        OpenGroup { close, at, choice: Vec::new(), all: Vec::new(), sequence: Vec::new(), complements: 0 }
+        OpenGroup {
+            close,
+            at,
+            choice: Vec::new(),
+            all: Vec::new(),
+            sequence: Vec::new(),
+            complements: 0,
+            condition: None,
+        }
     }
 }
 
@@ -70,6 +81,18 @@ impl<'a> Parser<'a, '_> {
                 Token::Mark('~') => {
                     self.take()?;
                     group.complements += 1;
+                }
+                Token::Directive("if") => {
+                    self.take()?;
+                    if group.condition.is_some() {
+                        return Err(self.error(at, "%if stands here twice; join conditions by and(...)"));
+                    }
+                    group.condition = Some(self.condition(0)?);
+                    let (next, at) = self.peek()?;
+                    if !matches!(next, Token::Newline | Token::End | Token::Arrow | Token::Mark('|' | ')' | ']' | '}'))
+                    {
+                        return Err(self.error(at, "%if ends its alternative; '|' or the next line must follow it"));
+                    }
                 }
                 Token::Arrow => {
                     self.take()?;
@@ -140,7 +163,10 @@ impl<'a> Parser<'a, '_> {
         self.end_sequence(group, at)?;
         let mut all = std::mem::take(&mut group.all);
         let place = all.first().map_or(self.place(at), |&p| self.tree.place(p));
-        let part = if all.len() == 1 { all.swap_remove(0) } else { self.tree.push(Part::And(all), place) };
+        let mut part = if all.len() == 1 { all.swap_remove(0) } else { self.tree.push(Part::And(all), place) };
+        if let Some(condition) = group.condition.take() {
+            part = self.tree.push(Part::If { body: part, condition: Box::new(condition) }, place);
+        }
         group.choice.push(part);
         Ok(())
     }
@@ -157,7 +183,6 @@ impl<'a> Parser<'a, '_> {
             Token::Special(name) => self.special_token(name, place)?,
             Token::Grammar(name) => return self.named_grammar(name, place),
             Token::Directive(name) => return self.inline_directive(name, place),
-            Token::Parameter => return Err(self.parametric(place.at)),
             Token::Mark(op @ ('?' | '*' | '+')) => {
                 return Err(self.error(place.at, format!("nothing stands before {op:?} that it could repeat")));
             }
@@ -173,8 +198,9 @@ impl<'a> Parser<'a, '_> {
     fn named(&mut self, name: &'a str, place: TextPlace) -> Result<PartId> {
         let is_parameter = self.parameters.iter().any(|p| p == name);
         let name = if is_parameter { name.to_owned() } else { self.global(name) };
-        if self.peek()?.0 == Token::Parameter {
-            return Err(self.parametric(place.at));
+        if self.takes(Token::Parameter)? {
+            let step = self.step()?;
+            return Ok(self.tree.push(Part::Parametric { name: name.into(), step }, place));
         }
         let is_template = self.peek()?.0 == Token::Mark('{') && !self.is_count_ahead();
         if !is_template {

@@ -9,7 +9,7 @@ pub(crate) enum Token<'a> {
     Text { raw: &'a str, any_case: bool },
     /// A pattern, without its slashes.
     Pattern { raw: &'a str, flags: &'a str },
-    /// Digits, with a sign or without.
+    /// Digits, with a sign or without, or hexadecimal digits behind `0x`.
     Number(&'a str),
     /// What stands between `<` and `>`.
     Special(&'a str),
@@ -156,7 +156,11 @@ impl<'a> Lexer<'a> {
     fn number(&mut self) -> &'a str {
         let start = self.at;
         self.at += 1;
-        while self.byte(self.at).is_ascii_digit() {
+        let is_hex = self.text[start..].starts_with("0x") && self.byte(start + 2).is_ascii_hexdigit();
+        if is_hex {
+            self.at += 1;
+        }
+        while self.byte(self.at).is_ascii_digit() || is_hex && self.byte(self.at).is_ascii_hexdigit() {
             self.at += 1;
         }
         &self.text[start..self.at]

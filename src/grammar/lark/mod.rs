@@ -11,6 +11,7 @@ mod escapes;
 mod expansions;
 mod imports;
 mod lexer;
+mod parametric;
 mod parser;
 
 use std::cell::RefCell;

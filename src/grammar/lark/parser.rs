@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::grammar::excerpt::{TextPlace, did_you_mean};
 use crate::grammar::lark::imports::{Import, ImportedTexts, load};
 use crate::grammar::lark::lexer::{Lexer, Token};
+use crate::grammar::parametric::NUMBER;
 use crate::grammar::tree::{Attributes, Definition, ModuleId, Part, PartId, SpaceId, Tree};
 use crate::limits::Limits;
 
@@ -272,6 +273,9 @@ impl<'a, 'b> Parser<'a, 'b> {
             match self.peek()? {
                 (Token::Mark('['), place) => {
                     attributes = self.attributes()?;
+                    if self.parameters.iter().any(|p| p == NUMBER) {
+                        return Err(self.error(place, "a rule with a number has no attributes"));
+                    }
                     if terminal {
                         let message = "terminals have no attributes; write a rule that is made of the terminal";
                         return Err(self.error(place, message));
@@ -289,7 +293,18 @@ impl<'a, 'b> Parser<'a, 'b> {
                         }
                     };
                 }
-                (Token::Parameter, at) => return Err(self.parametric(at)),
+                (Token::Parameter, at) => {
+                    self.take()?;
+                    let (name, named_at) = self.expect_name("_ for the number of the rule")?;
+                    if name != "_" {
+                        return Err(self.error(named_at, "'_' must stand behind '::' where the rule is defined"));
+                    }
+                    if terminal || !self.parameters.is_empty() {
+                        let message = "only rules have a number, and no parameters beside it";
+                        return Err(self.error(at, message));
+                    }
+                    self.parameters.push(NUMBER.to_owned());
+                }
                 _ => break,
             }
         }
@@ -311,12 +326,6 @@ impl<'a, 'b> Parser<'a, 'b> {
         };
         self.definitions.push((standing, definition));
         Ok(())
-    }
-
-    /// Numbers that rules carry are llguidance's own.
-    pub fn parametric(&self, at: usize) -> Error {
-        let message = "rules with numbers (\"name::...\", \"%if\") are not supported; write a rule for each number";
-        self.unsupported(at, message)
     }
 
     /// Adds a definition to the names of its grammar.

@@ -1,6 +1,8 @@
 //! From definitions to the model: names become numbers, templates become rules, terminals become expressions.
 
+mod blocks;
 mod free_text;
+mod indentation;
 mod lazy_first;
 mod pattern_text;
 mod rules;
@@ -10,9 +12,7 @@ mod validate;
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::lower::terminals::TerminalState;
-use crate::grammar::model::{
-    Document, Grammar, Indentation, Lexer, Node, Rule, RuleId, Terminal, TerminalId, TokenSet, UNBOUNDED,
-};
+use crate::grammar::model::{Document, Grammar, Lexer, Node, Rule, RuleId, Terminal, TerminalId, TokenSet, UNBOUNDED};
 use crate::grammar::tree::{DefinitionId, PartId, SpaceId, Tree};
 use crate::limits::Limits;
 use crate::util::hash::SeededMap;
@@ -29,6 +29,8 @@ enum Value {
     Instance(DefinitionId, Vec<ValueId>),
     /// A terminal without a name.
     Terminal(TerminalId),
+    /// The number of a parametric rule.
+    Number(u64),
 }
 
 /// What a rule of the model is made from.
@@ -126,9 +128,9 @@ pub(crate) fn lower(tree: &Tree, lexer: Lexer, limits: &Limits) -> Result<Gramma
         l.let_lazy_ones_count_first(start)?;
     }
     l.x.check()?;
-    let indentation = l.indentation();
+    let indentation = l.indentation()?.filter(|i| !ignored.iter().any(|of| of.contains(&i.newline)));
     let ignored = if l.explicit_ignore { Vec::new() } else { ignored.swap_remove(0) };
-    Ok(Grammar {
+    let grammar = Grammar {
         exprs: l.x,
         rules: l.rules,
         terminals: l.terminals,
@@ -138,7 +140,11 @@ pub(crate) fn lower(tree: &Tree, lexer: Lexer, limits: &Limits) -> Result<Gramma
         ignored,
         lexer,
         indentation,
-    })
+    };
+    if let Some(indentation) = &grammar.indentation {
+        indentation::check(&grammar, indentation)?;
+    }
+    Ok(grammar)
 }
 
 impl Lowering<'_> {
@@ -165,7 +171,7 @@ impl Lowering<'_> {
         };
         let d = &self.tree.definitions[definition as usize];
         if !d.parameters.is_empty() {
-            let message = format!("the start rule {:?} has parameters; a start rule has none", s.start);
+            let message = format!("the start rule {:?} has parameters or a number; a start rule has none", s.start);
             return Err(self.tree.texts.error(d.place, message));
         }
         if d.terminal {
@@ -206,7 +212,11 @@ impl Lowering<'_> {
         }
         let d = &self.tree.definitions[key.definition as usize];
         let arguments: Vec<String> = key.arguments.iter().map(|&v| self.value_name(v)).collect();
-        let name = if arguments.is_empty() { d.name.clone() } else { format!("{}{{{}}}", d.name, arguments.join(",")) };
+        let name = match &arguments[..] {
+            [] => d.name.clone(),
+            [number] if d.is_parametric() => format!("{}::{number}", d.name),
+            _ => format!("{}{{{}}}", d.name, arguments.join(",")),
+        };
         let id = self.new_rule(name, self.tree.texts.offset(d.place), Node::Empty)?;
         self.rule_ids.insert(key.clone(), id);
         self.todo.push((id, key));
@@ -229,6 +239,7 @@ impl Lowering<'_> {
             Value::Definition(d) => self.tree.definitions[*d as usize].name.clone(),
             Value::Instance(d, _) => format!("{}{{...}}", self.tree.definitions[*d as usize].name),
             Value::Terminal(t) => self.terminals[*t as usize].name.chars().take(40).collect(),
+            Value::Number(number) => number.to_string(),
         }
     }
 
@@ -251,30 +262,5 @@ impl Lowering<'_> {
             }
         }
         Ok(out)
-    }
-
-    /// Lark's indenter, where a grammar declares what it emits and has a terminal for ends of lines.
-    fn indentation(&self) -> Option<Indentation> {
-        let names = &self.tree.spaces.first()?.names;
-        let defined = |name: &str, declared: bool| {
-            let d = *names.get(name)?;
-            let fits = self.tree.definitions[d as usize].declared == declared;
-            if fits { self.terminal_ids.get(&TerminalKey::Definition(d)).copied() } else { None }
-        };
-        let one = |text: &str| {
-            let anonymous = self.terminal_ids.get(&TerminalKey::Text(text.to_owned(), false)).copied();
-            anonymous.or_else(|| {
-                let d = self.named_literals.get(&(0, TerminalKey::Text(text.to_owned(), false)))?;
-                self.terminal_ids.get(&TerminalKey::Definition(*d)).copied()
-            })
-        };
-        Some(Indentation {
-            newline: defined("_NEWLINE", false).or_else(|| defined("_NL", false))?,
-            indent: defined("_INDENT", true)?,
-            dedent: defined("_DEDENT", true)?,
-            open: ["(", "[", "{"].into_iter().filter_map(one).collect(),
-            close: [")", "]", "}"].into_iter().filter_map(one).collect(),
-            tab_width: 8,
-        })
     }
 }

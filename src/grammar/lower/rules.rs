@@ -5,6 +5,7 @@ use crate::grammar::excerpt::did_you_mean;
 use crate::grammar::lower::validate::undefined;
 use crate::grammar::lower::{Lowering, RuleKey, TerminalKey, Value, ValueId};
 use crate::grammar::model::{Document, Lexer, Node, TokenSet, UNBOUNDED};
+use crate::grammar::parametric::Condition;
 use crate::grammar::tree::{Definition, DefinitionId, Part, PartId, SpaceId};
 
 /// Parts of a body, children first, with what has become of them.
@@ -68,9 +69,13 @@ impl Lowering<'_> {
                 let found = self.tree.spaces[d.space as usize].names.get(&**name);
                 found.is_some_and(|&f| self.tree.definitions[f as usize].terminal)
             }
-            Part::Template { .. } | Part::Nested(_) | Part::Document(_) | Part::Tokens { .. } | Part::Dispatch(_) => {
-                false
-            }
+            Part::Template { .. }
+            | Part::Nested(_)
+            | Part::Document(_)
+            | Part::Tokens { .. }
+            | Part::Parametric { .. }
+            | Part::If { .. }
+            | Part::Dispatch(_) => false,
             _ => true,
         })
     }
@@ -88,6 +93,12 @@ impl Lowering<'_> {
                 for &a in arguments {
                     is_argument[lowered.at(a)] = true;
                 }
+            }
+            // An alternative for other numbers names no rules.
+            if let Part::If { body, condition } = tree.part(lowered.parts[i])
+                && !self.holds(d, lowered.parts[i], condition, arguments)?
+            {
+                tree.below(*body).into_iter().for_each(|p| is_merged[lowered.at(p)] = true);
             }
             // What must follow a body, and the body, are one terminal.
             if let Part::Ahead { body, ahead } = *tree.part(lowered.parts[i]) {
@@ -183,6 +194,23 @@ impl Lowering<'_> {
                 return Err(tree.texts.error(place, message));
             }
             Part::Ahead { .. } => self.looks_ahead(d, p)?,
+            Part::Parametric { name, step } => {
+                let id = self.found(d.space, p, name)?;
+                if !tree.definitions[id as usize].is_parametric() {
+                    let message = format!("{name:?} has no number; write \"{name}::_: ...\" where it is defined");
+                    return Err(tree.texts.error(place, message));
+                }
+                let Some(number) = step.after(self.number(d, arguments)) else {
+                    let message = format!("{:?} has no number that \"{name}::\" could be told by", d.name);
+                    return Err(tree.texts.error(place, message));
+                };
+                let value = self.value(Value::Number(number));
+                self.rule(RuleKey { definition: id, arguments: vec![value] }).map(Node::Rule)?
+            }
+            Part::If { body, condition } => match self.holds(d, p, condition, arguments)? {
+                true => lowered.take(*body),
+                false => Node::Choice(Vec::new()),
+            },
             Part::Text { .. }
             | Part::Pattern { .. }
             | Part::EcmaPattern { .. }
@@ -193,6 +221,27 @@ impl Lowering<'_> {
                 self.symbol(d.space, Node::Terminal(terminal))
             }
         })
+    }
+
+    /// The number of a parametric rule.
+    fn number(&self, d: &Definition, arguments: &[ValueId]) -> Option<u64> {
+        let first = arguments.first().filter(|_| d.is_parametric())?;
+        match self.values[*first as usize] {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether an alternative is for the number of its rule.
+    fn holds(&self, d: &Definition, p: PartId, condition: &Condition, arguments: &[ValueId]) -> Result<bool> {
+        match self.number(d, arguments) {
+            Some(number) => Ok(condition.holds(number)),
+            None => {
+                let message =
+                    format!("%if asks for the number of {:?}, which has none; write \"{}::_\"", d.name, d.name);
+                Err(self.tree.texts.error(self.tree.place(p), message))
+            }
+        }
     }
 
     /// Neighbours in a sequence that become one terminal: characters and texts of grammars without a lexer.
@@ -229,7 +278,7 @@ impl Lowering<'_> {
             return Err(self.tree.texts.error(place, "this argument is no template, and takes no arguments itself"));
         };
         let d = &self.tree.definitions[id as usize];
-        if d.parameters.len() != given.len() {
+        if d.parameters.len() != given.len() || d.is_parametric() {
             let message =
                 format!("{:?} takes {} arguments, and here stand {}", d.name, d.parameters.len(), given.len());
             return Err(self.tree.texts.error(place, message));
@@ -240,6 +289,7 @@ impl Lowering<'_> {
     fn value_node(&mut self, d: &Definition, p: PartId, value: &Value) -> Result<Node> {
         match value {
             Value::Terminal(t) => Ok(self.symbol(d.space, Node::Terminal(*t))),
+            Value::Number(_) => Ok(Node::Empty),
             Value::Instance(definition, arguments) => {
                 let key = RuleKey { definition: *definition, arguments: arguments.clone() };
                 self.rule(key).map(Node::Rule)
@@ -249,6 +299,11 @@ impl Lowering<'_> {
                 if found.terminal {
                     let terminal = self.defined_terminal(*id)?;
                     return Ok(self.symbol(d.space, Node::Terminal(terminal)));
+                }
+                if found.is_parametric() {
+                    let message =
+                        format!("{:?} is for each number another rule; say which, as in {}::0", found.name, found.name);
+                    return Err(self.tree.texts.error(self.tree.place(p), message));
                 }
                 if !found.parameters.is_empty() {
                     let message = format!(

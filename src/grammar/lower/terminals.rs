@@ -134,7 +134,12 @@ impl Lowering<'_> {
         for below in self.tree.below(p) {
             let name = match self.tree.part(below) {
                 Part::Name(name) | Part::Template { name, .. } => name,
-                Part::Tokens { .. } | Part::Document(_) | Part::Nested(_) | Part::Dispatch(_) => "",
+                Part::Tokens { .. }
+                | Part::Document(_)
+                | Part::Nested(_)
+                | Part::Dispatch(_)
+                | Part::Parametric { .. }
+                | Part::If { .. } => "",
                 _ => continue,
             };
             let is_rule = match name {
@@ -296,6 +301,8 @@ impl Lowering<'_> {
                 | Part::Document(_)
                 | Part::Nested(_)
                 | Part::Dispatch(_)
+                | Part::Parametric { .. }
+                | Part::If { .. }
                 | Part::Ahead { .. } => {
                     let message = "terminals are made of texts, patterns and terminals only; put this part into a rule";
                     return Err(tree.texts.error(place, message));

@@ -15,6 +15,7 @@ pub(super) fn names(tree: &Tree) -> Result<()> {
             let (name, arguments) = match tree.part(p) {
                 Part::Name(name) => (name, None),
                 Part::Template { name, arguments } => (name, Some(arguments.len())),
+                Part::Parametric { name, .. } => (name, None),
                 _ => continue,
             };
             if d.parameters.iter().any(|parameter| **parameter == **name) {
@@ -37,6 +38,14 @@ fn check_use(tree: &Tree, user: &Definition, found: &Definition, p: u32, argumen
     let name = &found.name;
     if user.terminal && !found.terminal {
         let message = format!("{name:?} is a rule, and terminals are not made of rules; name it in capitals");
+        return Err(tree.texts.error(tree.place(p), message));
+    }
+    let is_numbered = matches!(tree.part(p), Part::Parametric { .. });
+    if is_numbered != found.is_parametric() {
+        let message = match is_numbered {
+            true => format!("{name:?} has no number; write \"{name}::_: ...\" where it is defined"),
+            false => format!("{name:?} is for each number another rule; say which, as in {name}::0"),
+        };
         return Err(tree.texts.error(tree.place(p), message));
     }
     if let Some(count) = arguments

@@ -92,7 +92,7 @@ impl<'a> GrammarPositions<'a> {
         // Equal nodes are one node, so their names describe what lies below.
         let mut each: Vec<Vec<u32>> = Vec::with_capacity(branches.len());
         for branch in &branches {
-            let mut words = vec![branch.scan, u32::from(branch.is_in_document())];
+            let mut words = vec![branch.scan, branch.indents, branch.column, u32::from(branch.is_in_document())];
             if branch.is_in_document()
                 && let Some(arena) = &self.stack.arena
             {
@@ -182,9 +182,13 @@ impl<'a> GrammarPositions<'a> {
 
     fn find_fit(&mut self, at: u32, left: u64) -> bool {
         let branches = self.classes[at as usize].branches.clone();
-        let least = self.program.machine(self.stack).least_cost(&branches);
+        let mut least = self.program.machine(self.stack).least_cost(&branches);
         if least == 0 {
-            return true;
+            if self.program.machine(self.stack).accepts(&branches) {
+                return true;
+            }
+            // A bound: a line may end without a byte, and yet not where it is.
+            least = 1;
         }
         let trie = self.speller.trie();
         let longest = *self.longest.get_or_insert_with(|| trie.depth.iter().copied().max().unwrap_or(1).max(1));

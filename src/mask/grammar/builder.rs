@@ -12,10 +12,10 @@ use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::exits::SMALL;
 use crate::mask::grammar::row_levels::{Row, RowLevels};
-use crate::mask::grammar::view_of;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack};
+use crate::pushdown::grammar::indenter::Effect;
+use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
 use crate::util::hash::SeededMap;
@@ -25,6 +25,8 @@ use crate::vocab::Trie;
 pub(super) struct Place {
     group: Group,
     tops: SmallVec<[NodeId; 2]>,
+    /// The open blocks and brackets.
+    pub(super) indents: NodeId,
     pub(super) found: Found,
     starts: SmallVec<[(ObligationsId, ScanStateId); 2]>,
     /// How far down the stack one has to look to know that the builder arrives, and what it finds.
@@ -41,8 +43,8 @@ pub(super) struct Built {
     pub(super) mostly: Option<(usize, Row)>,
 }
 
-/// A node of the trie, a place, and the state of the scanner.
-type Visit = (u32, u32, ScanStateId);
+/// A node of the trie, the state of the scanner, the column of a newline, and a place.
+type Visit = (u32, ScanStateId, u32, u32);
 
 /// The places behind the end of a terminal: two at most, where it is ignored and named by rules as well.
 type Ends = SmallVec<[u32; 2]>;
@@ -55,15 +57,16 @@ pub(super) struct MaskBuilder<'b, 'a> {
     own: u32,
     pub(super) levels: RowLevels,
     pub(super) places: Vec<Place>,
-    /// The places behind a terminal that ends at a place.
-    ends: SeededMap<(u32, u32), Ends>,
-    by_tops: SeededMap<SmallVec<[NodeId; 2]>, u32>,
-    outlooks: SeededMap<(u32, ScanStateId), (Outlook, usize)>,
-    /// Node, state of the scanner and place, by node.
-    todo: BinaryHeap<Reverse<(u32, ScanStateId, u32)>>,
+    /// The places behind a terminal that ends at a place, with a column.
+    ends: SeededMap<(u32, u32, u32), Ends>,
+    by_tops: SeededMap<(NodeId, SmallVec<[NodeId; 2]>), u32>,
+    outlooks: SeededMap<(u32, ScanStateId, u32), (Outlook, usize)>,
+    /// By node.
+    todo: BinaryHeap<Reverse<Visit>>,
     pub(super) documents: Vec<DocumentVisit>,
-    /// Nodes below which a terminal goes on, by place and state of the scanner: what ends there is still to be seen to.
-    inside: SeededMap<(u32, ScanStateId), Vec<u32>>,
+    /// Nodes below which a terminal goes on, by place, state of the scanner and column: what ends there is still to be
+    /// seen to.
+    inside: SeededMap<(u32, ScanStateId, u32), Vec<u32>>,
     /// Readings whose scanner is in the same state are one from there on.
     merges: bool,
     decided: Vec<NodeId>,
@@ -74,7 +77,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let own = stack.num_nodes();
         MaskBuilder {
             trie: masker.vocabulary.trie(),
-            levels: RowLevels::new(masker.tables.words, view_of(branch, stack.tops(branch.tops))),
+            levels: RowLevels::new(masker.tables.words, stack.view(branch)),
             masker,
             stack,
             own,
@@ -94,7 +97,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     pub(super) fn build(mut self, branch: &Branch) -> Built {
         let place = self.first_place(branch);
         self.levels.note_beyond(self.places[place as usize].level);
-        self.todo.push(Reverse((0, branch.scan, place)));
+        self.todo.push(Reverse((0, branch.scan, branch.column, place)));
         self.run(self.trie);
         self.run_exits();
         self.special_tokens(branch);
@@ -106,7 +109,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     /// The tokens of a trie that are allowed, and the nodes of the stack that decided it.
     pub(super) fn build_open(mut self, branch: &Branch, open: &Trie) -> (Vec<u32>, Vec<NodeId>) {
         let place = self.first_place(branch);
-        self.todo.push(Reverse((0, branch.scan, place)));
+        self.todo.push(Reverse((0, branch.scan, branch.column, place)));
         self.run(open);
         self.special_tokens(branch);
         self.finish()
@@ -114,7 +117,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     pub(super) fn first_place(&mut self, branch: &Branch) -> u32 {
         let tops = SmallVec::from_slice(self.stack.tops(branch.tops));
-        self.place(branch.group_and(tops), 0)
+        self.place(Some(branch.tops), tops, branch.indents, 0)
     }
 
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
@@ -138,23 +141,24 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     /// Sees to what comes behind the terminals that go on below some nodes.
     pub(super) fn run_exits(&mut self) {
         let GrammarMasker { program, vocabulary, masks, .. } = *self.masker;
-        while let Some(&(place, state)) = self.inside.keys().min() {
-            let mut nodes = self.inside.remove(&(place, state)).unwrap_or_default();
+        while let Some(&(place, state, column)) = self.inside.keys().min() {
+            let mut nodes = self.inside.remove(&(place, state, column)).unwrap_or_default();
             nodes.sort_unstable();
             nodes.dedup();
             let Some(exits) = masks.exits.of(program, vocabulary, &nodes, state) else {
                 // They are too many to be kept together.
-                nodes.iter().for_each(|&node| self.walk(self.trie, (node, place, state)));
+                nodes.iter().for_each(|&node| self.walk(self.trie, (node, state, column, place)));
                 self.run(self.trie);
                 continue;
             };
-            for &(node, state) in &exits.many {
-                self.end_terminals(self.trie, node, place, state, SMALL);
+            for &(node, to) in &exits.many {
+                let column = self.column_below(&nodes, (node, state, column, place));
+                self.end_terminals(self.trie, (node, to, column, place), SMALL);
             }
             self.run(self.trie);
             for exit in &exits.few {
                 let nodes: SmallVec<[(u32, u8); 16]> = children(&exit.behind, 0).collect();
-                for to in self.ends_of(place, exit.terminal) {
+                for to in self.ends_of(place, exit.terminal, NO_COLUMN) {
                     self.begin(&exit.behind, to, exit.obligations, &nodes);
                 }
                 self.run(&exit.behind);
@@ -165,10 +169,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     fn run_scanner(&mut self, trie: &Trie) {
         // Nodes come in their order, so all ways to one are known when its turn comes.
         while let Some(Reverse(visit)) = self.todo.pop() {
-            let (node, state, mut place) = visit;
+            let (node, state, column, mut place) = visit;
             let mut others: SmallVec<[u32; 4]> = SmallVec::new();
-            while let Some(&Reverse((same_node, same_state, other))) = self.todo.peek()
-                && (same_node, same_state) == (node, state)
+            while let Some(&Reverse((same_node, same_state, same_column, other))) = self.todo.peek()
+                && (same_node, same_state, same_column) == (node, state, column)
             {
                 self.todo.pop();
                 if other != place && !others.contains(&other) {
@@ -180,10 +184,10 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                     others.push(place);
                     place = self.merged(&others);
                 }
-                self.visit(trie, (node, place, state));
+                self.visit(trie, (node, state, column, place));
             } else {
                 others.push(place);
-                others.into_iter().for_each(|place| self.visit(trie, (node, place, state)));
+                others.into_iter().for_each(|place| self.visit(trie, (node, state, column, place)));
             }
         }
     }
@@ -205,7 +209,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         for &(node, byte) in nodes {
             let next = program.scanner.next(start, byte);
             if next != REFUSED {
-                self.enter(trie, node, to, next);
+                self.enter(trie, (node, next, NO_COLUMN, to), byte);
             }
         }
         if !self.places[to as usize].found.closure.has_documents {
@@ -239,18 +243,31 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// The place with these tops, to which one that looks down to `level` leads.
-    pub(super) fn place(&mut self, (group, tops): (Option<Group>, SmallVec<[NodeId; 2]>), level: usize) -> u32 {
-        if let Some(&known) = self.by_tops.get(&tops) {
+    pub(super) fn place(
+        &mut self,
+        group: Option<Group>,
+        tops: SmallVec<[NodeId; 2]>,
+        indents: NodeId,
+        level: usize,
+    ) -> u32 {
+        let key = (indents, tops);
+        if let Some(&known) = self.by_tops.get(&key) {
             self.deepen(known, level);
             return known;
         }
+        let tops = key.1.clone();
         let group = group.unwrap_or_else(|| self.stack.group(&tops));
         let found = self.masker.program.closure(self.stack, &tops);
         self.decided.extend_from_slice(found.decided());
-        let level = level.max(self.levels.level(self.stack, found.decided(), self.own));
+        let mut level = level.max(self.levels.level(self.stack, found.decided(), self.own));
+        // Whether newlines are hidden at the branch itself is said beforehand.
+        if indents != NO_NODE && self.places.first().is_some_and(|first| first.indents != indents) {
+            self.decided.push(indents);
+            level = level.max(self.levels.level(self.stack, &[indents], self.own));
+        }
         let number = self.places.len() as u32;
-        self.by_tops.insert(tops.clone(), number);
-        self.places.push(Place { group, tops, found, starts: SmallVec::new(), level });
+        self.by_tops.insert(key, number);
+        self.places.push(Place { group, tops, indents, found, starts: SmallVec::new(), level });
         number
     }
 
@@ -268,12 +285,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let tops = all.finish(self.stack);
         let level = places.iter().map(|&place| self.places[place as usize].level).max().unwrap_or_default();
-        self.place((None, tops), level)
+        // There is no indenter where readings are merged.
+        self.place(None, tops, NO_NODE, level)
     }
 
     /// Adds the tokens below a node.
     fn visit(&mut self, trie: &Trie, visit: Visit) {
-        let (node, place, state) = visit;
+        let (node, state, column, place) = visit;
         let size = trie.end[node as usize] - node - 1;
         if size == 0 {
             return;
@@ -282,7 +300,11 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let scan = program.scanner.state(state);
         let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
         // Where some of the states that follow are dead, every node below is looked at.
-        if !settled || size < SMALL || !std::ptr::eq(trie, self.trie) || self.outlook(place, state).0 != Outlook::Open {
+        if !settled
+            || size < SMALL
+            || !std::ptr::eq(trie, self.trie)
+            || self.outlook(place, state, column).0 != Outlook::Open
+        {
             return self.walk(trie, visit);
         }
         let level = self.places[place as usize].level;
@@ -294,56 +316,83 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             mask.inner.or_into(self.levels.row_at(level));
         }
         if !self.merges {
-            self.inside.entry((place, state)).or_default().push(node);
+            self.inside.entry((place, state, column)).or_default().push(node);
             return;
         }
         let exits = self.masker.masks.exits.of(program, self.masker.vocabulary, &[node], state);
         for &(node, state) in exits.iter().flat_map(|exits| &exits.many) {
-            self.end_terminals(trie, node, place, state, 0);
+            self.end_terminals(trie, (node, state, NO_COLUMN, place), 0);
         }
     }
 
+    /// The column at a node below one of several at which the column and the state of the scanner are known.
+    fn column_below(&self, nodes: &[u32], (to, mut state, mut column, place): Visit) -> u32 {
+        let program = self.masker.program;
+        if program.indenter.is_none() {
+            return NO_COLUMN;
+        }
+        let indents = self.places[place as usize].indents;
+        let at = nodes.partition_point(|&node| node <= to);
+        let mut at = nodes[at.max(1) - 1];
+        while at != to {
+            let next = self.trie.children(at).find(|&child| child <= to && to < self.trie.end[child as usize]);
+            let Some(next) = next else { return NO_COLUMN };
+            let byte = self.trie.byte[next as usize];
+            state = program.scanner.next(state, byte);
+            if state == REFUSED {
+                return NO_COLUMN;
+            }
+            column = program.column_behind(self.stack, indents, column, byte, state);
+            at = next;
+        }
+        column
+    }
+
     /// Steps to the nodes below one.
-    fn walk(&mut self, trie: &Trie, (node, place, state): Visit) {
+    fn walk(&mut self, trie: &Trie, (node, state, column, place): Visit) {
         let program = self.masker.program;
         for (child, byte) in children(trie, node) {
             let to = program.scanner.next(state, byte);
             if to != REFUSED {
-                self.enter(trie, child, place, to);
+                self.enter(trie, (child, to, column, place), byte);
             }
         }
         if !program.scanner.state(state).ends.is_empty() {
-            self.end_terminals(trie, node, place, state, 0);
+            self.end_terminals(trie, (node, state, column, place), 0);
         }
     }
 
-    /// Adds the tokens that end at a node, and sees to those below it.
-    fn enter(&mut self, trie: &Trie, node: u32, place: u32, state: ScanStateId) {
-        let (outlook, level) = self.outlook(place, state);
+    /// Adds the tokens that end at a node, and sees to those below it. The column is the one before the node's byte.
+    fn enter(&mut self, trie: &Trie, (node, state, column, place): Visit, byte: u8) {
+        let indents = self.places[place as usize].indents;
+        let column = self.masker.program.column_behind(self.stack, indents, column, byte, state);
+        let (outlook, level) = self.outlook(place, state, column);
         self.levels.look_at(trie.subtree_tokens(node), level);
         if outlook == Outlook::Dead {
             return;
         }
         self.allow_tokens(trie, node, place);
         if trie.end[node as usize] > node + 1 {
-            self.todo.push(Reverse((node, state, place)));
+            self.todo.push(Reverse((node, state, column, place)));
         }
     }
 
     /// The outlook of a state, and how far down the stack it looks.
-    fn outlook(&mut self, place: u32, state: ScanStateId) -> (Outlook, usize) {
+    fn outlook(&mut self, place: u32, state: ScanStateId, column: u32) -> (Outlook, usize) {
         let program = self.masker.program;
         if program.succession.is_free {
             return (Outlook::Open, 0);
         }
-        if let Some(&known) = self.outlooks.get(&(place, state)) {
+        let there = &self.places[place as usize];
+        let line = program.line_of(state, there.indents, column);
+        let key = (place, state, line.least);
+        if let Some(&known) = self.outlooks.get(&key) {
             return known;
         }
         let before = self.decided.len();
-        let found = &self.places[place as usize].found;
-        let mut outlook = program.machine(self.stack).outlook_at(state, found, &mut self.decided);
+        let mut outlook = program.machine(self.stack).outlook_at(state, &there.found, line, &mut self.decided);
         if outlook == Outlook::Unknown {
-            let branch = Branch::scanning(self.places[place as usize].group, state);
+            let branch = Branch { column, ..Branch::scanning(there.group, state, there.indents) };
             outlook = if program.machine(self.stack).search_completion(&branch, &mut self.decided) {
                 Outlook::Completes
             } else {
@@ -352,15 +401,17 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let level = self.levels.level(self.stack, &self.decided[before..], self.own);
         self.deepen(place, level);
-        self.outlooks.insert((place, state), (outlook, level));
+        self.outlooks.insert(key, (outlook, level));
         (outlook, level)
     }
 
     /// Goes on behind the terminals that may end at a node, where more than `most` nodes follow.
-    fn end_terminals(&mut self, trie: &Trie, node: u32, place: u32, state: ScanStateId, most: u32) {
+    fn end_terminals(&mut self, trie: &Trie, (node, state, column, place): Visit, most: u32) {
         let program = self.masker.program;
         let mut nodes: SmallVec<[(u32, u8); 16]> = SmallVec::new();
         for &(terminal, obligations) in &program.scanner.state(state).ends {
+            // What follows a newline depends on its column, so none of it is among the exits of few.
+            let most = if program.is_newline(terminal) { 0 } else { most };
             // Most nodes have no byte below that could follow.
             nodes.clear();
             nodes.extend(children(trie, node).filter(|&(child, byte)| {
@@ -369,32 +420,53 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             if nodes.is_empty() {
                 continue;
             }
-            for to in self.ends_of(place, terminal) {
+            for to in self.ends_of(place, terminal, column) {
                 self.begin(trie, to, obligations, &nodes);
             }
         }
     }
 
-    /// The places behind the end of a terminal.
-    fn ends_of(&mut self, place: u32, terminal: u32) -> Ends {
+    /// The places behind the end of a terminal. The column matters to newlines alone.
+    fn ends_of(&mut self, place: u32, terminal: u32, column: u32) -> Ends {
+        let program = self.masker.program;
         let level = self.places[place as usize].level;
-        if let Some(known) = self.ends.get(&(place, terminal)).cloned() {
+        let key = (place, terminal, if program.is_newline(terminal) { column } else { NO_COLUMN });
+        if let Some(known) = self.ends.get(&key).cloned() {
             known.iter().for_each(|&to| self.deepen(to, level));
             return known;
         }
-        let program = self.masker.program;
         let mut out = Ends::new();
-        if program.ignored.contains(&terminal) {
-            out.push(place);
-        }
-        let mut shifted = Shifted::default();
         let from = &self.places[place as usize];
-        from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
-        let tops = shifted.finish(self.stack);
-        if !tops.is_empty() {
-            out.push(self.place((None, tops), level));
+        let indents = from.indents;
+        let effect = match &program.indenter {
+            None => Effect::Taken(indents),
+            Some(indenter) => indenter.effect(self.stack, indents, terminal),
+        };
+        match effect {
+            Effect::Refused => {}
+            Effect::Dropped => out.push(place),
+            Effect::EndsLine => {
+                let before = self.decided.len();
+                let tops = from.tops.clone();
+                let line = program.end_line(self.stack, &tops, indents, column, &mut self.decided);
+                let level = level.max(self.levels.level(self.stack, &self.decided[before..], self.own));
+                if let Some((tops, indents)) = line {
+                    out.push(self.place(None, tops, indents, level));
+                }
+            }
+            Effect::Taken(indents) => {
+                if program.ignored.contains(&terminal) {
+                    out.push(place);
+                }
+                let mut shifted = Shifted::default();
+                from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
+                let tops = shifted.finish(self.stack);
+                if !tops.is_empty() {
+                    out.push(self.place(None, tops, indents, level));
+                }
+            }
         }
-        self.ends.insert((place, terminal), out.clone());
+        self.ends.insert(key, out.clone());
         out
     }
 
@@ -410,7 +482,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             places.push(here);
         } else {
             for &(terminal, _) in &program.scanner.state(branch.scan).ends {
-                places.extend(self.ends_of(here, terminal));
+                places.extend(self.ends_of(here, terminal, branch.column));
             }
         }
         for place in places {
@@ -426,10 +498,4 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 /// The nodes below one, each with the byte that leads to it.
 pub(super) fn children(trie: &Trie, node: u32) -> impl Iterator<Item = (u32, u8)> + '_ {
     trie.children(node).map(|child| (child, trie.byte[child as usize]))
-}
-
-impl Branch {
-    fn group_and(&self, tops: SmallVec<[NodeId; 2]>) -> (Option<Group>, SmallVec<[NodeId; 2]>) {
-        (Some(self.tops), tops)
-    }
 }

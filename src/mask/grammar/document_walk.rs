@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::mask::grammar::builder::{MaskBuilder, children};
+use crate::mask::grammar::builder::{MaskBuilder, Place, children};
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::parse_stack::{Branch, NO_FRAME};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
@@ -94,8 +94,8 @@ impl MaskBuilder<'_, '_> {
         if tops.is_empty() {
             return;
         }
-        let level = self.places[visit.place as usize].level;
-        let to = self.place((None, tops), level);
+        let Place { level, indents, .. } = self.places[visit.place as usize];
+        let to = self.place(None, tops, indents, level);
         let allowed = |&(_, byte): &(u32, u8)| !program.scanner.forbids(visit.obligations, byte);
         let nodes: SmallVec<[(u32, u8); 16]> = children(trie, visit.node).filter(allowed).collect();
         self.begin(trie, to, visit.obligations, &nodes);

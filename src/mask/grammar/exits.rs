@@ -84,7 +84,7 @@ fn find(program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state:
                 if !program.may_follow(terminal, obligations, trie.byte[child as usize]) {
                     continue;
                 }
-                if trie.end[child as usize] - child > small {
+                if trie.end[child as usize] - child > small || program.is_newline(terminal) {
                     if many.last() != Some(&(node, state)) {
                         many.push((node, state));
                     }

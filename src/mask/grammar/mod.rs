@@ -28,7 +28,7 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::pushdown::grammar::stack_view::StackCache;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS};
 use crate::vocab::Vocabulary;
@@ -117,8 +117,7 @@ impl GrammarMasker<'_> {
         let branches = stack.branches(position);
         let mut is_first = true;
         for branch in branches {
-            let tops = stack.tops(branch.tops);
-            let mut view = view_of(branch, tops);
+            let mut view = stack.view(branch);
             let Some(known) = self.masks.rows.find(&mut view, stack) else { return false };
             match std::mem::replace(&mut is_first, false) {
                 true => row.copy_from_slice(&known.tokens),
@@ -135,7 +134,7 @@ impl GrammarMasker<'_> {
     pub fn name_known(&self, stack: &mut ParseStack, position: PositionId, name: &mut MaskName) -> bool {
         self.documents.is_empty()
             && stack.branches(position).iter().all(|branch| {
-                let mut view = view_of(branch, stack.tops(branch.tops));
+                let mut view = stack.view(branch);
                 let known = self.masks.rows.find(&mut view, stack);
                 known.is_some_and(|known| {
                     name.row(&known.tokens);
@@ -181,10 +180,10 @@ impl GrammarMasker<'_> {
     /// What decides the tokens that may come next in a branch outside of documents, if its row is known.
     pub fn decides(&self, stack: &mut ParseStack, branch: &Branch) -> Option<Box<[u32]>> {
         let tops: Vec<NodeId> = stack.tops(branch.tops).to_vec();
-        let mut view = view_of(branch, &tops);
+        let mut view = stack.view(branch);
         if self.program.closure(stack, &tops).closure.has_documents {
             // What comes behind a document is not part of the row.
-            while view.deepen(stack) {}
+            while view.describe_block(stack) || view.deepen(stack) {}
             return Some(view.key().into());
         }
         self.masks.rows.find(&mut view, stack)?;
@@ -192,7 +191,7 @@ impl GrammarMasker<'_> {
     }
 
     fn row_of(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {
-        let mut view = view_of(branch, stack.tops(branch.tops));
+        let mut view = stack.view(branch);
         let known = self.masks.rows.look_up(&mut view, stack);
         if let Some(Row { tokens, .. }) = known.answer {
             self.tables.count_mask(true);
@@ -209,7 +208,7 @@ impl GrammarMasker<'_> {
             _ => {
                 let built = MaskBuilder::new(self, stack, branch).build(branch);
                 if let Some((level, row)) = built.mostly {
-                    let mut view = view_of(branch, stack.tops(branch.tops));
+                    let mut view = stack.view(branch);
                     (0..level).for_each(|_| {
                         view.deepen(stack);
                     });
@@ -225,10 +224,6 @@ impl GrammarMasker<'_> {
         self.masks.rows.keep(&mut view, stack, &decided, row, tokens.len() * 4);
         tokens
     }
-}
-
-fn view_of(branch: &Branch, tops: &[NodeId]) -> StackView {
-    StackView::new(&[branch.scan], tops)
 }
 
 /// The tokens that may end inside of a character: those whose last bytes are the first ones of it, and those that are

@@ -51,6 +51,10 @@ impl RowLevels {
     pub(super) fn level(&mut self, stack: &ParseStack, nodes: &[NodeId], own: u32) -> usize {
         let mut level = 0;
         for &node in nodes.iter().filter(|&&node| node < own) {
+            // Blocks are not among the levels.
+            if stack.is_block(node) {
+                return DEEPEST;
+            }
             while !self.view.describes(node) && self.described.len() < DEEPEST && self.view.deepen(stack) {
                 self.described.push(self.view.described().len());
             }

@@ -5,8 +5,7 @@
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::closure::Shifted;
-use crate::pushdown::grammar::machine::{Branches, Ended, GrammarMachine};
+use crate::pushdown::grammar::machine::{Branches, Ended, GrammarMachine, place_of};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, StackMark};
 use crate::pushdown::grammar::scanner::ObligationsId;
 use crate::pushdown::json::frame::{FrameId, FrameKind, Phase};
@@ -20,7 +19,14 @@ impl GrammarMachine<'_> {
     }
 
     /// Begins the documents that may come behind tops with a byte.
-    pub(super) fn begin_documents(&mut self, tops: Group, obligations: ObligationsId, byte: u8, out: &mut Branches) {
+    pub(super) fn begin_documents(
+        &mut self,
+        tops: Group,
+        indents: NodeId,
+        obligations: ObligationsId,
+        byte: u8,
+        out: &mut Branches,
+    ) {
         let Some(obligations) = self.program.scanner.next_obligations(obligations, byte) else { return };
         let nodes: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(tops));
         let found = self.program.closure(self.stack, &nodes);
@@ -31,7 +37,7 @@ impl GrammarMachine<'_> {
             let start = frames.start();
             let frame = frames.step(start, byte);
             if frame != NO_FRAME {
-                out.push(Branch { document, frame, ..Branch::scanning(tops, obligations) });
+                out.push(Branch { document, frame, ..Branch::scanning(tops, obligations, indents) });
             }
         }
     }
@@ -74,10 +80,9 @@ impl GrammarMachine<'_> {
         let program = self.program;
         let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
         let found = program.closure(self.stack, &tops);
-        let mut shifted = Shifted::default();
+        let at = place_of(ended, branch.scan, branch.indents);
         let symbol = program.productions.first_document + branch.document;
-        found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
-        ended.push(Ended { obligations: branch.scan, shifted, kept: SmallVec::new() });
+        found.shift(&program.lr, &program.productions, self.stack, symbol, &mut ended[at].shifted);
     }
 
     /// Keeps of the frames that a token made only what its end needs, where there is one branch.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 
 /// Sets of symbols below the first nonterminal.
@@ -60,7 +61,10 @@ pub struct Follow {
     documents: Box<[Box<[ByteSet]>]>,
     /// Sets of terminals of which any two may begin at one place, ignored ones left out.
     places: Box<[Box<[u64]>]>,
-    ignored: Box<[u32]>,
+    /// Terminals that may begin wherever another one does.
+    everywhere: Box<[u32]>,
+    /// For each terminal whether it may come behind another one.
+    behind_any: Box<[bool]>,
 }
 
 fn first_bytes(lexeme: Option<&Arc<Lexeme>>) -> ByteSet {
@@ -78,6 +82,53 @@ fn join(to: &mut ByteSet, from: &ByteSet) {
     to.iter_mut().zip(from).for_each(|(t, f)| *t |= f);
 }
 
+/// Whether each symbol may be without text, if these are.
+fn textless(productions: &Productions, silent: &[Symbol]) -> Vec<bool> {
+    let mut out = productions.nullable.clone();
+    silent.iter().for_each(|&s| out[s as usize] = true);
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for production in &productions.all {
+            let is_textless = production.parts.iter().all(|&part| out[part as usize]);
+            grown |= is_textless && !std::mem::replace(&mut out[production.of as usize], true);
+        }
+    }
+    out
+}
+
+/// Whether there is a place behind a terminal where only that terminal may come.
+fn is_alone(productions: &Productions, firsts: &SymbolSets, nullable: &[bool], terminal: Symbol) -> bool {
+    // Symbols behind which nothing else may come somewhere.
+    let mut alone = vec![false; nullable.len()];
+    let ends_alone = |parts: &[Symbol], of: Symbol, alone: &[bool]| {
+        let mut any = false;
+        for &part in parts {
+            if firsts.of(part as usize).any(|s| s != terminal) {
+                return false;
+            }
+            any |= firsts.of(part as usize).next().is_some();
+            if !nullable[part as usize] {
+                return any;
+            }
+        }
+        alone[of as usize]
+    };
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for production in &productions.all {
+            for (at, &part) in production.parts.iter().enumerate() {
+                if !alone[part as usize] && ends_alone(&production.parts[at + 1..], production.of, &alone) {
+                    alone[part as usize] = true;
+                    grown = true;
+                }
+            }
+        }
+    }
+    alone[terminal as usize]
+}
+
 impl Follow {
     /// FIRST and FOLLOW of all symbols, down to bytes.
     pub fn of(
@@ -85,11 +136,15 @@ impl Follow {
         lexemes: &[Option<Arc<Lexeme>>],
         ignored: &[u32],
         documents: &[ByteSet],
+        indenter: Option<&Indenter>,
     ) -> Follow {
+        // What an indenter makes has no text: what follows it follows what is before it.
+        let silent: Vec<Symbol> = indenter.iter().flat_map(|indenter| indenter.silent()).collect();
+        let nullable = if silent.is_empty() { productions.nullable.clone() } else { textless(productions, &silent) };
         let symbols = productions.symbols();
         let below = productions.first_rule as usize;
         let mut firsts = SymbolSets::new(symbols, below);
-        (0..productions.first_rule).for_each(|s| {
+        (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
             firsts.insert(s as usize, s);
         });
         // Work lists over productions: who has a symbol among the parts that may come first.
@@ -99,7 +154,7 @@ impl Follow {
             for production in &productions.all {
                 for &part in &production.parts {
                     grown |= firsts.add(production.of as usize, part as usize);
-                    if !productions.nullable[part as usize] {
+                    if !nullable[part as usize] {
                         break;
                     }
                 }
@@ -116,7 +171,7 @@ impl Follow {
                     more.into_iter().for_each(|s| {
                         follows.insert(part as usize, s);
                     });
-                    if !productions.nullable[next as usize] {
+                    if !nullable[next as usize] {
                         to_end = false;
                         break;
                     }
@@ -137,10 +192,11 @@ impl Follow {
         }
         let first: Box<[ByteSet]> = lexemes.iter().map(|l| first_bytes(l.as_ref())).collect();
         let terminals = productions.terminals;
+        let newline = indenter.map(|indenter| indenter.newline);
         let mut any = [false; 256];
         first.iter().chain(documents).for_each(|set| join(&mut any, set));
         let bytes = (0..terminals).map(|t| {
-            if ignored.contains(&t) {
+            if ignored.contains(&t) || newline == Some(t) {
                 return any;
             }
             let mut out = [false; 256];
@@ -151,25 +207,34 @@ impl Follow {
                     None => {}
                 }
             }
-            ignored.iter().for_each(|&t| join(&mut out, &first[t as usize]));
+            ignored.iter().copied().chain(newline).for_each(|t| join(&mut out, &first[t as usize]));
             out
         });
         let bytes = bytes.collect();
-        let behind = |t: u32| follows.of(t as usize).filter(|&s| s < terminals).collect();
+        // A newline takes all newlines at once where something else may come behind it.
+        let skipped = newline.filter(|&newline| !is_alone(productions, &firsts, &nullable, newline));
+        let behind = |t: u32| {
+            follows.of(t as usize).filter(|&s| s < terminals && !(skipped == Some(s) && skipped == Some(t))).collect()
+        };
         let documents_behind = |t: u32| {
             let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
             symbols.map(|document| documents[document as usize]).collect()
         };
         // What may come at one place may come behind one symbol, or first of all.
         let mut places: Vec<Box<[u64]>> = (0..below).map(|s| follows.row(s).into()).collect();
+        let mut behind_any = vec![false; terminals as usize];
+        let behind_some = (0..below).flat_map(|s| follows.of(s)).filter(|&s| s < terminals);
+        behind_some.for_each(|s| behind_any[s as usize] = true);
         places.push(firsts.row(productions.start as usize).into());
         places.sort_unstable();
         places.dedup();
+        let beside: Vec<u32> = ignored.iter().copied().chain(newline).collect();
         Follow {
             bytes,
             first,
             places: places.into(),
-            ignored: ignored.into(),
+            everywhere: beside.into(),
+            behind_any: behind_any.into(),
             terminals: (0..terminals).map(behind).collect(),
             documents: (0..terminals).map(documents_behind).collect(),
         }
@@ -186,12 +251,15 @@ impl Follow {
         self.first.len()
     }
 
-    /// Whether two terminals may begin at one place.
-    pub fn together(&self, one: u32, other: u32) -> bool {
+    /// Whether a terminal may begin where another one does. Where one may begin anywhere, the very first place of a text is
+    /// left aside: a terminal that begins only there takes nothing from those behind others.
+    pub fn together(&self, terminal: u32, other: u32) -> bool {
         let has = |place: &[u64], t: u32| place[t as usize / 64] >> (t % 64) & 1 == 1;
-        self.ignored.contains(&one)
-            || self.ignored.contains(&other)
-            || self.places.iter().any(|place| has(place, one) && has(place, other))
+        self.everywhere.contains(&other)
+            || match self.everywhere.contains(&terminal) {
+                true => self.behind_any[other as usize],
+                false => self.places.iter().any(|place| has(place, terminal) && has(place, other)),
+            }
     }
 
     /// The bytes that can begin a terminal.

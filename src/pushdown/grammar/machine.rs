@@ -4,9 +4,12 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::closure::{Found, Shifted};
-use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack, PositionId, StackMark};
+use crate::pushdown::grammar::indenter::Effect;
+use crate::pushdown::grammar::parse_stack::{
+    Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack, PositionId, StackMark,
+};
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED};
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
 
 /// Branches in the making.
@@ -18,6 +21,14 @@ pub(super) struct Ended {
     pub(super) shifted: Shifted,
     /// Tops that an ignored terminal leaves as they are.
     pub(super) kept: SmallVec<[NodeId; 2]>,
+    /// The blocks and brackets behind it.
+    pub(super) indents: NodeId,
+}
+
+impl Ended {
+    pub(super) fn new(obligations: ObligationsId, indents: NodeId) -> Self {
+        Ended { obligations, shifted: Shifted::default(), kept: SmallVec::new(), indents }
+    }
 }
 
 /// Steps the stack of a request.
@@ -33,12 +44,18 @@ impl GrammarMachine<'_> {
     pub fn start(&mut self) -> PositionId {
         let bottom = self.stack.push(self.program.lr.start(), &[]);
         let tops = self.stack.group(&[bottom]);
-        let found = self.program.closure(self.stack, &[bottom]);
-        let scan = self.program.scan_start(&found, NO_OBLIGATIONS);
-        let branch = Branch::scanning(tops, scan);
+        let indents = self.program.indenter.as_ref().map_or(NO_NODE, |indenter| indenter.bottom(self.stack));
+        let scan = self.scan_start(&[bottom], NO_OBLIGATIONS);
+        let branch = Branch::scanning(tops, scan, indents);
         let live = self.completes(&branch);
         let all = [branch];
         self.stack.make_position(if live { &all } else { &[] })
+    }
+
+    /// The state of the scanner at a boundary.
+    fn scan_start(&mut self, tops: &[NodeId], obligations: ObligationsId) -> ScanStateId {
+        let found = self.program.closure(self.stack, tops);
+        self.program.scan_start(&found, obligations)
     }
 
     /// The branches behind a byte; none if it is refused. Branches that cannot be completed are among them where
@@ -53,11 +70,12 @@ impl GrammarMachine<'_> {
                 let to = self.program.scanner.next(branch.scan, byte);
                 if to != REFUSED {
                     let tokens = self.program.bounds.tokens_of(&self.program.scanner, to, branch.tokens);
-                    add(&mut out, Branch { tokens, ..Branch::scanning(branch.tops, to) });
+                    let column = self.program.column_behind(self.stack, branch.indents, branch.column, byte, to);
+                    add(&mut out, Branch { scan: to, tokens, column, ..*branch });
                 }
                 if !self.program.documents.is_empty() && self.program.scanner.state(branch.scan).at_boundary {
                     let obligations = self.program.scanner.state(branch.scan).obligations;
-                    self.begin_documents(branch.tops, obligations, byte, &mut out);
+                    self.begin_documents(branch.tops, branch.indents, obligations, byte, &mut out);
                 }
             }
             self.end_terminals(branch, Some(byte), &mut ended);
@@ -74,18 +92,17 @@ impl GrammarMachine<'_> {
 
     /// Makes one branch of those whose scanner is in the same state: what they have read since is read alike.
     fn merge(&mut self, branches: &mut Branches) {
-        branches.sort_by_key(|b| (b.frame, b.scan, b.tokens));
+        let key = |b: &Branch| (b.frame, b.scan, b.tokens, b.indents, b.column);
+        branches.sort_by_key(key);
         let mut out = Branches::new();
-        let alike = |a: &Branch, b: &Branch| (a.scan, a.tokens) == (b.scan, b.tokens);
-        for group in branches.chunk_by(|a, b| alike(a, b) && a.frame == NO_FRAME && b.frame == NO_FRAME) {
+        for group in branches.chunk_by(|a, b| a.frame == NO_FRAME && key(a) == key(b)) {
             let [one] = group else {
                 let mut merged = Shifted::default();
                 for branch in group {
                     self.stack.tops(branch.tops).iter().for_each(|&top| merged.add_top(self.stack, top));
                 }
                 let tops = merged.finish(self.stack);
-                let tokens = group[0].tokens;
-                out.push(Branch { tokens, ..Branch::scanning(self.stack.group(&tops), group[0].scan) });
+                out.push(Branch { tops: self.stack.group(&tops), ..group[0] });
                 continue;
             };
             out.push(*one);
@@ -110,19 +127,35 @@ impl GrammarMachine<'_> {
             {
                 continue;
             }
-            let at = match ended.iter().position(|e| e.obligations == obligations) {
-                Some(at) => at,
-                None => {
-                    ended.push(Ended { obligations, shifted: Shifted::default(), kept: SmallVec::new() });
-                    ended.len() - 1
-                }
+            let effect = match &program.indenter {
+                None => Effect::Taken(NO_NODE),
+                Some(indenter) => indenter.effect(self.stack, branch.indents, terminal),
             };
-            if program.ignored.contains(&terminal) {
+            let indents = match effect {
+                Effect::Refused => continue,
+                Effect::EndsLine => {
+                    let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+                    let (indents, column) = (branch.indents, branch.column);
+                    let line = program.end_line(self.stack, &tops, indents, column, &mut Vec::new());
+                    if let Some((tops, indents)) = line {
+                        let at = place_of(ended, obligations, indents);
+                        tops.iter().for_each(|&top| ended[at].shifted.add_top(self.stack, top));
+                    }
+                    continue;
+                }
+                Effect::Dropped => branch.indents,
+                Effect::Taken(indents) => indents,
+            };
+            let at = place_of(ended, obligations, indents);
+            if matches!(effect, Effect::Dropped) || program.ignored.contains(&terminal) {
                 self.stack.tops(branch.tops).iter().for_each(|&top| {
                     if !ended[at].kept.contains(&top) {
                         ended[at].kept.push(top);
                     }
                 });
+            }
+            if matches!(effect, Effect::Dropped) {
+                continue;
             }
             let found = match &found {
                 Some(found) => found,
@@ -145,16 +178,17 @@ impl GrammarMachine<'_> {
     /// Begins new terminals with a byte behind those that ended.
     fn begin(&mut self, ended: SmallVec<[Ended; 2]>, byte: u8, out: &mut Branches) {
         for one in ended {
-            let obligations = one.obligations;
+            let (obligations, indents) = (one.obligations, one.indents);
             let Some((tops, nodes)) = self.tops_of(one) else { continue };
             let found = self.program.closure(self.stack, &nodes);
             let start = self.program.scan_start(&found, obligations);
             let to = self.program.scanner.next(start, byte);
             if to != REFUSED {
-                add(out, Branch::scanning(tops, to));
+                let column = self.program.column_behind(self.stack, indents, NO_COLUMN, byte, to);
+                add(out, Branch { column, ..Branch::scanning(tops, to, indents) });
             }
             if found.closure.has_documents {
-                self.begin_documents(tops, obligations, byte, out);
+                self.begin_documents(tops, indents, obligations, byte, out);
             }
         }
     }
@@ -170,10 +204,10 @@ impl GrammarMachine<'_> {
             let mut ended = SmallVec::new();
             self.end_terminals(branch, None, &mut ended);
             for one in ended {
-                let obligations = one.obligations;
+                let (obligations, indents) = (one.obligations, one.indents);
                 let Some((tops, nodes)) = self.tops_of(one) else { continue };
-                let found = self.program.closure(self.stack, &nodes);
-                out.push(Branch::scanning(tops, self.program.scan_start(&found, obligations)));
+                let scan = self.scan_start(&nodes, obligations);
+                out.push(Branch::scanning(tops, scan, indents));
             }
         }
         out
@@ -187,8 +221,8 @@ impl GrammarMachine<'_> {
             if !self.program.scanner.may_end(obligations) {
                 return false;
             }
-            let tops = self.stack.tops(branch.tops);
-            self.program.closure(self.stack, tops).closure.accepting
+            let found = self.program.closure(self.stack, self.stack.tops(branch.tops));
+            self.program.accepts_behind(self.stack, &found, &mut Vec::new())
         })
     }
 
@@ -199,22 +233,24 @@ impl GrammarMachine<'_> {
         if program.token_sets.is_empty() {
             return out;
         }
-        let mut shifted = Shifted::default();
+        let mut ended: SmallVec<[Ended; 2]> = SmallVec::new();
         for branch in self.boundaries(branches) {
             let found = program.closure(self.stack, self.stack.tops(branch.tops));
             for &symbol in found.closure.next.iter() {
                 let Some(set) = program.productions.token_set(symbol) else { continue };
                 let set = &program.token_sets[set];
                 if set.binary_search(&token).is_ok() {
-                    found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
+                    let at = place_of(&mut ended, NO_OBLIGATIONS, branch.indents);
+                    found.shift(&program.lr, &program.productions, self.stack, symbol, &mut ended[at].shifted);
                 }
             }
         }
-        let ended = Ended { obligations: NO_OBLIGATIONS, shifted, kept: SmallVec::new() };
-        if let Some((tops, nodes)) = self.tops_of(ended) {
-            let found = program.closure(self.stack, &nodes);
-            let scan = program.scan_start(&found, NO_OBLIGATIONS);
-            out.push(Branch::scanning(tops, scan));
+        for one in ended {
+            let indents = one.indents;
+            if let Some((tops, nodes)) = self.tops_of(one) {
+                let scan = self.scan_start(&nodes, NO_OBLIGATIONS);
+                out.push(Branch::scanning(tops, scan, indents));
+            }
         }
         out
     }
@@ -344,10 +380,19 @@ impl GrammarMachine<'_> {
     }
 }
 
+/// The number of what ended with these obligations, blocks and brackets.
+pub(super) fn place_of(ended: &mut SmallVec<[Ended; 2]>, obligations: ObligationsId, indents: NodeId) -> usize {
+    let same = |e: &Ended| (e.obligations, e.indents) == (obligations, indents);
+    ended.iter().position(same).unwrap_or_else(|| {
+        ended.push(Ended::new(obligations, indents));
+        ended.len() - 1
+    })
+}
+
 /// Adds a branch, unless it is there. Of two that differ in tokens only, the one with fewer may do more.
 pub(super) fn add(out: &mut Branches, branch: Branch) {
-    let same = |b: &&mut Branch| (b.scan, b.frame, b.tops) == (branch.scan, branch.frame, branch.tops);
-    match out.iter_mut().find(same) {
+    let key = |b: &Branch| (b.scan, b.frame, b.tops, b.indents, b.column);
+    match out.iter_mut().find(|b| key(b) == key(&branch)) {
         Some(known) => known.tokens = known.tokens.min(branch.tokens),
         None => out.push(branch),
     }

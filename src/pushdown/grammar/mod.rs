@@ -18,6 +18,8 @@ pub mod ends_ahead;
 pub mod events;
 pub mod follow;
 pub mod going_on;
+pub mod indenter;
+mod line_ends;
 pub mod lr_automaton;
 pub mod machine;
 pub mod parse_stack;

@@ -13,10 +13,11 @@ use smallvec::SmallVec;
 
 use crate::pushdown::grammar::completion::place_costs::PlaceCosts;
 use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId};
+use crate::pushdown::grammar::stack_view::StackView;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::FrameId;
 pub use crate::pushdown::json::frame::NONE as NO_FRAME;
-use crate::util::hash::seeded;
+use crate::util::hash::{SeededSet, seeded};
 
 /// Names a node.
 pub type NodeId = u32;
@@ -55,12 +56,19 @@ pub struct Branch {
     pub frame: FrameId,
     /// How many tokens hold a part of the terminal that is being read, if some terminal here is bounded in tokens.
     pub tokens: u32,
+    /// The open blocks and brackets, as nodes; [`NO_NODE`] where the grammar has no indenter.
+    pub indents: NodeId,
+    /// How far the line that the newline terminal ends with is indented so far; see [`NO_COLUMN`].
+    pub column: u32,
 }
+
+/// No newline was read yet, or another one has to come before the newline terminal ends.
+pub const NO_COLUMN: u32 = u32::MAX;
 
 impl Branch {
     /// A branch outside of documents.
-    pub fn scanning(tops: Group, scan: u32) -> Self {
-        Branch { tops, scan, document: 0, frame: NO_FRAME, tokens: 0 }
+    pub fn scanning(tops: Group, scan: u32, indents: NodeId) -> Self {
+        Branch { tops, scan, document: 0, frame: NO_FRAME, tokens: 0, indents, column: NO_COLUMN }
     }
 
     /// Whether the branch is inside a document.
@@ -125,7 +133,9 @@ struct NodeTable {
 }
 
 /// No node.
-const NONE: NodeId = u32::MAX;
+pub const NO_NODE: NodeId = u32::MAX;
+/// What stands for the state of an open bracket among the open blocks. No state of the parser has this bit.
+pub const BRACKET: u32 = 1 << 29;
 
 fn hash(state: LrStateId, below: &[NodeId]) -> usize {
     let mut hasher = seeded();
@@ -171,7 +181,7 @@ impl ParseStack {
         }
         let places = self.known.slots.len() - 1;
         let mut at = hash(state, below) & places;
-        while self.known.slots[at] != NONE {
+        while self.known.slots[at] != NO_NODE {
             let node = self.known.slots[at];
             if (node as usize) < self.nodes.len() && self.state(node) == state && self.below(node) == below {
                 return node;
@@ -200,10 +210,10 @@ impl ParseStack {
     #[cold]
     fn rebuild_table(&mut self) {
         let size = (4 * self.nodes.len()).next_power_of_two().max(32);
-        let mut slots = vec![NONE; size];
+        let mut slots = vec![NO_NODE; size];
         for node in 0..self.nodes.len() as u32 {
             let mut at = hash(self.state(node), self.below(node)) & (size - 1);
-            while slots[at] != NONE {
+            while slots[at] != NO_NODE {
                 at = (at + 1) & (size - 1);
             }
             slots[at] = node;
@@ -224,6 +234,12 @@ impl ParseStack {
         self.nodes[node as usize].state
     }
 
+    /// Whether a node is that of an open block or bracket.
+    #[inline]
+    pub fn is_block(&self, node: NodeId) -> bool {
+        self.state(node) & BRACKET != 0
+    }
+
     /// The nodes below a node.
     #[inline]
     pub fn below(&self, node: NodeId) -> &[NodeId] {
@@ -232,6 +248,17 @@ impl ParseStack {
             0 => &[],
             1 => std::slice::from_ref(&n.below),
             count => &self.links[n.below as usize..(n.below + count) as usize],
+        }
+    }
+
+    /// Adds these nodes and all that are below them, each once.
+    pub fn below_all(&self, nodes: &[NodeId], out: &mut Vec<NodeId>) {
+        let mut at = out.len();
+        let mut seen: SeededSet<NodeId> = SeededSet::default();
+        out.extend(nodes.iter().filter(|&&node| seen.insert(node)));
+        while let Some(&node) = out.get(at) {
+            at += 1;
+            out.extend(self.below(node).iter().filter(|&&below| seen.insert(below)));
         }
     }
 
@@ -293,14 +320,23 @@ impl ParseStack {
         });
     }
 
+    /// What is seen of a branch's stack, blocks and brackets included. It says first where the scanner is.
+    pub fn view(&self, branch: &Branch) -> StackView {
+        let tops = self.tops(branch.tops);
+        if branch.indents == NO_NODE {
+            return StackView::new(&[branch.scan], tops);
+        }
+        let hides_newlines = u32::from(self.state(branch.indents) == BRACKET);
+        StackView::new(&[branch.scan, branch.column, hides_newlines], tops).with_blocks(branch.indents)
+    }
+
     /// All that the future of a position depends on: equal within one grammar exactly when the futures are.
     pub fn describe(&self, position: PositionId, mut write: impl FnMut(u32)) {
         for branch in self.branches(position) {
-            write(branch.scan);
             write(u32::from(branch.is_in_document()));
             write(branch.tokens);
-            let mut view = crate::pushdown::grammar::stack_view::StackView::new(&[], self.tops(branch.tops));
-            while view.deepen(self) {}
+            let mut view = self.view(branch);
+            while view.describe_block(self) || view.deepen(self) {}
             view.key().iter().for_each(|&word| write(word));
         }
     }

@@ -12,6 +12,7 @@ use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
 use crate::pushdown::grammar::completion::prospects::Prospects;
 use crate::pushdown::grammar::follow::Follow;
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
@@ -46,6 +47,8 @@ pub struct GrammarProgram {
     pub succession: Succession,
     /// How outputs are completed where longest matches may forbid what follows, as far as it was asked.
     pub prospects: Prospects,
+    /// What makes terminals of indentation.
+    pub indenter: Option<Indenter>,
 }
 
 impl GrammarProgram {
@@ -62,18 +65,21 @@ impl GrammarProgram {
         documents: Vec<Box<Program>>,
         limits: &Limits,
     ) -> Result<GrammarProgram> {
-        let inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
+        let mut inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
+        let indenter = Indenter::of(grammar, &lexemes);
+        let silent = indenter.as_ref().map(Indenter::silent);
+        silent.iter().flatten().for_each(|&t| inhabited[t as usize] = true);
         let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
         let precedence =
             grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
         let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
-        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first);
+        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first, indenter.as_ref());
         let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
         let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored, &documents_first),
+            _ => Succession::of(&scanner, &follow, &ignored, &documents_first, indenter.as_ref()),
         };
         let prospects = Prospects::new(&scanner, documents_first);
         let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
@@ -89,6 +95,7 @@ impl GrammarProgram {
             documents,
             succession,
             prospects,
+            indenter,
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();
@@ -115,12 +122,13 @@ impl GrammarProgram {
         self.closures.of(&self.lr, &self.productions, stack, tops)
     }
 
-    /// The state of the scanner at a boundary behind these tops.
+    /// The state of the scanner at a boundary behind these tops. With an indenter it finds newlines everywhere.
     pub fn scan_start(&self, found: &Found, obligations: ObligationsId) -> ScanStateId {
         let start = *found.closure.scan_start.get_or_init(|| {
             let terminals = self.productions.terminals;
             let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
-            self.scanner.start(next.chain(self.ignored.iter().copied()))
+            let newline = self.indenter.as_ref().map(|indenter| indenter.newline);
+            self.scanner.start(next.chain(self.ignored.iter().copied()).chain(newline))
         });
         self.scanner.oblige_start(start, obligations)
     }

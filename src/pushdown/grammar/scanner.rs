@@ -70,6 +70,8 @@ struct Obligations {
     forbidden: OnceLock<ByteSet>,
     /// Whether some text keeps all of them, made on use.
     possible: OnceLock<bool>,
+    /// The bytes that keep some of them open, or break it, made on use.
+    kept: OnceLock<[u64; 4]>,
 }
 
 /// What decides which of several terminals is taken where they match the same text.
@@ -209,6 +211,11 @@ impl Scanner {
     pub fn start(&self, terminals: impl Iterator<Item = u32>) -> ScanStateId {
         let live = terminals.filter_map(|t| Some((t, self.lexemes[t as usize].as_ref()?.start()))).collect();
         self.intern(&mut self.lock(), live, NO_OBLIGATIONS, true)
+    }
+
+    /// The state at a boundary where all terminals may begin.
+    pub fn start_of_all(&self) -> ScanStateId {
+        self.start((0..self.len() as u32).filter(|&t| self.lexeme(t).is_some()))
     }
 
     /// A state at a boundary, with obligations.
@@ -441,9 +448,15 @@ impl Scanner {
         Some(self.bytes_that_leave(&[(Promise::FollowsNot, terminal, rest)]))
     }
 
-    /// The bytes that keep some obligation open, or break it.
-    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> ByteSet {
-        self.bytes_that_leave(self.obligations(obligations))
+    /// The bytes that keep some obligation open, or break it, as bits.
+    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> [u64; 4] {
+        let Some(obligations) = self.obligations.get(obligations) else { return [0; 4] };
+        *obligations.kept.get_or_init(|| {
+            let bytes = self.bytes_that_leave(&obligations.list);
+            let mut out = [0; 4];
+            (0..256).filter(|&byte| bytes[byte]).for_each(|byte| out[byte / 64] |= 1 << (byte % 64));
+            out
+        })
     }
 
     /// The bytes that keep some promise open, or break it.
@@ -467,9 +480,16 @@ impl Scanner {
             return id;
         }
         let id = builder.by_obligations.len() as ObligationsId;
-        builder.bytes += list.len() * 16 + 360;
-        self.obligations
-            .set(id, Obligations { list: list.clone(), forbidden: OnceLock::new(), possible: OnceLock::new() });
+        builder.bytes += list.len() * 16 + 400;
+        self.obligations.set(
+            id,
+            Obligations {
+                list: list.clone(),
+                forbidden: OnceLock::new(),
+                possible: OnceLock::new(),
+                kept: OnceLock::new(),
+            },
+        );
         builder.by_obligations.insert(list, id);
         id
     }

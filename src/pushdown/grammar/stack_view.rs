@@ -28,6 +28,10 @@ pub struct StackView {
     numbers: SeededMap<NodeId, u32>,
     /// Some node that was described has not exactly one below it.
     branches: bool,
+    /// The innermost of the open blocks and brackets that are not described.
+    blocks: Option<NodeId>,
+    /// Those that are.
+    described_blocks: SmallVec<[NodeId; 4]>,
 }
 
 impl StackView {
@@ -35,10 +39,32 @@ impl StackView {
     pub fn new(prefix: &[u32], tops: &[NodeId]) -> Self {
         let mut key = SmallVec::from_slice(prefix);
         key.push(tops.len() as u32);
-        let mut view =
-            StackView { key, order: SmallVec::new(), read: 0, numbers: SeededMap::default(), branches: tops.len() > 1 };
+        let mut view = StackView {
+            key,
+            order: SmallVec::new(),
+            read: 0,
+            numbers: SeededMap::default(),
+            branches: tops.len() > 1,
+            blocks: None,
+            described_blocks: SmallVec::new(),
+        };
         tops.iter().for_each(|&top| view.meet(top));
         view
+    }
+
+    /// The same view of a stack with these open blocks and brackets. They are described one by one, from the innermost
+    /// outwards.
+    pub fn with_blocks(self, innermost: NodeId) -> Self {
+        StackView { blocks: Some(innermost), ..self }
+    }
+
+    /// Describes the next block or bracket. False if there is none.
+    pub fn describe_block(&mut self, stack: &ParseStack) -> bool {
+        let Some(node) = self.blocks else { return false };
+        self.key.push(stack.state(node));
+        self.described_blocks.push(node);
+        self.blocks = stack.below(node).first().copied();
+        true
     }
 
     /// Describes the next level. False if there is none.
@@ -104,7 +130,7 @@ impl StackView {
 
     /// Whether a node is described.
     pub fn describes(&self, node: NodeId) -> bool {
-        self.number(node).is_some_and(|number| (number as usize) < self.read)
+        self.number(node).is_some_and(|number| (number as usize) < self.read) || self.described_blocks.contains(&node)
     }
 
     /// The number of a node in the order, described or met next.
@@ -123,8 +149,21 @@ enum Known<V> {
     Answer(V),
     /// The next level decides.
     Deeper,
+    /// The next block or bracket decides.
+    Block,
     /// The next level decides, and most of the answer is this.
     Mostly(V),
+}
+
+impl<V> Known<V> {
+    /// Describes what decides. False if nothing is left.
+    fn lead_on(&self, view: &mut StackView, stack: &ParseStack) -> bool {
+        match self {
+            Known::Answer(_) => false,
+            Known::Block => view.describe_block(stack) || view.deepen(stack),
+            Known::Deeper | Known::Mostly(_) => view.deepen(stack) || view.describe_block(stack),
+        }
+    }
 }
 
 /// What a cache says of a stack.
@@ -157,18 +196,16 @@ impl<V: Clone, const ID: usize> StackCache<V, ID> {
     pub fn look_up(&self, view: &mut StackView, stack: &ParseStack) -> LookUp<V> {
         let mut found = LookUp { answer: None, mostly: None };
         loop {
-            match self.known.get(view.key()) {
-                Some(Known::Answer(answer)) => found.answer = Some(answer),
-                Some(Known::Deeper) if view.deepen(stack) => continue,
-                Some(Known::Mostly(answer)) => {
-                    found.mostly = Some(answer);
-                    if view.deepen(stack) {
-                        continue;
-                    }
-                }
-                _ => {}
+            let Some(known) = self.known.get(view.key()) else { return found };
+            let leads_on = known.lead_on(view, stack);
+            match known {
+                Known::Answer(answer) => found.answer = Some(answer),
+                Known::Mostly(answer) => found.mostly = Some(answer),
+                Known::Deeper | Known::Block => {}
             }
-            return found;
+            if !leads_on {
+                return found;
+            }
         }
     }
 
@@ -181,13 +218,20 @@ impl<V: Clone, const ID: usize> StackCache<V, ID> {
     /// others. `size` are the bytes of the answer. The view is described down to the level that decides.
     pub fn keep(&self, view: &mut StackView, stack: &ParseStack, decided: &[NodeId], answer: V, size: usize) {
         const ENTRY: usize = 64;
-        let is_seen = |view: &StackView| decided.iter().all(|&node| view.describes(node));
-        while !is_seen(view) {
-            let bytes = view.key().len() * 4 + ENTRY;
-            if self.known.with(view.key(), |_| ()).is_none() {
-                self.known.keep(view.key().into(), Known::Deeper, bytes);
-            }
-            if !view.deepen(stack) {
+        while !decided.iter().all(|&node| view.describes(node)) {
+            // What is known of a description leads on, whatever it was that decided there.
+            let known = self.known.with(view.key(), |known| match known {
+                Known::Answer(_) => None,
+                Known::Block => Some(Known::Block),
+                Known::Deeper | Known::Mostly(_) => Some(Known::Deeper),
+            });
+            let step = known.flatten().unwrap_or_else(|| {
+                let by_levels = decided.iter().any(|&node| !view.describes(node) && !stack.is_block(node));
+                let step = if by_levels { Known::Deeper } else { Known::Block };
+                self.known.keep(view.key().into(), step.clone(), view.key().len() * 4 + ENTRY);
+                step
+            });
+            if !step.lead_on(view, stack) {
                 break;
             }
         }

@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Grammar;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::machine::{Branches, Ended, GrammarMachine, add};
 use crate::pushdown::grammar::parse_stack::{Branch, ParseStack, PositionId};
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId, Scanner, TerminalState};
@@ -115,20 +114,21 @@ impl GrammarMachine<'_> {
                 continue;
             };
             if rest != REFUSED {
-                add(&mut out, Branch { tokens, ..Branch::scanning(branch.tops, rest) });
+                add(&mut out, Branch { scan: rest, tokens, ..branch });
             }
             for (terminal, obligations) in ends {
                 let found = program.closure(self.stack, self.stack.tops(branch.tops));
-                let mut shifted = Shifted::default();
-                found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
-                ended.push(Ended { obligations, shifted, kept: SmallVec::new() });
+                // Texts that are bounded in tokens are no newlines and no brackets.
+                let mut one = Ended::new(obligations, branch.indents);
+                found.shift(&program.lr, &program.productions, self.stack, terminal, &mut one.shifted);
+                ended.push(one);
             }
         }
         for one in ended {
-            let obligations = one.obligations;
+            let (obligations, indents) = (one.obligations, one.indents);
             let Some((tops, nodes)) = self.tops_of(one) else { continue };
             let found = program.closure(self.stack, &nodes);
-            add(&mut out, Branch::scanning(tops, program.scan_start(&found, obligations)));
+            add(&mut out, Branch::scanning(tops, program.scan_start(&found, obligations), indents));
         }
         out
     }

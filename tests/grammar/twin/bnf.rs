@@ -25,6 +25,19 @@ pub struct Bnf {
     pub start: u16,
     /// Terminals that may stand between others.
     pub ignored: Vec<u16>,
+    /// Lark's indenter.
+    pub indenter: Option<Indenter>,
+}
+
+/// The terminals that an indenter reads and makes.
+#[derive(Clone)]
+pub struct Indenter {
+    pub newline: u16,
+    pub indent: u16,
+    pub dedent: u16,
+    pub open: Vec<u16>,
+    pub close: Vec<u16>,
+    pub tab_width: u32,
 }
 
 struct Writer<'g> {
@@ -93,7 +106,19 @@ impl Bnf {
     /// out, so every beginning of a parse can be completed as far as the productions go.
     pub fn of(grammar: &mut Grammar) -> Option<Bnf> {
         let mut terminals = Vec::new();
-        for t in &grammar.terminals {
+        let indenter = grammar.indentation.as_ref().map(|i| Indenter {
+            newline: i.newline as u16,
+            indent: i.indent as u16,
+            dedent: i.dedent as u16,
+            open: i.open.iter().map(|&t| t as u16).collect(),
+            close: i.close.iter().map(|&t| t as u16).collect(),
+            tab_width: i.tab_width,
+        });
+        for (number, t) in (0u16..).zip(&grammar.terminals) {
+            if indenter.as_ref().is_some_and(|i| number == i.indent || number == i.dedent) {
+                terminals.push(Terminal::silent());
+                continue;
+            }
             if t.context.is_some() {
                 return None;
             }
@@ -145,7 +170,7 @@ impl Bnf {
         let mut of = vec![Vec::new(); names as usize];
         (0u16..).zip(&productions).for_each(|(number, (name, _))| of[*name as usize].push(number));
         let ignored = grammar.ignored.iter().map(|&t| t as u16).collect();
-        Some(Bnf { terminals, productions, of, start, ignored })
+        Some(Bnf { terminals, productions, of, start, ignored, indenter })
     }
 
     /// The productions with ignored terminals written before every other one and at the end.

@@ -26,7 +26,14 @@ struct Reading {
     /// What must not be read to an end any more.
     obligations: Vec<(u16, u16)>,
     at_boundary: bool,
+    /// The widths of the open blocks, and [`BRACKET`] for each bracket.
+    indents: Vec<u32>,
+    /// The blanks behind the last newline of the newline terminal.
+    column: Option<u32>,
 }
+
+/// An open bracket among the open blocks.
+const BRACKET: u32 = u32::MAX;
 
 /// The twin of a guide where terminals compete.
 pub struct Contextual {
@@ -55,7 +62,7 @@ impl Contextual {
         };
         let kernel = twin.bnf.of[twin.bnf.start as usize].iter().map(|&p| (p, 0, SELF)).collect();
         let set = twin.close(kernel);
-        let first = twin.boundary(set, Vec::new());
+        let first = twin.boundary(set, Vec::new(), vec![0]);
         twin.levels.push(vec![first]);
         twin
     }
@@ -137,13 +144,38 @@ impl Contextual {
         (!kernel.is_empty()).then_some(kernel)
     }
 
-    fn boundary(&self, set: SetId, obligations: Vec<(u16, u16)>) -> Reading {
+    fn boundary(&self, set: SetId, obligations: Vec<(u16, u16)>, indents: Vec<u32>) -> Reading {
         let mut live: Vec<(u16, u16)> = self.acceptable(set).into_iter().map(|t| (t, 0)).collect();
         live.retain(|&(t, _)| !self.bnf.terminals[t as usize].is_special());
         live.extend(self.bnf.ignored.iter().map(|&t| (t, 0)));
+        live.extend(self.bnf.indenter.iter().map(|indenter| (indenter.newline, 0)));
         live.sort_unstable();
         live.dedup();
-        Reading { set, live, obligations, at_boundary: true }
+        Reading { set, live, obligations, at_boundary: true, indents, column: None }
+    }
+
+    /// The set behind a newline with a column, and the blocks behind it.
+    fn end_line(&mut self, set: SetId, mut indents: Vec<u32>, column: u32) -> Option<(SetId, Vec<u32>)> {
+        let indenter = self.bnf.indenter.clone()?;
+        let mut made = vec![indenter.newline];
+        let width = *indents.last()?;
+        if column > width {
+            made.push(indenter.indent);
+            indents.push(column);
+        }
+        while column < *indents.last()? {
+            made.push(indenter.dedent);
+            indents.pop();
+        }
+        if column != *indents.last()? {
+            return None;
+        }
+        let mut set = set;
+        for terminal in made {
+            let kernel = self.shift(set, &[terminal])?;
+            set = self.close(kernel);
+        }
+        Some((set, indents))
     }
 
     /// The reading in which the terminal that wins here has ended.
@@ -161,6 +193,21 @@ impl Contextual {
         obligations.extend(reading.live.iter().filter(|&&(t, s)| self.bnf.terminals[t as usize].goes_on(s)));
         obligations.sort_unstable();
         obligations.dedup();
+        let mut indents = reading.indents.clone();
+        if let Some(indenter) = self.bnf.indenter.clone() {
+            if winner == indenter.newline {
+                if indents.last() == Some(&BRACKET) {
+                    return Some(self.boundary(reading.set, obligations, indents));
+                }
+                let (set, indents) = self.end_line(reading.set, indents, reading.column?)?;
+                return Some(self.boundary(set, obligations, indents));
+            }
+            if indenter.open.contains(&winner) {
+                indents.push(BRACKET);
+            } else if indenter.close.contains(&winner) && indents.pop() != Some(BRACKET) {
+                return None;
+            }
+        }
         let shifted = self.shift(reading.set, &[winner]);
         let set = match (shifted, self.bnf.ignored.contains(&winner)) {
             (None, false) => return None,
@@ -173,7 +220,7 @@ impl Contextual {
                 self.close(kernel)
             }
         };
-        Some(self.boundary(set, obligations))
+        Some(self.boundary(set, obligations, indents))
     }
 
     fn read(&self, reading: &Reading, byte: u32) -> Option<Reading> {
@@ -184,7 +231,27 @@ impl Contextual {
         if live.is_empty() || obligations.iter().any(|&(t, s)| self.bnf.terminals[t as usize].accepts(s)) {
             return None;
         }
-        Some(Reading { set: reading.set, live, obligations, at_boundary: false })
+        let indents = reading.indents.clone();
+        let reads_newline = live.iter().any(|&(t, _)| self.bnf.indenter.as_ref().is_some_and(|i| i.newline == t));
+        let column = self.column(reading.column, byte).filter(|_| reads_newline && indents.last() != Some(&BRACKET));
+        Some(Reading { set: reading.set, live, obligations, at_boundary: false, indents, column })
+    }
+
+    fn column(&self, column: Option<u32>, byte: u32) -> Option<u32> {
+        let tab = self.bnf.indenter.as_ref().map_or(8, |indenter| indenter.tab_width);
+        match byte {
+            10 => Some(0),
+            32 => column.map(|c| c + 1),
+            9 => column.map(|c| c + tab),
+            _ => column,
+        }
+    }
+
+    /// A reading that acts like this one, with a column that is not much beyond the innermost block.
+    fn bounded(&self, mut reading: Reading) -> Reading {
+        let width = reading.indents.last().copied().unwrap_or(0);
+        reading.column = reading.column.map(|c| c.min(width.saturating_add(2)));
+        reading
     }
 
     fn next(&mut self, readings: &[Reading], symbol: u32) -> Vec<Reading> {
@@ -202,7 +269,7 @@ impl Contextual {
             let sets: Vec<u16> = self.acceptable(boundary.set).into_iter().filter(named).collect();
             if let Some(kernel) = self.shift(boundary.set, &sets) {
                 let set = self.close(kernel);
-                out.push(self.boundary(set, Vec::new()));
+                out.push(self.boundary(set, Vec::new(), boundary.indents.clone()));
             }
         }
         let mut seen = HashSet::new();
@@ -226,7 +293,14 @@ impl Contextual {
 
     fn is_whole(&mut self, reading: &Reading) -> bool {
         let boundary = if reading.at_boundary { Some(reading.clone()) } else { self.end(reading) };
-        boundary.is_some_and(|boundary| {
+        let Some(mut boundary) = boundary else { return false };
+        if let Some(indenter) = self.bnf.indenter.clone() {
+            for _ in boundary.indents.iter().skip(1).filter(|&&i| i != BRACKET) {
+                let Some(kernel) = self.shift(boundary.set, &[indenter.dedent]) else { return false };
+                boundary.set = self.close(kernel);
+            }
+        }
+        Some(boundary).is_some_and(|boundary| {
             self.sets[boundary.set as usize].iter().any(|&(p, d, _)| {
                 let (of, parts) = &self.bnf.productions[p as usize];
                 *of == self.bnf.start && d as usize == parts.len()
@@ -265,7 +339,9 @@ impl Contextual {
                 }
             }
             let Some(((end, ..), winner)) = best else { return false };
-            let alone = Reading { live: vec![(winner, self.end_state(winner, &text[at..end]))], ..reading.clone() };
+            let column = text[at..end].iter().fold(None, |column, &byte| self.column(column, byte));
+            let live = vec![(winner, self.end_state(winner, &text[at..end]))];
+            let alone = Reading { live, column, ..reading.clone() };
             let Some(next) = self.end(&Reading { at_boundary: false, ..alone }) else { return false };
             reading = Reading { obligations: Vec::new(), ..next };
             at = end;
@@ -322,6 +398,7 @@ impl Contextual {
             }
             for symbol in self.symbols.clone() {
                 for next in self.next(std::slice::from_ref(&reading), symbol) {
+                    let next = self.bounded(next);
                     if !seen.contains_key(&next) {
                         seen.insert(next.clone(), reading.clone());
                         todo.push_back(next);

@@ -16,6 +16,7 @@ pub struct Terminal {
     goes_on: Vec<bool>,
     /// The ids of a set of special tokens, which is a terminal of one symbol.
     specials: Vec<u32>,
+    silent: bool,
     /// Higher ones are preferred.
     pub priority: i32,
     /// Literals are preferred to patterns.
@@ -62,7 +63,7 @@ impl Terminal {
         }
         next.iter_mut().flatten().filter(|to| **to != DEAD && !live[**to as usize]).for_each(|to| *to = DEAD);
         let goes_on = next.iter().map(|row| row.iter().any(|&to| to != DEAD)).collect();
-        Some(Terminal { next, accepting, goes_on, specials: Vec::new(), priority, literal })
+        Some(Terminal { next, accepting, goes_on, specials: Vec::new(), silent: false, priority, literal })
     }
 
     /// One special token of these.
@@ -72,6 +73,7 @@ impl Terminal {
             accepting: vec![false, true],
             goes_on: vec![true, false],
             specials: ids.to_vec(),
+            silent: false,
             priority: 0,
             literal: false,
         }
@@ -101,14 +103,19 @@ impl Terminal {
         self.goes_on[state as usize]
     }
 
-    /// Whether it has any text.
+    /// A terminal without a text, which something beside the lexer makes.
+    pub fn silent() -> Terminal {
+        Terminal { silent: true, ..Terminal::of_tokens(&[]) }
+    }
+
+    /// Whether it has any text, or needs none.
     pub fn is_inhabited(&self) -> bool {
         self.accepting[0] || self.goes_on[0]
     }
 
     /// Whether it is a set of special tokens.
     pub fn is_special(&self) -> bool {
-        !self.specials.is_empty()
+        self.silent || !self.specials.is_empty()
     }
 
     /// The symbols that lead somewhere from some state.

@@ -7,6 +7,7 @@ use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays};
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::Scanner;
 use crate::pushdown::json::arena::Arena;
@@ -64,6 +65,7 @@ impl LeafCosts {
         scanner: &Scanner,
         token_sets: &[Box<[u32]>],
         documents: &[Box<Program>],
+        indenter: Option<&Indenter>,
     ) -> LeafCosts {
         let mut ways = TerminalWays::new(scanner, Reach { ways: 1, states: 20_000 });
         let terminals: Box<[Option<Arc<[u8]>>]> = (0..productions.terminals)
@@ -90,6 +92,10 @@ impl LeafCosts {
         let leaf = |symbol: Symbol| {
             if productions.nullable[symbol as usize] {
                 return 0;
+            }
+            if let Some(indenter) = indenter.filter(|indenter| indenter.silent().contains(&symbol)) {
+                // A deeper line has one blank more at least.
+                return u64::from(symbol == indenter.indent);
             }
             match (productions.token_set(symbol), productions.document(symbol)) {
                 (Some(set), _) if token_sets[set].is_empty() => NO_COST,

@@ -4,9 +4,11 @@
 //! terminal_ways --> obligation_relations --> search    whether a branch can be completed at all
 //!       |
 //!       +---------> plan <-- stack_costs <-- symbol_costs    by what it is, shortest first
+//!                     ^---- line_texts                       how far its lines are indented
 //! ```
 
 pub mod leaf_costs;
+mod line_texts;
 pub mod longest_ends;
 pub mod obligation_relations;
 pub mod place_costs;

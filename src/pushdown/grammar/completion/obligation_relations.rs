@@ -16,6 +16,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
+use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, Scanner};
 use crate::util::hash::SeededMap;
@@ -36,6 +37,8 @@ pub struct RelationParts<'p> {
     pub token_sets: &'p [Box<[u32]>],
     /// The bytes that can begin each document.
     pub documents: &'p [ByteSet],
+    /// What makes terminals of indentation.
+    pub indenter: Option<&'p Indenter>,
 }
 
 /// A nonterminal and the obligations that it is read under.
@@ -144,6 +147,15 @@ impl ObligationRelations {
             return known.clone();
         }
         let mut out = Least::new();
+        if let Some(indenter) = parts.indenter {
+            if indenter.silent().contains(&terminal) {
+                return smallvec![from];
+            }
+            if indenter.newline == terminal && !indenter.is_certain() {
+                self.cut = true;
+                return out;
+            }
+        }
         if parts.productions.nullable[terminal as usize] {
             out.push(from);
         }

@@ -15,16 +15,18 @@ use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::leaf_costs::{LeafCosts, promises_nothing};
+use crate::pushdown::grammar::completion::line_texts::{Blocks, blocks_of, next_width};
 use crate::pushdown::grammar::completion::longest_ends::LargestCosts;
 use crate::pushdown::grammar::completion::obligation_relations::ObligationRelations;
 use crate::pushdown::grammar::completion::prospects::{FEW, lock};
 use crate::pushdown::grammar::completion::stack_costs::StackCosts;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::completion::terminal_ways::Way;
-use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
+use crate::pushdown::grammar::indenter::Effect;
+use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
-use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::hash::SeededSet;
 
 /// A part of a completion.
@@ -52,6 +54,16 @@ struct Begun {
     tops: SmallVec<[NodeId; 2]>,
     /// Which of the tops costs least.
     best: usize,
+    blocks: Blocks,
+    /// What is being read is a newline terminal: the state of the scanner and the column.
+    line: Option<(ScanStateId, u32)>,
+}
+
+/// What is left when something that is being read has ended.
+struct Behind {
+    tops: SmallVec<[NodeId; 2]>,
+    indents: NodeId,
+    line: Option<(ScanStateId, u32)>,
 }
 
 /// A text in the making: the part before, and the last piece.
@@ -105,7 +117,10 @@ fn extend(trace: &mut Trace, before: u32, texts: &[&Arc<[u8]>], special: Option<
 impl GrammarProgram {
     /// What terminals and documents cost.
     pub fn leaf_costs(&self) -> &LeafCosts {
-        let make = || LeafCosts::of(&self.productions, &self.scanner, &self.token_sets, &self.documents);
+        let make = || {
+            let (productions, scanner) = (&self.productions, &self.scanner);
+            LeafCosts::of(productions, scanner, &self.token_sets, &self.documents, self.indenter.as_ref())
+        };
         self.prospects.costs.get_or_init(make)
     }
 
@@ -178,7 +193,9 @@ impl GrammarMachine<'_> {
         let program = self.program;
         let mut all = Vec::new();
         if program.costs_are_exact() {
-            self.begun_by(branch, |_, ways, tops| all.extend(ways.first().map(|way| (way.text.len() as u64, tops))));
+            self.begun_by(branch, |_, ways, behind| {
+                all.extend(ways.first().map(|way| (way.text.len() as u64, behind.tops)));
+            });
             return all;
         }
         let scan = program.scanner.state(branch.scan);
@@ -233,12 +250,13 @@ impl GrammarMachine<'_> {
         for one in all.iter().filter(|one| one.cost != NO_COST).take(MOST_TRIED) {
             let mut leaves = Vec::new();
             if costs.leaves(self.stack, one.tops[one.best], MOST_LEAVES, &mut leaves)
-                && let Some(pieces) = self.read_leaves(&mut relations, &one.ways, &leaves)
+                && let Some(pieces) = self.read_leaves(&mut relations, one, &leaves)
             {
                 return Some(pieces);
             }
         }
-        match program.costs_are_exact() {
+        // The search does not know how far lines must be indented.
+        match program.costs_are_exact() || program.indenter.is_some() {
             true => None,
             false => self.search_text(&mut relations, &all),
         }
@@ -248,33 +266,36 @@ impl GrammarMachine<'_> {
     fn begun(&mut self, branches: &[Branch]) -> Vec<Begun> {
         let mut out = Vec::new();
         for branch in branches {
-            self.begun_by(branch, |machine, ways, tops| {
+            self.begun_by(branch, |machine, ways, Behind { tops, indents, line }| {
                 let program = machine.program;
                 let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
                 if let Some(first) = ways.first() {
                     let (cost, best) = costs.of_tops(machine.stack, &tops);
-                    out.push(Begun { cost: cost.saturating_add(first.text.len() as u64), ways, tops, best });
+                    let cost = cost.saturating_add(first.text.len() as u64);
+                    let blocks = program.indenter.as_ref().map(|indenter| blocks_of(indenter, machine.stack, indents));
+                    out.push(Begun { cost, ways, tops, best, blocks: blocks.unwrap_or_default(), line });
                 }
             });
         }
         out
     }
 
-    fn begun_by(&mut self, branch: &Branch, mut found: impl FnMut(&mut Self, Vec<Way>, SmallVec<[NodeId; 2]>)) {
+    fn begun_by(&mut self, branch: &Branch, mut found: impl FnMut(&mut Self, Vec<Way>, Behind)) {
         let program = self.program;
         let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let behind = |tops| Behind { tops, indents: branch.indents, line: None };
         if branch.is_in_document() {
             let Some(arena) = self.stack.arena.as_deref_mut() else { return };
             let document = &program.documents[branch.document as usize];
             let rest = program.leaf_costs().rest_of_document(document, branch.document, arena, branch.frame);
             let Some(text) = rest else { return };
             let Some(to) = self.keeps(branch.scan, &text) else { return };
-            let behind = self.tops_behind(&tops, program.productions.first_document + branch.document);
-            return found(self, vec![Way { to, text: text.into() }], behind);
+            let tops = self.tops_behind(&tops, program.productions.first_document + branch.document);
+            return found(self, vec![Way { to, text: text.into() }], behind(tops));
         }
         let scan = program.scanner.state(branch.scan);
         if scan.at_boundary {
-            return found(self, vec![Way { to: scan.obligations, text: Arc::from([]) }], tops);
+            return found(self, vec![Way { to: scan.obligations, text: Arc::from([]) }], behind(tops));
         }
         let ways: Vec<(u32, Vec<Way>)> = match program.costs_are_exact() {
             true => {
@@ -292,11 +313,26 @@ impl GrammarMachine<'_> {
             }
         };
         for (terminal, ways) in ways.into_iter().filter(|(_, ways)| !ways.is_empty()) {
+            let effect = match &program.indenter {
+                None => Effect::Taken(branch.indents),
+                Some(indenter) => indenter.effect(self.stack, branch.indents, terminal),
+            };
+            let (indents, line) = match effect {
+                Effect::Refused => continue,
+                Effect::Dropped => {
+                    found(self, ways, behind(tops.clone()));
+                    continue;
+                }
+                Effect::EndsLine => (branch.indents, Some((branch.scan, branch.column))),
+                Effect::Taken(indents) => (indents, None),
+            };
             let mut behind = self.tops_behind(&tops, terminal);
             if program.ignored.contains(&terminal) {
                 behind.extend_from_slice(&tops);
             }
-            found(self, ways, behind);
+            if !behind.is_empty() {
+                found(self, ways, Behind { tops: behind, indents, line });
+            }
         }
     }
 
@@ -344,12 +380,32 @@ impl GrammarMachine<'_> {
         }
     }
 
+    /// Where one may be behind a newline terminal that ends with a line of a width.
+    fn lines_through(
+        &self,
+        relations: &mut ObligationRelations,
+        newline: Symbol,
+        from: ObligationsId,
+        width: u32,
+        mut found: impl FnMut(Way),
+    ) {
+        let scanner = &self.program.scanner;
+        for before in relations.between(self.program.relation_parts(), from).iter() {
+            let start = scanner.oblige_start(scanner.start_of_all(), before.to);
+            for way in relations.ways.from_start(scanner, newline, before.to).all {
+                if let Some(way) = self.program.line_text(start, NO_COLUMN, &way.text, width) {
+                    found(Way { to: way.to, text: [&*before.text, &*way.text].concat().into() });
+                }
+            }
+        }
+    }
+
     /// Reads terminals one after the other, each in a way that lets the next one follow.
-    fn read_leaves(&self, relations: &mut ObligationRelations, begun: &[Way], leaves: &[Symbol]) -> Option<Vec<Piece>> {
+    fn read_leaves(&self, relations: &mut ObligationRelations, begun: &Begun, leaves: &[Symbol]) -> Option<Vec<Piece>> {
         let program = self.program;
         let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
         if program.costs_are_exact() {
-            let mut at = add(&mut trace, 0, &begun.first()?.text);
+            let mut at = add(&mut trace, 0, &begun.ways.first()?.text);
             for &leaf in leaves {
                 if let Some(set) = program.productions.token_set(leaf) {
                     trace.push((at, PieceOfTrace::Special(set)));
@@ -366,12 +422,42 @@ impl GrammarMachine<'_> {
         }
         // What holds, the length so far, and the text.
         let mut now: Vec<(ObligationsId, usize, u32)> = Vec::new();
-        for way in begun {
+        let mut blocks = begun.blocks.clone();
+        let line = program.indenter.as_ref().zip(begun.line);
+        let line = line.map(|(indenter, line)| (line, next_width(indenter, &mut blocks, leaves)));
+        for way in &begun.ways {
+            let way = match line {
+                None => way.clone(),
+                Some(((scan, column), width)) => match program.line_text(scan, column, &way.text, width?) {
+                    Some(way) => way,
+                    None => continue,
+                },
+            };
             now.push((way.to, way.text.len(), add(&mut trace, 0, &way.text)));
         }
-        for &leaf in leaves {
+        for (number, &leaf) in leaves.iter().enumerate() {
+            let mut width = None;
+            if let Some(indenter) = &program.indenter {
+                if indenter.silent().contains(&leaf) {
+                    continue;
+                }
+                if indenter.newline == leaf {
+                    width = Some(next_width(indenter, &mut blocks, &leaves[number + 1..])?);
+                }
+                indenter.bracket(leaf).into_iter().for_each(|opens| match opens {
+                    true => blocks.push(None),
+                    false => drop(blocks.pop()),
+                });
+            }
             let mut next: Vec<(ObligationsId, usize, u32)> = Vec::new();
             for (held, length, at) in now {
+                if let Some(width) = width {
+                    self.lines_through(relations, leaf, held, width, |way| {
+                        let (end, more) = extend(&mut trace, at, &[&way.text], None);
+                        next.push((way.to, length + more, end));
+                    });
+                    continue;
+                }
                 self.ways_through(relations, leaf, held, |to, texts, special| {
                     let (end, more) = extend(&mut trace, at, texts, special);
                     next.push((to, length + more, end));

@@ -15,12 +15,12 @@ use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::obligation_relations::{ObligationRelations, RelationParts};
 use crate::pushdown::grammar::completion::prospects::{ALL, FEW, lock};
 use crate::pushdown::grammar::completion::terminal_ways::Reach;
+use crate::pushdown::grammar::indenter::{Effect, Indenter, NewlineUse};
 use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
 use crate::pushdown::grammar::machine::Branches;
-use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
+use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN, NO_NODE, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
-use crate::pushdown::grammar::stack_view::StackView;
 use crate::util::hash::SeededSet;
 
 /// Steps of branches that are tried byte by byte.
@@ -36,6 +36,7 @@ impl GrammarProgram {
             ignored: &self.ignored,
             token_sets: &self.token_sets,
             documents: &self.prospects.documents,
+            indenter: self.indenter.as_ref(),
         }
     }
 }
@@ -73,8 +74,8 @@ impl GrammarMachine<'_> {
 
     /// All that the future of a branch outside of documents depends on.
     fn description(&self, branch: &Branch) -> Box<[u32]> {
-        let mut view = StackView::new(&[branch.scan], self.stack.tops(branch.tops));
-        while view.deepen(self.stack) {}
+        let mut view = self.stack.view(branch);
+        while view.describe_block(self.stack) || view.deepen(self.stack) {}
         view.key().into()
     }
 
@@ -117,10 +118,10 @@ impl GrammarMachine<'_> {
                 relations.cut |= ways.cut;
                 continue;
             }
-            let mut behind = self.behind_symbol(&tops, *terminal, decided);
-            if program.ignored.contains(terminal) {
-                behind.extend_from_slice(&tops);
-            }
+            let Some(behind) = self.behind_end(branch, &tops, *terminal, decided) else {
+                relations.cut = true;
+                continue;
+            };
             for way in &ways.all {
                 if self.stack_completes(relations, &behind, way.to, decided) {
                     return true;
@@ -129,6 +130,37 @@ impl GrammarMachine<'_> {
             relations.cut |= ways.cut;
         }
         false
+    }
+
+    /// The tops behind a terminal that ends; `None` where that takes more than to know the terminal.
+    fn behind_end(
+        &mut self,
+        branch: &Branch,
+        tops: &[NodeId],
+        terminal: u32,
+        decided: &mut Vec<NodeId>,
+    ) -> Option<Vec<NodeId>> {
+        let program = self.program;
+        let line = program.line_of(branch.scan, branch.indents, branch.column);
+        let effect = program.indenter.as_ref().map(|indenter| indenter.effect(self.stack, branch.indents, terminal));
+        match effect {
+            Some(Effect::Refused) => return Some(Vec::new()),
+            Some(Effect::Dropped) => return Some(tops.to_vec()),
+            Some(Effect::EndsLine) => {
+                let next = program.closure(self.stack, tops).closure.next.clone();
+                let is_dead = program.newline_use(self.stack, branch.indents, &next) == NewlineUse::Dead;
+                let is_certain = program.indenter.as_ref().is_some_and(|indenter| indenter.is_certain());
+                if !is_dead && (line.least > 0 || !is_certain) {
+                    return None;
+                }
+            }
+            Some(Effect::Taken(_)) | None => {}
+        }
+        let mut behind = self.behind_symbol(tops, terminal, decided);
+        if program.ignored.contains(&terminal) {
+            behind.extend_from_slice(tops);
+        }
+        Some(behind)
     }
 
     /// The tops behind a symbol.
@@ -216,9 +248,19 @@ impl GrammarMachine<'_> {
         false
     }
 
+    /// The column of a branch; columns that act alike are one.
+    fn column_of(&self, branch: &Branch) -> u32 {
+        let deeper = |indenter: &Indenter| indenter.width(self.stack, branch.indents) + 1;
+        match &self.program.indenter {
+            Some(indenter) if branch.column != NO_COLUMN => branch.column.min(deeper(indenter)),
+            _ => branch.column,
+        }
+    }
+
     /// All nodes of a stack.
     fn all_below(&self, branch: &Branch, decided: &mut Vec<NodeId>) {
         let mut todo: Vec<NodeId> = self.stack.tops(branch.tops).to_vec();
+        todo.extend(Some(branch.indents).filter(|&node| node != NO_NODE));
         let mut seen: SeededSet<NodeId> = todo.iter().copied().collect();
         while let Some(node) = todo.pop() {
             decided.push(node);
@@ -253,7 +295,8 @@ impl GrammarMachine<'_> {
                 next.extend(self.step_special(&[at], token));
             }
             for to in next {
-                let key = (self.stack.tops(to.tops).to_vec(), to.scan, to.document, to.frame);
+                let line = (to.indents, self.column_of(&to));
+                let key = (self.stack.tops(to.tops).to_vec(), to.scan, to.document, to.frame, line);
                 if seen.insert(key) {
                     todo.push_back(to);
                 }

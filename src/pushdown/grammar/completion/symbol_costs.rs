@@ -74,7 +74,8 @@ impl SymbolCosts {
                 return false;
             }
             if !productions.is_rule(symbol) {
-                if self.symbol(symbol) > 0 {
+                // What an indenter makes costs nothing, and is said all the same.
+                if !productions.nullable[symbol as usize] {
                     out.push(symbol);
                 }
                 continue;

@@ -86,8 +86,7 @@ impl TerminalWays {
         if scanner.lexer() != Lexer::Contextual {
             return (*self.alone(scanner, terminal, lexeme.start(), obligations)).clone();
         }
-        let all = (0..scanner.len() as u32).filter(|&t| scanner.lexeme(t).is_some());
-        let start = scanner.oblige_start(scanner.start(all), obligations);
+        let start = scanner.oblige_start(scanner.start_of_all(), obligations);
         let found = self.beside(scanner, start);
         found.iter().find(|(of, _)| *of == terminal).map(|(_, ways)| ways.clone()).unwrap_or_default()
     }

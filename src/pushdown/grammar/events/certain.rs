@@ -9,6 +9,7 @@ use crate::pushdown::grammar::events::scan_step::{Branch, Ended};
 use crate::pushdown::grammar::events::trail::{Certain, EMPTY};
 use crate::pushdown::grammar::parse_stack::NO_FRAME;
 use crate::pushdown::grammar::productions::Symbol;
+use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 
 /// The last answers about a symbol that is being read on top of a group.
 const FEW: usize = 4;
@@ -43,8 +44,10 @@ impl EventReader {
                 continue;
             }
             let going = program.going(branch.scan);
+            let hides_newlines =
+                program.indenter.as_ref().is_some_and(|indenter| indenter.is_in_brackets(&self.blocks, branch.indents));
             for &terminal in &going.going {
-                match program.ignored.contains(&terminal) {
+                match program.ignored.contains(&terminal) || hides_newlines && program.is_newline(terminal) {
                     true => self.meet_boundary(program, branch.tops, now, &mut all),
                     false => self.meet_symbol(program, branch.tops, terminal, &mut all),
                 }
@@ -143,14 +146,10 @@ impl EventReader {
         match only {
             None => self.end_terminals(program, branch, None, now, &mut ended),
             Some(terminals) => {
-                let tops: SmallVec<[Top; 4]> = self.tops(branch.tops).into();
                 for &terminal in terminals {
-                    let mut one = Ended { obligations: 0, open: SmallVec::new(), kept: SmallVec::new() };
-                    if program.ignored.contains(&terminal) {
-                        one.kept.extend(tops.iter().map(|top| Top { node: top.node, start: now }));
-                    }
-                    self.stack.shift(program, &tops, terminal, now, &mut one.open);
-                    ended.push(one);
+                    let mut one = SmallVec::new();
+                    self.end_terminal(program, branch, (terminal, NO_OBLIGATIONS), now, &mut one);
+                    ended.append(&mut one);
                 }
             }
         }

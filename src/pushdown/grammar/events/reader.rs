@@ -3,10 +3,11 @@
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::events::certain::LastBefore;
-use crate::pushdown::grammar::events::derivations::{Derivations, StackMark, Top};
+use crate::pushdown::grammar::events::derivations::{Derivations, Link, StackMark, Top};
 use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::scan_step::{Branch, Branches, Ended};
 use crate::pushdown::grammar::events::trail::Marker;
+use crate::pushdown::grammar::parse_stack::{self, NO_NODE, ParseStack};
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 
 /// No marker.
@@ -35,7 +36,7 @@ pub struct GivenMarker {
     pub ordinal: u32,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Position {
     branches: u32,
     tops: u32,
@@ -45,6 +46,7 @@ struct Position {
     certain_to: u32,
     stack: StackMark,
     arena: ArenaMark,
+    blocks: parse_stack::StackMark,
     ended: bool,
 }
 
@@ -53,6 +55,8 @@ struct Position {
 pub struct EventReader {
     pub(super) stack: Derivations,
     pub(super) arena: Option<Box<Arena>>,
+    /// Open blocks and brackets, where the grammar has an indenter.
+    pub(super) blocks: ParseStack,
     tops: Vec<Top>,
     branches: Vec<Branch>,
     /// One more than tokens read.
@@ -76,6 +80,7 @@ impl EventReader {
         let mut reader = EventReader {
             stack: Derivations::default(),
             arena: (!program.documents.is_empty()).then(|| Box::new(Arena::default())),
+            blocks: ParseStack::default(),
             tops: Vec::new(),
             branches: Vec::new(),
             positions: Vec::new(),
@@ -114,6 +119,7 @@ impl EventReader {
             certain_to: self.certain_to,
             stack: self.stack.mark(),
             arena: self.arena.as_ref().map(|arena| arena.mark()).unwrap_or_default(),
+            blocks: self.blocks.mark(),
             ended,
         });
     }
@@ -156,6 +162,7 @@ impl EventReader {
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
         self.stack.memory_bytes()
+            + self.blocks.memory_bytes()
             + self.arena.as_ref().map_or(0, |arena| arena.memory_bytes())
             + self.tops.capacity() * size_of::<Top>()
             + self.branches.capacity() * size_of::<Branch>()
@@ -208,13 +215,14 @@ impl EventReader {
             return;
         }
         self.positions.truncate(tokens + 1);
-        let position = self.positions[tokens];
+        let position = self.positions[tokens].clone();
         self.branches.truncate(position.branches as usize);
         let first = if tokens == 0 { 0 } else { self.positions[tokens - 1].branches };
         self.now_branches = SmallVec::from_slice(&self.branches[first as usize..]);
         self.tops.truncate(position.tops as usize);
         self.text.truncate(position.text as usize);
         self.stack.truncate(&position.stack);
+        self.blocks.truncate(&position.blocks);
         if let Some(arena) = &mut self.arena {
             arena.truncate(&position.arena);
         }
@@ -276,7 +284,7 @@ impl EventReader {
     fn whole(&mut self, program: EventGrammar<'_>, now: u32) -> crate::pushdown::grammar::events::trail::Certain {
         use crate::pushdown::grammar::events::trail::{Certain, EMPTY};
         let branches = self.now_branches.clone();
-        let mut all = Ended { obligations: 0, open: SmallVec::new(), kept: SmallVec::new() };
+        let mut all = Ended::new(0, NO_NODE);
         for branch in &branches {
             if branch.frame == crate::pushdown::grammar::parse_stack::NO_FRAME
                 && program.scanner.state(branch.scan).at_boundary
@@ -299,10 +307,15 @@ impl EventReader {
             }
         }
         let Some(tops) = self.tops_of(program, all, now) else { return Certain::exactly(EMPTY) };
-        let tops: SmallVec<[Top; 4]> = self.tops(tops).into();
-        let whole = tops.iter().filter(|top| program.lr.state(self.stack.state(top.node)).accepting);
-        let links = whole.flat_map(|top| self.stack.links(top.node));
-        let best = links.max_by_key(|link| link.end);
+        let mut tops: SmallVec<[Top; 4]> = self.tops(tops).into();
+        let mut best: Option<Link> = None;
+        // The end closes all blocks.
+        while !tops.is_empty() {
+            let whole = tops.iter().filter(|top| program.lr.state(self.stack.state(top.node)).accepting);
+            let links = whole.flat_map(|top| self.stack.links(top.node)).copied();
+            best = best.into_iter().chain(links).max_by_key(|link| link.end);
+            tops = self.close_block(program, &tops, now);
+        }
         Certain::exactly(best.map_or(EMPTY, |link| link.trail))
     }
 }

@@ -3,10 +3,11 @@
 use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
-use crate::pushdown::grammar::events::derivations::{OpenNode, Top};
+use crate::pushdown::grammar::events::derivations::{Derivations, OpenNode, Top};
 use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::reader::{EventReader, Group};
-use crate::pushdown::grammar::parse_stack::NO_FRAME;
+use crate::pushdown::grammar::indenter::Effect;
+use crate::pushdown::grammar::parse_stack::{self, NO_COLUMN, NO_FRAME, NO_NODE};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::token_bounds::Counted;
 use crate::pushdown::json::frame::{FrameId, FrameKind};
@@ -23,11 +24,16 @@ pub(super) struct Branch {
     pub(super) frame: FrameId,
     /// How many tokens hold a part of what is being read, if some terminal here is bounded in tokens.
     pub(super) tokens: u32,
+    /// The open blocks and brackets, nodes of [`EventReader::blocks`].
+    pub(super) indents: parse_stack::NodeId,
+    /// See [`parse_stack::Branch::column`].
+    pub(super) column: u32,
 }
 
 impl Branch {
-    fn scanning(tops: Group, scan: ScanStateId) -> Branch {
-        Branch { tops, scan, document: 0, frame: NO_FRAME, tokens: 0 }
+    /// A branch outside of documents.
+    fn scanning(tops: Group, scan: ScanStateId, indents: parse_stack::NodeId) -> Self {
+        Branch { tops, scan, document: 0, frame: NO_FRAME, tokens: 0, indents, column: NO_COLUMN }
     }
 }
 
@@ -40,13 +46,26 @@ pub(super) struct Ended {
     pub(super) open: SmallVec<[OpenNode; 2]>,
     /// Tops that an ignored terminal leaves as they are.
     pub(super) kept: SmallVec<[Top; 2]>,
+    /// The blocks and brackets behind them.
+    pub(super) indents: parse_stack::NodeId,
 }
 
-fn ended_with(ended: &mut SmallVec<[Ended; 2]>, obligations: ObligationsId) -> &mut Ended {
-    let at = match ended.iter().position(|e| e.obligations == obligations) {
+impl Ended {
+    /// Nothing yet.
+    pub(super) fn new(obligations: ObligationsId, indents: parse_stack::NodeId) -> Self {
+        Ended { obligations, open: SmallVec::new(), kept: SmallVec::new(), indents }
+    }
+}
+
+fn ended_with(
+    ended: &mut SmallVec<[Ended; 2]>,
+    obligations: ObligationsId,
+    indents: parse_stack::NodeId,
+) -> &mut Ended {
+    let at = match ended.iter().position(|e| (e.obligations, e.indents) == (obligations, indents)) {
         Some(at) => at,
         None => {
-            ended.push(Ended { obligations, open: SmallVec::new(), kept: SmallVec::new() });
+            ended.push(Ended::new(obligations, indents));
             ended.len() - 1
         }
     };
@@ -59,7 +78,8 @@ impl EventReader {
         let bottom = self.stack.push(program.lr.start(), &[]);
         let tops = self.group(&[Top { node: bottom, start: 0 }]);
         let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
-        smallvec::smallvec![Branch::scanning(tops, scan)]
+        let indents = program.indenter.as_ref().map_or(NO_NODE, |indenter| indenter.bottom(&mut self.blocks));
+        smallvec::smallvec![Branch::scanning(tops, scan, indents)]
     }
 
     /// The state of the scanner where something may be read on top of these.
@@ -75,6 +95,7 @@ impl EventReader {
                 .flat_map(|&state| program.lr.state(state).terminals(&program.productions).map(|(symbol, _)| symbol))
                 .filter(|&symbol| symbol < program.productions.terminals)
                 .chain(program.ignored.iter().copied())
+                .chain(program.indenter.as_ref().map(|indenter| indenter.newline))
                 .collect();
             next.sort_unstable();
             next.dedup();
@@ -98,11 +119,12 @@ impl EventReader {
                 let to = program.scanner.next(branch.scan, byte);
                 if to != REFUSED {
                     let tokens = program.bounds.tokens_of(&program.scanner, to, branch.tokens);
-                    add(&mut out, Branch { scan: to, tokens, ..*branch });
+                    let column = program.column_behind(&self.blocks, branch.indents, branch.column, byte, to);
+                    add(&mut out, Branch { scan: to, tokens, column, ..*branch });
                 }
                 if !program.documents.is_empty() && program.scanner.state(branch.scan).at_boundary {
                     let obligations = program.scanner.state(branch.scan).obligations;
-                    self.begin_documents(program, branch.tops, obligations, byte, &mut out);
+                    self.begin_documents(program, branch.tops, branch.indents, obligations, byte, &mut out);
                 }
             }
             self.end_terminals(program, branch, Some(byte), at, &mut ended);
@@ -149,7 +171,7 @@ impl EventReader {
                 let symbol = program.productions.first_document + branch.document;
                 let mut open = SmallVec::new();
                 self.stack.shift(program, &tops, symbol, at, &mut open);
-                ended.push(Ended { obligations: branch.scan, open, kept: SmallVec::new() });
+                ended.push(Ended { open, ..Ended::new(branch.scan, branch.indents) });
             }
             return;
         }
@@ -163,13 +185,76 @@ impl EventReader {
             {
                 continue;
             }
-            let tops: SmallVec<[Top; 4]> = self.tops(branch.tops).into();
-            let into = ended_with(ended, obligations);
-            if program.ignored.contains(&terminal) {
-                into.kept.extend(tops.iter().map(|top| Top { node: top.node, start: at }));
-            }
-            self.stack.shift(program, &tops, terminal, at, &mut into.open);
+            self.end_terminal(program, branch, (terminal, obligations), at, ended);
         }
+    }
+
+    /// Ends a terminal in a branch. Its text ends at `at`.
+    pub(super) fn end_terminal(
+        &mut self,
+        program: EventGrammar<'_>,
+        branch: &Branch,
+        (terminal, obligations): (u32, ObligationsId),
+        at: u32,
+        ended: &mut SmallVec<[Ended; 2]>,
+    ) {
+        let tops: SmallVec<[Top; 4]> = self.tops(branch.tops).into();
+        let kept = tops.iter().map(|top| Top { node: top.node, start: at });
+        let effect = match &program.indenter {
+            None => Effect::Taken(branch.indents),
+            Some(indenter) => indenter.effect(&mut self.blocks, branch.indents, terminal),
+        };
+        match effect {
+            Effect::Refused => {}
+            Effect::Dropped => ended_with(ended, obligations, branch.indents).kept.extend(kept),
+            Effect::EndsLine => {
+                let made = program.line_end(&mut self.blocks, branch.indents, branch.column, &mut Vec::new());
+                let Some((terminals, indents)) = made else { return };
+                let open = self.shift_all(program, tops, &terminals, at);
+                let into = ended_with(ended, obligations, indents);
+                for node in open {
+                    for link in node.links {
+                        Derivations::add_link(&mut into.open, node.state, link);
+                    }
+                }
+            }
+            Effect::Taken(indents) => {
+                let into = ended_with(ended, obligations, indents);
+                if program.ignored.contains(&terminal) {
+                    into.kept.extend(kept);
+                }
+                self.stack.shift(program, &tops, terminal, at, &mut into.open);
+            }
+        }
+    }
+
+    /// Shifts terminals one after the other, of which the first one's text ends at `at` and the others have none.
+    fn shift_all(
+        &mut self,
+        program: EventGrammar<'_>,
+        mut tops: SmallVec<[Top; 4]>,
+        terminals: &[u32],
+        at: u32,
+    ) -> SmallVec<[OpenNode; 2]> {
+        let mut open = SmallVec::new();
+        for &terminal in terminals {
+            if !open.is_empty() {
+                let nodes = self.stack.close(program, std::mem::take(&mut open));
+                tops = nodes.iter().map(|&node| Top { node, start: at }).collect();
+            }
+            self.stack.shift(program, &tops, terminal, at, &mut open);
+            if open.is_empty() {
+                break;
+            }
+        }
+        open
+    }
+
+    /// The tops behind the end of the next block, as the end of the output closes it.
+    pub(super) fn close_block(&mut self, program: EventGrammar<'_>, tops: &[Top], at: u32) -> SmallVec<[Top; 4]> {
+        let Some(indenter) = &program.indenter else { return SmallVec::new() };
+        let open = self.shift_all(program, tops.into(), &[indenter.dedent], at);
+        self.stack.close(program, open).iter().map(|&node| Top { node, start: at }).collect()
     }
 
     /// The tops behind what ended; what is read on top of them begins at `at`.
@@ -186,14 +271,15 @@ impl EventReader {
     /// Begins new terminals with a byte behind those that ended.
     fn begin(&mut self, program: EventGrammar<'_>, ended: SmallVec<[Ended; 2]>, byte: u8, at: u32, out: &mut Branches) {
         for one in ended {
-            let obligations = one.obligations;
+            let (obligations, indents) = (one.obligations, one.indents);
             let Some(tops) = self.tops_of(program, one, at) else { continue };
             let start = self.scan_start(program, tops, obligations);
             let to = program.scanner.next(start, byte);
             if to != REFUSED {
-                add(out, Branch::scanning(tops, to));
+                let column = program.column_behind(&self.blocks, indents, NO_COLUMN, byte, to);
+                add(out, Branch { column, ..Branch::scanning(tops, to, indents) });
             }
-            self.begin_documents(program, tops, obligations, byte, out);
+            self.begin_documents(program, tops, indents, obligations, byte, out);
         }
     }
 
@@ -208,10 +294,10 @@ impl EventReader {
             let mut ended = SmallVec::new();
             self.end_terminals(program, branch, None, at, &mut ended);
             for one in ended {
-                let obligations = one.obligations;
+                let (obligations, indents) = (one.obligations, one.indents);
                 let Some(tops) = self.tops_of(program, one, at) else { continue };
                 let scan = self.scan_start(program, tops, obligations);
-                out.push(Branch::scanning(tops, scan));
+                out.push(Branch::scanning(tops, scan, indents));
             }
         }
         out
@@ -237,13 +323,12 @@ impl EventReader {
             }
             for (terminal, obligations) in ends {
                 let tops: SmallVec<[Top; 4]> = self.tops(branch.tops).into();
-                let mut open = SmallVec::new();
-                self.stack.shift(program, &tops, terminal, at, &mut open);
-                let Some(tops) = self.tops_of(program, Ended { obligations, open, kept: SmallVec::new() }, at) else {
-                    continue;
-                };
+                // Texts that are bounded in tokens are no newlines and no brackets.
+                let mut one = Ended::new(obligations, branch.indents);
+                self.stack.shift(program, &tops, terminal, at, &mut one.open);
+                let Some(tops) = self.tops_of(program, one, at) else { continue };
                 let scan = self.scan_start(program, tops, obligations);
-                add(&mut out, Branch::scanning(tops, scan));
+                add(&mut out, Branch::scanning(tops, scan, branch.indents));
             }
         }
         out
@@ -259,7 +344,7 @@ impl EventReader {
         end: u32,
     ) -> Branches {
         let mut out = Branches::new();
-        let mut open: SmallVec<[OpenNode; 2]> = SmallVec::new();
+        let mut ended: SmallVec<[Ended; 2]> = SmallVec::new();
         for branch in self.boundaries(program, branches, at) {
             let tops: SmallVec<[Top; 4]> = self.tops(branch.tops).into();
             for top in tops {
@@ -268,18 +353,18 @@ impl EventReader {
                     let Some(set) = program.productions.token_set(symbol) else { continue };
                     if program.token_sets[set].binary_search(&token).is_ok() {
                         let one = [Top { node: top.node, start: at.max(top.start) }];
-                        self.stack.shift(program, &one, symbol, end, &mut open);
+                        let into = ended_with(&mut ended, NO_OBLIGATIONS, branch.indents);
+                        self.stack.shift(program, &one, symbol, end, &mut into.open);
                     }
                 }
             }
         }
-        if open.is_empty() {
-            return out;
-        }
-        let ended = Ended { obligations: NO_OBLIGATIONS, open, kept: SmallVec::new() };
-        if let Some(tops) = self.tops_of(program, ended, end) {
-            let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
-            out.push(Branch::scanning(tops, scan));
+        for one in ended {
+            let indents = one.indents;
+            if let Some(tops) = self.tops_of(program, one, end) {
+                let scan = self.scan_start(program, tops, NO_OBLIGATIONS);
+                out.push(Branch::scanning(tops, scan, indents));
+            }
         }
         out
     }
@@ -307,6 +392,7 @@ impl EventReader {
         &mut self,
         program: EventGrammar<'_>,
         tops: Group,
+        indents: parse_stack::NodeId,
         obligations: ObligationsId,
         byte: u8,
         out: &mut Branches,
@@ -331,7 +417,7 @@ impl EventReader {
             let start = frames.start();
             let frame = frames.step(start, byte);
             if frame != NO_FRAME {
-                out.push(Branch { document, frame, ..Branch::scanning(tops, obligations) });
+                out.push(Branch { document, frame, ..Branch::scanning(tops, obligations, indents) });
             }
         }
     }
