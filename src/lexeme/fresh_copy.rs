@@ -91,6 +91,7 @@ impl Lexeme {
             bounds: self.bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
+            farthest: OnceLock::new(),
             ends: Default::default(),
             reach: self.reach,
         }

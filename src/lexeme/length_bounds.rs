@@ -43,6 +43,7 @@ impl Lexeme {
             bounds: self.bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
+            farthest: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach: self.reach,
         }

@@ -12,18 +12,59 @@ use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
 /// Pairs of a state and a count that are looked at.
-const MAX_SEARCHED: usize = 2_000;
+const MAX_SEARCHED: usize = 100;
 /// Bytes of one code point in a JSON string at most, where the shortest spelling is taken: `\u0001`.
 const BYTES_OF_CHAR: u64 = 6;
 /// Bytes that end an escape which was begun, a second surrogate included, and the closing quote.
 const BYTES_OF_ESCAPE: u64 = 12;
 
+impl Lexeme {
+    /// So many bytes lead from any state of the lexeme, after any number of code points, to its end; [`INF`] where
+    /// finding out takes too long. Found once.
+    pub fn distance_bound(&self) -> u32 {
+        *self.farthest.get_or_init(|| {
+            if let Some(missing) = self.missing_bytes(0) {
+                return missing;
+            }
+            let chars = self.farthest_chars().or_else(|| {
+                let (chars, _) = self.growth();
+                (chars < INF && !self.is_bounded()).then_some(chars)
+            });
+            let Some(chars) = chars else {
+                return farthest(self).and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(INF);
+            };
+            let one = self.bytes_of_char();
+            // A character that was begun is not counted.
+            let begun = match self.kind() {
+                LexemeKind::Raw => if one == 4 { 3 } else { 0 },
+                LexemeKind::Text { .. } => BYTES_OF_ESCAPE as u32,
+            };
+            chars.saturating_mul(one).saturating_add(begun)
+        })
+    }
+
+    /// So many bytes lead from any state of any string, after `count` code points, to its end; `None` of other lexemes.
+    pub fn missing_bytes(&self, count: u32) -> Option<u32> {
+        let LexemeKind::Text { min, .. } = self.kind() else { return None };
+        self.is_any_text().then(|| min.saturating_sub(count).saturating_add(BYTES_OF_ESCAPE as u32))
+    }
+
+    /// Bytes of one character at most, where the shortest spelling is taken.
+    fn bytes_of_char(&self) -> u32 {
+        let used = self.lock().exprs.used_bytes(self.state(self.start).expr);
+        let any = |bytes: std::ops::RangeInclusive<u8>| bytes.into_iter().any(|b| used[usize::from(b)]);
+        match () {
+            () if self.kind() != LexemeKind::Raw && any(0..=0x1F) => BYTES_OF_CHAR as u32,
+            () if any(0x80..=0xFF) => 4,
+            () if self.kind() != LexemeKind::Raw && (used[usize::from(b'"')] || used[usize::from(b'\\')]) => 2,
+            () => 1,
+        }
+    }
+}
+
 /// So many bytes lead from any state of the lexeme, after any number of code points, to its end. `None` where finding
 /// out takes too long.
-pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
-    if let Some(chars) = lexeme.farthest_chars() {
-        return Some(u64::from(chars) * BYTES_OF_CHAR + BYTES_OF_ESCAPE);
-    }
+fn farthest(lexeme: &Lexeme) -> Option<u64> {
     let raw = lexeme.kind() == LexemeKind::Raw;
     let bytes = lexeme.bytes_of_classes();
     let key =
@@ -67,9 +108,7 @@ pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
             before[number].push(at as u32);
         }
         if places.len() > MAX_SEARCHED {
-            let (chars, _) = lexeme.growth();
-            let known = chars < INF && !lexeme.is_bounded();
-            return known.then(|| u64::from(chars) * BYTES_OF_CHAR + BYTES_OF_ESCAPE);
+            return None;
         }
         at += 1;
     }

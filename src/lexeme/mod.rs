@@ -123,6 +123,8 @@ pub struct Lexeme {
     growth: OnceLock<LengthGrowth>,
     /// See [`Lexeme::multiplies`].
     multiplies: OnceLock<Option<u32>>,
+    /// See [`Lexeme::distance_bound`].
+    farthest: OnceLock<u32>,
     ends: ShortestEnds,
     reach: TokenReach,
 }
@@ -212,6 +214,7 @@ impl Lexeme {
             bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
+            farthest: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach,
             shared: Arc::new(ByLexeme {

@@ -1,20 +1,14 @@
-//! Tokens that can open, close or leave much, listed once for a vocabulary.
+//! What the tokens of a vocabulary can open, close or leave, found once.
 //!
-//! A token budget bounds nearly all tokens at once: those of few *structural* bytes (brackets, commas, colons) open and
-//! close little, and those of whole characters without a *mark* (a quote or a backslash) stay inside the text in which
-//! they begin. All other tokens are listed here, to be priced one by one.
-
-use std::sync::Arc;
+//! A token budget bounds what one token can open by the brackets that it has. Tokens of whole characters without a
+//! *mark* (a quote or a backslash) stay inside the text in which they begin; all others are listed here.
 
 use crate::vocab::{Trie, Vocabulary};
 
-/// Tokens with more structural bytes than this are listed.
-pub const STRUCTURAL: usize = 3;
-
-/// The tokens of a vocabulary that can open, close or leave much.
+/// What the tokens of a vocabulary can open, and which may leave a text.
 pub struct StructuralTokens {
-    /// Tokens of many structural bytes, ascending.
-    pub structural: Arc<[u32]>,
+    /// The most brackets that one token opens.
+    pub opens: usize,
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
     /// them for a trie.
     pub text: Option<Trie>,
@@ -46,18 +40,16 @@ fn is_mark(byte: u8) -> bool {
 impl StructuralTokens {
     /// The lists of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
-        let (mut structural, mut text) = (Vec::new(), Vec::new());
+        let (mut opens, mut text) = (0, Vec::new());
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
-            if bytes.iter().filter(|b| b"{}[],:".contains(b)).count() > STRUCTURAL {
-                structural.push(id);
-            }
+            opens = opens.max(most_opens(bytes));
             if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
                 text.push((bytes, id));
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { structural: structural.into(), text: Trie::build(&mut text).ok(), plain }
+        StructuralTokens { opens, text: Trie::build(&mut text).ok(), plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there
@@ -65,6 +57,25 @@ impl StructuralTokens {
     pub fn is_plain_below(&self, node: u32) -> bool {
         self.plain[node as usize / 64] >> (node % 64) & 1 == 1
     }
+}
+
+/// How many brackets a token opens at most. Behind a brace that opens an object no other can open, so such a one is text.
+fn most_opens(bytes: &[u8]) -> usize {
+    let (mut opens, mut brace) = (0, false);
+    for &b in bytes {
+        match b {
+            b'{' => {
+                opens += usize::from(!brace);
+                brace = true;
+            }
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            _ => {
+                opens += usize::from(b == b'[');
+                brace = false;
+            }
+        }
+    }
+    opens
 }
 
 fn plain_below(trie: &Trie) -> Box<[u64]> {

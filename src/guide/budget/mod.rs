@@ -37,12 +37,11 @@ use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
-use crate::lexeme::max_distance::farthest;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, StateId};
-use crate::mask::structural_tokens::{STRUCTURAL, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::completion::token_bounds::{MAX_OPENS, TokenBound, TokenBounds, UNBOUNDED};
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::Trie;
@@ -88,44 +87,105 @@ impl Guide {
             ));
         }
         let most = max_tokens as u64;
-        let mut is_searched = false;
-        let reserve = match self.tokens_by_tables() {
-            Some(bound) if bound > most => return Err(Error::budget(most, bound)),
-            Some(bound) => Reserve { plan: None, bound },
-            None => {
-                let mut plan = self.plan_here();
-                is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
-                if is_searched {
-                    plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
-                }
-                let plan = plan.ok_or_else(no_plan)?;
-                Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
-            }
-        };
         let inner = &*self.index.0;
         let trie = inner.vocabulary.trie();
         // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
         let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
-        let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
-            IndexEngine::Pattern(l) => {
-                let costs = inner.costs.get_or_init(MinCosts::of_pattern);
-                let most = costs.step(|_| farthest(&l.lexeme)).filter(|_| spelled).unwrap_or(u64::MAX);
-                (most, most, Arc::from([]))
-            }
-            IndexEngine::Grammar(_) => (u64::MAX, u64::MAX, Arc::from([])),
-            IndexEngine::Document { program, .. } => {
-                let costs = inner.costs.get_or_init(|| MinCosts::of(program));
-                let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled && !is_searched);
-                let step = step.unwrap_or(u64::MAX);
-                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
-                let structural = marked.structural.clone();
-                (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
+        // Tokens that end this output are no part of it, and bounds are those of all guides.
+        let is_bounded = spelled
+            && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())
+            && inner.tables.marked(&inner.vocabulary).opens <= MAX_OPENS;
+        let mut budget = Budget {
+            max_tokens,
+            is_bounded,
+            spelled,
+            is_searched: false,
+            reserves: Vec::new(),
+            known: Vec::new(),
+            here: None,
+        };
+        let reserve = match self.tokens_by_tables() {
+            Some(bound) if bound > most => return Err(Error::budget(most, bound)),
+            Some(bound) => Reserve { plan: None, bound },
+            None => {
+                let bound = u64::from(self.bound_by(&mut budget).cost);
+                if bound <= most {
+                    Reserve { plan: None, bound }
+                } else {
+                    let mut plan = self.plan_here();
+                    budget.is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
+                    if budget.is_searched {
+                        plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
+                    }
+                    let plan = plan.ok_or_else(no_plan)?;
+                    Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
+                }
             }
         };
-        let reserves = vec![reserve];
-        self.budget = Some(Budget { max_tokens, growth, most, structural, spelled, is_searched, reserves });
+        budget.reserves.push(reserve);
+        self.budget = Some(budget);
         Ok(())
+    }
+
+    /// By how many tokens the output is completed from here at most, and by how many a token can raise that.
+    fn bound_here(&mut self) -> TokenBound {
+        let Some(mut budget) = self.budget.take() else { return TokenBound::NONE };
+        let bound = self.bound_by(&mut budget);
+        self.budget = Some(budget);
+        bound
+    }
+
+    fn bound_by(&mut self, budget: &mut Budget) -> TokenBound {
+        if !budget.is_bounded {
+            return TokenBound::NONE;
+        }
+        if let Some(known) = budget.here {
+            return known;
+        }
+        let inner = &*self.index.0;
+        let bound = match (&inner.engine, &mut self.position) {
+            (IndexEngine::Pattern(l), Position::Pattern(_)) => {
+                TokenBound { cost: l.lexeme.distance_bound(), growth: 0 }
+            }
+            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
+                let bounds = inner.bounds.get_or_init(|| {
+                    let opens = inner.tables.marked(&inner.vocabulary).opens;
+                    let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
+                    let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
+                    TokenBounds::of(program, opens, count)
+                });
+                let frames = JsonMachine { program, arena };
+                let node = frames.arena.nodes[*top as usize];
+                bounds.of_top(&frames, &node).with(budget.below(bounds, &frames, node.parent))
+            }
+            _ => TokenBound::NONE,
+        };
+        budget.here = Some(bound);
+        bound
+    }
+
+    /// Whether what is left suffices after any token.
+    fn has_room(&mut self) -> bool {
+        self.bound_here();
+        self.is_known_to_have_room()
+    }
+
+    /// Whether what is left suffices after any token, as far as that was found.
+    pub(super) fn is_known_to_have_room(&self) -> bool {
+        let Some((budget, left)) = self.budget.as_ref().zip(self.tokens_left()) else { return true };
+        budget.here.is_some_and(|bound| u64::from(bound.cost.saturating_add(bound.growth)) < left.min(UNBOUNDED.into()))
+    }
+
+    /// Whether masks and steps cost no more than those without a budget.
+    pub(super) fn is_unconcerned(&mut self) -> bool {
+        self.budget.is_none() || self.has_room()
+    }
+
+    /// The tokens that are left of the budget.
+    fn tokens_left(&self) -> Option<u64> {
+        let budget = self.budget.as_ref()?;
+        Some(budget.max_tokens.saturating_sub(self.history.len()) as u64)
     }
 
     /// Whether the budget is used up: only a stop token may follow.
@@ -135,25 +195,15 @@ impl Guide {
 
     /// Takes the tokens out of a row after which the output could not be completed within the budget.
     pub(super) fn keep_affordable(&mut self, row: &mut [u32]) {
-        let Some(budget) = &self.budget else { return };
-        let left = (budget.max_tokens - self.history.len().min(budget.max_tokens)) as u64;
+        let Some(left) = self.tokens_left() else { return };
         if left == 0 {
             return row.fill(0);
         }
-        if self.keep_by_tables(row, left - 1) {
+        if self.keep_by_tables(row, left - 1) || self.has_room() {
             return;
         }
+        self.make_plan();
         let Some(budget) = &self.budget else { return };
-        let has_room = |b: &Budget| b.reserves.last().is_some_and(|r| b.after_any(r) < left);
-        if !has_room(budget) {
-            self.make_plan();
-        }
-        let Some(budget) = &self.budget else { return };
-        if has_room(budget) {
-            let few = budget.structural.iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
-            let few: Vec<u32> = few.copied().collect();
-            return self.price_each(row, &few, left - 1);
-        }
         let planned = budget.reserves.last().and_then(|r| r.plan.as_ref()).and_then(|(p, done)| p.get(*done).copied());
         let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
         self.price(row, left - 1);
@@ -168,30 +218,37 @@ impl Guide {
             return true;
         }
         let after = self.after_by_tables(token);
-        let Some(budget) = &self.budget else { return true };
+        let Some(budget) = &mut self.budget else { return true };
         let left = (budget.max_tokens - self.history.len() - 1) as u64;
-        let Some(before) = budget.reserves.last().cloned() else { return false };
+        budget.here = None;
+        let Some(before) = budget.reserves.last() else { return false };
+        let followed = before.plan.as_ref().filter(|(p, done)| p.get(*done) == Some(&token));
+        let plan = followed.map(|(p, done)| (p.clone(), done + 1));
+        let rest = plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
         let mut reserve = match after {
             Some(bound) if bound > left => return false,
             Some(bound) => Reserve { plan: None, bound },
-            None => {
-                let few = budget.structural.binary_search(&token).is_err();
-                let bound = if few { budget.after_any(&before) } else { u64::MAX };
-                let followed = before.plan.filter(|(p, done)| p.get(*done) == Some(&token));
-                let plan = followed.map(|(p, done)| (p, done + 1));
-                let rest = plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
-                Reserve { plan, bound: bound.min(rest) }
-            }
+            None => Reserve { plan, bound: rest.min(self.bound_here().cost.into()) },
         };
         if reserve.bound > left {
             let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
-            let Some(plan) = plan.or_else(|| self.plan_near(left)) else { return false };
+            let Some(plan) = plan.or_else(|| self.plan_near(left)) else {
+                self.forget_bounds();
+                return false;
+            };
             reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
         }
         if let Some(budget) = &mut self.budget {
             budget.reserves.push(reserve);
         }
         true
+    }
+
+    /// Forgets what is known of the frames here: they are others now.
+    pub(super) fn forget_bounds(&mut self) {
+        if let Some(budget) = &mut self.budget {
+            budget.forget_bounds();
+        }
     }
 
     /// The fewest tokens to the end, if the index has complete tables.
@@ -353,22 +410,6 @@ impl Guide {
         Some(answer)
     }
 
-    /// Takes those of `tokens` out of a row after which the output cannot be completed by `left` tokens.
-    fn price_each(&mut self, row: &mut [u32], tokens: &[u32], left: u64) {
-        if tokens.is_empty() {
-            return;
-        }
-        let vocabulary = self.index.vocabulary().clone();
-        self.in_document(|document, speller| {
-            let mut places = AffordableTokens::new(document, speller, left);
-            for &t in tokens {
-                if !places.suffices_after(vocabulary.spelling(t).unwrap_or_default()) {
-                    row[t as usize >> 5] &= !(1 << (t & 31));
-                }
-            }
-        });
-    }
-
     /// Whether bytes of a pattern are spelled by at most `left` tokens.
     fn spells(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
         let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
@@ -406,7 +447,7 @@ impl Guide {
                 row.copy_from_slice(&kept);
             }
             (IndexEngine::Document { .. }, Position::Document { .. }) => {
-                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
+                let marked = inner.tables.marked(&inner.vocabulary);
                 self.in_document(|document, speller| {
                     AffordableTokens::new(document, speller, left).keep(trie, marked, row);
                 });

@@ -1,0 +1,369 @@
+//! Token bounds: by how many tokens a configuration is completed at most, and by how many one token can raise that.
+//!
+//! Both are sums over the frames of a configuration. An open array needs its missing elements and a bracket, an open
+//! object its missing names with their values and a brace; each is spelled by itself, so the sum is a number of tokens
+//! that do complete the output. The tokens of whole values are a least fixpoint over the rules, found once. Where a
+//! frame has several items the most costly one counts: whichever of them a token leaves, the bound holds.
+//!
+//! What one token can raise is bounded likewise. It may close frames, which makes nothing longer, begin an element or a
+//! member in one of them, and open as many brackets below it as a token has.
+//!
+//! Where the elements of an array must differ, where members are needed that have no name, and where the end of a
+//! scalar is not bounded, nothing is said: [`UNBOUNDED`].
+
+use crate::lexeme::shortest_end::shortest_end;
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
+use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
+
+/// No bound is known.
+pub const UNBOUNDED: u32 = u32::MAX;
+/// Brackets of one token that are followed; tokens of more have no bound.
+pub const MAX_OPENS: usize = 16;
+/// Rounds of the fixpoint: rules that nest deeper have no bound.
+const MAX_ROUNDS: usize = 64;
+/// Quotes, a colon and a comma around a key, as bytes.
+const AROUND_KEY: u32 = 4;
+/// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
+const BYTES_OF_BYTE: u32 = 6;
+const BYTES_OF_ESCAPE: u32 = 12;
+
+/// At most so many tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenBound {
+    /// Complete the output.
+    pub cost: u32,
+    /// Are added by one more token.
+    pub growth: u32,
+}
+
+impl TokenBound {
+    /// Nothing is known.
+    pub const NONE: TokenBound = TokenBound { cost: UNBOUNDED, growth: UNBOUNDED };
+
+    /// What is open above `below`, and `below`. A token begins something in one frame.
+    #[must_use]
+    pub fn with(self, below: TokenBound) -> TokenBound {
+        TokenBound { cost: self.cost.saturating_add(below.cost), growth: self.growth.max(below.growth) }
+    }
+}
+
+/// What the names of an object shape cost.
+struct ObjectBounds {
+    /// Tokens of each key with its comma and colon.
+    keys: Box<[u32]>,
+    /// A member from anywhere inside its key on.
+    member: u32,
+    /// A member that a token begins.
+    growth: u32,
+}
+
+/// Token bounds of one program over one vocabulary.
+pub struct TokenBounds {
+    /// Tokens of a short member of each rule.
+    values: Vec<u32>,
+    /// Bytes that complete a scalar of each lexeme from any of its states.
+    scalars: Vec<u32>,
+    /// What a token that begins a value of each rule leaves to write.
+    opened: Vec<u32>,
+    /// Elements that a token begins, by array shape.
+    elements: Vec<u32>,
+    objects: Vec<ObjectBounds>,
+    /// Bytes of whitespace that must stand somewhere.
+    gap: u32,
+}
+
+impl TokenBounds {
+    /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
+    pub fn of(program: &Program, opens: usize, count: impl Fn(&[u8]) -> u32) -> TokenBounds {
+        let gap = gap(program);
+        let mut text = Vec::new();
+        let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
+            let tokens = |name: &std::sync::Arc<str>| {
+                spell_key(name, text);
+                count(text).saturating_add(gap.saturating_mul(2))
+            };
+            o.spelled.iter().map(tokens).collect()
+        };
+        let objects = program.objects.iter().map(|o| ObjectBounds { keys: keys(o, &mut text), member: 0, growth: 0 });
+        let mut bounds = TokenBounds {
+            values: vec![UNBOUNDED; program.rules.len()],
+            scalars: program.lexemes.iter().map(|l| l.distance_bound()).collect(),
+            opened: Vec::new(),
+            elements: vec![0; program.arrays.len()],
+            objects: objects.collect(),
+            gap,
+        };
+        let member = |l: &crate::lexeme::Lexeme| shortest_end(l, l.start(), 0).map_or(UNBOUNDED, |b| count(&b));
+        let lexemes: Vec<u32> = program.lexemes.iter().map(|l| member(l)).collect();
+        bounds.find_values(program, &lexemes);
+        bounds.find_members(program);
+        bounds.find_opened(program, opens);
+        bounds
+    }
+
+    fn find_values(&mut self, program: &Program, lexemes: &[u32]) {
+        for _ in 0..MAX_ROUNDS {
+            let mut changed = false;
+            for (r, rule) in program.rules.iter().enumerate().rev() {
+                let scalars = rule.lexemes.iter().map(|&l| lexemes[l as usize]);
+                let arrays = rule.arrays.iter().map(|&a| self.array(&program.arrays[a as usize]));
+                let objects = rule.objects.iter().map(|&o| self.object(program, o));
+                let now = scalars.chain(arrays).chain(objects).min().unwrap_or(UNBOUNDED);
+                changed |= now < self.values[r];
+                self.values[r] = self.values[r].min(now);
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    fn find_members(&mut self, program: &Program) {
+        for (i, o) in program.objects.iter().enumerate() {
+            let of = |rule: u32| self.values[rule as usize];
+            self.objects[i].member = self.most_member(o, of);
+        }
+    }
+
+    fn find_opened(&mut self, program: &Program, opens: usize) {
+        // Without a bracket: a scalar that is anywhere, or a value that is awaited.
+        let scalar = |r: usize| program.rules[r].lexemes.iter().map(|&l| self.scalars[l as usize]);
+        let begun: Vec<u32> = (0..program.rules.len())
+            .map(|r| scalar(r).fold(self.values[r], u32::max))
+            .collect();
+        self.opened = begun.clone();
+        let mut changed = true;
+        for round in 0..=opens.min(MAX_OPENS) {
+            self.find_growth(program);
+            if round == opens || !changed {
+                break;
+            }
+            let next: Vec<u32> = (0..program.rules.len())
+                .map(|r| {
+                    let rule = &program.rules[r];
+                    let arrays = rule.arrays.iter().map(|&a| {
+                        let elements = self.elements[a as usize];
+                        self.array(&program.arrays[a as usize]).saturating_add(elements)
+                    });
+                    let objects = rule.objects.iter().map(|&o| {
+                        let growth = self.objects[o as usize].growth;
+                        self.object(program, o).saturating_add(growth)
+                    });
+                    arrays.chain(objects).fold(begun[r], u32::max)
+                })
+                .collect();
+            changed = next != self.opened;
+            self.opened = next;
+        }
+    }
+
+    fn find_growth(&mut self, program: &Program) {
+        for (i, a) in program.arrays.iter().enumerate() {
+            let rules = a.prefix.iter().flatten().chain(&a.rest).map(|e| self.opened[e.rule.0 as usize]);
+            let most = rules.max().unwrap_or(0).saturating_add(1).saturating_add(self.gap);
+            let is_free = !a.unique && a.contains.iter().all(|c| c.max.is_none());
+            self.elements[i] = if is_free { most } else { UNBOUNDED };
+        }
+        for (i, o) in program.objects.iter().enumerate() {
+            let mut growth = self.most_member(o, |rule| self.opened[rule as usize]);
+            if o.implied.is_some() {
+                // One key may need all others.
+                let named = o.rules.iter().zip(&self.objects[i].keys);
+                let all = named.filter_map(|(rule, &key)| Some(self.values[rule.as_ref()?.0 as usize].saturating_add(key)));
+                growth = all.fold(growth, u32::saturating_add);
+            }
+            self.objects[i].growth = if o.witnesses == 0 { growth } else { UNBOUNDED };
+        }
+    }
+
+    /// The most costly member of a shape from anywhere inside its key on, with what its value costs.
+    fn most_member(&self, o: &ObjectProgram, value: impl Fn(u32) -> u32) -> u32 {
+        let around = AROUND_KEY + 2 * self.gap;
+        let named = o.spelled.iter().zip(&o.rules).filter_map(|(name, rule)| {
+            let key = (name.len() as u32).saturating_mul(most_bytes(name)).saturating_add(BYTES_OF_ESCAPE);
+            Some(value(rule.as_ref()?.0).saturating_add(key))
+        });
+        let others = o.others.iter().map(|class| {
+            let key = class.keys.as_ref().map_or(0, |keys| keys.distance_bound().saturating_mul(BYTES_OF_BYTE));
+            value(class.rule.0).saturating_add(key).saturating_add(BYTES_OF_ESCAPE)
+        });
+        named.chain(others).max().unwrap_or(0).saturating_add(around)
+    }
+
+    /// A whole array.
+    fn array(&self, a: &ArrayProgram) -> u32 {
+        self.array_rest(a, 0, &[]).saturating_add(1 + self.gap)
+    }
+
+    /// What an array needs behind `len` elements with these counts, its bracket included.
+    fn array_rest(&self, a: &ArrayProgram, len: u64, counts: &[u32]) -> u32 {
+        let cheapest = |ways: &[crate::json::rules::Element], bits: u32| {
+            let fit = ways.iter().filter(|way| way.matches & bits == bits);
+            let one = fit.map(|way| self.values[way.rule.0 as usize]).min().unwrap_or(UNBOUNDED);
+            one.saturating_add(1 + self.gap)
+        };
+        let prefix = a.prefix.len() as u64;
+        let mut total = 1 + self.gap;
+        let mut lacking = 0;
+        for (i, c) in a.contains.iter().enumerate() {
+            let missing = c.min.saturating_sub(counts.get(i).copied().unwrap_or(0).into());
+            if c.max.is_some() {
+                return UNBOUNDED;
+            }
+            if missing > 0 {
+                lacking += 1;
+                let missing = u32::try_from(missing).unwrap_or(UNBOUNDED);
+                total = total.saturating_add(cheapest(&a.rest, 1 << i).saturating_mul(missing));
+            }
+        }
+        // Elements that count come behind those with ways of their own, and there must be room for them.
+        let least = if lacking > 0 { a.min.max(prefix) } else { a.min };
+        if lacking > 0 && (a.max < u64::MAX || a.counting.is_some()) || a.unique && len < least {
+            return UNBOUNDED;
+        }
+        for i in len..least.min(prefix) {
+            total = total.saturating_add(cheapest(a.ways(i), 0));
+        }
+        let more = least.saturating_sub(prefix.max(len));
+        if more > 0 {
+            let more = u32::try_from(more).unwrap_or(UNBOUNDED);
+            total = total.saturating_add(cheapest(&a.rest, 0).saturating_mul(more));
+        }
+        total
+    }
+
+    /// A whole object.
+    fn object(&self, program: &Program, shape: u32) -> u32 {
+        let o = &program.objects[shape as usize];
+        self.object_rest(o, shape, (&[], &o.required), 0, 0).saturating_add(1 + self.gap)
+    }
+
+    /// What an object needs behind `count` members, its brace included.
+    fn object_rest(
+        &self,
+        o: &ObjectProgram,
+        shape: u32,
+        (seen, need): (&[u64], &[u64]),
+        count: u64,
+        witnessed: u32,
+    ) -> u32 {
+        if o.witnesses & !witnessed != 0 {
+            return UNBOUNDED;
+        }
+        let keys = &self.objects[shape as usize].keys;
+        let (mut total, mut members) = (1 + self.gap, count);
+        for (word, &need) in need.iter().enumerate() {
+            let mut left = need & !seen.get(word).copied().unwrap_or(0);
+            while left != 0 {
+                let i = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let value = o.rules[i].map_or(UNBOUNDED, |rule| self.values[rule.0 as usize]);
+                total = total.saturating_add(value).saturating_add(keys[i]);
+                members += 1;
+            }
+        }
+        if members < o.min { UNBOUNDED } else { total }
+    }
+
+    /// What is left of the output when the value above `node` has ended, but for the frames below `node`, and by how
+    /// much a token can raise that.
+    pub fn of_frame(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
+        let mut most = TokenBound { cost: 0, growth: 0 };
+        let mut keep = |cost: u32, growth: u32| {
+            most = TokenBound { cost: most.cost.max(cost), growth: most.growth.max(growth) };
+        };
+        match node.kind {
+            FrameKind::Array => {
+                for item in &frames.arena.arrays[node.items()] {
+                    keep(self.array_item(frames, node, item), self.elements[item.shape as usize]);
+                }
+            }
+            FrameKind::Object => {
+                for item in &frames.arena.objects[node.items()] {
+                    keep(self.object_item(frames, node, item), self.objects[item.shape as usize].growth);
+                }
+            }
+            _ => {}
+        }
+        most
+    }
+
+    fn array_item(&self, frames: &JsonMachine, node: &Frame, item: &ArrayItem) -> u32 {
+        let shape = &frames.program.arrays[item.shape as usize];
+        let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
+        self.array_rest(shape, node.count.into(), counts)
+    }
+
+    fn object_item(&self, frames: &JsonMachine, node: &Frame, item: &ObjectItem) -> u32 {
+        let shape = &frames.program.objects[item.shape as usize];
+        let names = (frames.bits(item.seen, shape.words), frames.bits(item.need, shape.words));
+        self.object_rest(shape, item.shape, names, node.count.into(), item.witnessed)
+    }
+
+    /// The same of the node on top, with all that is open in it.
+    pub fn of_top(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
+        if node.trace != u32::MAX {
+            return TokenBound::NONE;
+        }
+        let mut bound = self.of_frame(frames, node);
+        let more = match (node.kind, node.phase) {
+            (FrameKind::Value, _) => {
+                let rules = || frames.arena.rules[node.items()].iter();
+                bound.growth = rules().map(|rule| self.opened[rule.0 as usize]).max().unwrap_or(0);
+                rules().map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED)
+            }
+            (FrameKind::Scalar, _) => {
+                let items = frames.arena.scalars[node.items()].iter();
+                let far = items.map(|item| {
+                    let lexeme = &frames.program.lexemes[item.lexeme as usize];
+                    lexeme.missing_bytes(node.count).unwrap_or(self.scalars[item.lexeme as usize])
+                });
+                let set = frames.program.constants.get(node.seen).map(|set| {
+                    let depth = u32::from(set.texts.depth.iter().copied().max().unwrap_or(0));
+                    depth.saturating_mul(BYTES_OF_BYTE).saturating_add(BYTES_OF_ESCAPE)
+                });
+                far.chain(set).max().unwrap_or(UNBOUNDED)
+            }
+            (FrameKind::Object, Phase::Key | Phase::BeforeKey) => {
+                let items = frames.arena.objects[node.items()].iter();
+                items.map(|item| self.objects[item.shape as usize].member).max().unwrap_or(UNBOUNDED)
+            }
+            (FrameKind::Object, Phase::BeforeColon) => {
+                let items = frames.arena.objects[node.items()].iter();
+                let values = items.map(|item| self.values[item.child as usize]).max().unwrap_or(UNBOUNDED);
+                let opened = frames.arena.objects[node.items()].iter().map(|item| self.opened[item.child as usize]);
+                bound.growth = opened.fold(bound.growth, u32::max);
+                values.saturating_add(1 + self.gap)
+            }
+            _ => 0,
+        };
+        bound.cost = bound.cost.saturating_add(more).saturating_add(self.gap);
+        bound
+    }
+}
+
+/// Bytes of whitespace that may have to follow anywhere.
+fn gap(program: &Program) -> u32 {
+    let all = program.gaps.iter().flat_map(|gap| &gap.accepting).all(|&accepting| accepting);
+    if all { 0 } else { program.gaps.iter().map(|gap| gap.accepting.len() as u32).max().unwrap_or(0) }
+}
+
+/// How many bytes a byte of a text takes at most, if it is written short.
+fn most_bytes(text: &str) -> u32 {
+    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') { 1 } else { BYTES_OF_BYTE }
+}
+
+/// A key with its comma and colon.
+fn spell_key(name: &str, out: &mut Vec<u8>) {
+    out.clear();
+    out.push(b',');
+    if most_bytes(name) == 1 {
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend(super::writer::spelled(name));
+    }
+    out.push(b':');
+}
