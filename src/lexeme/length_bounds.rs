@@ -80,6 +80,14 @@ impl Lexeme {
         }
     }
 
+    /// `count` as far as the way to an end depends on it: not at all in any text that is long enough.
+    pub fn count_to_end(&self, count: u32) -> Option<u32> {
+        match self.kind {
+            LexemeKind::Text { min, .. } if self.is_any_text && count >= min => None,
+            _ => Some(self.significant_count(count)),
+        }
+    }
+
     /// Whether the closing quote may follow a text state after `count` code points.
     #[inline]
     pub fn may_close(&self, count: u32) -> bool {

@@ -9,11 +9,48 @@ use crate::vocab::{Trie, Vocabulary};
 pub struct StructuralTokens {
     /// The most brackets that one token opens.
     pub opens: usize,
+    /// Bytes of the longest token.
+    pub longest: usize,
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
     /// them for a trie.
-    pub text: Option<Trie>,
+    pub text: Option<MarkedText>,
     /// A bit for each node of the vocabulary's trie: between characters, with nothing but plain ones below.
     plain: Box<[u64]>,
+}
+
+/// The tokens that are no plain text.
+pub struct MarkedText {
+    /// All of them.
+    pub whole: Trie,
+    /// The same from their first mark on, or from the first byte that is no whole character.
+    pub from_mark: Trie,
+    /// A bit for each other token.
+    pub plain: Box<[u32]>,
+}
+
+impl MarkedText {
+    fn of(vocabulary: &Vocabulary, mut text: Vec<(&[u8], u32)>) -> Option<MarkedText> {
+        let mut plain: Box<[u32]> = vec![u32::MAX; vocabulary.words()].into();
+        text.iter().for_each(|&(_, t)| plain[t as usize >> 5] &= !(1 << (t & 31)));
+        let mut marks: Vec<(&[u8], u32)> = text.iter().map(|&(bytes, t)| (&bytes[mark(bytes)..], t)).collect();
+        let whole = Trie::build(&mut text).ok()?;
+        Some(MarkedText { whole, from_mark: Trie::build(&mut marks).ok()?, plain })
+    }
+}
+
+/// Where the first mark of a token is, or the first byte that is no whole character.
+fn mark(bytes: &[u8]) -> usize {
+    let (mut missing, mut whole) = (0, 0);
+    for (at, &b) in bytes.iter().enumerate() {
+        missing = missing_after(missing, b);
+        if is_mark(b) || missing == BROKEN {
+            break;
+        }
+        if missing == 0 {
+            whole = at + 1;
+        }
+    }
+    whole
 }
 
 /// How many bytes of a character are missing.
@@ -40,16 +77,17 @@ fn is_mark(byte: u8) -> bool {
 impl StructuralTokens {
     /// The lists of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
-        let (mut opens, mut text) = (0, Vec::new());
+        let (mut opens, mut longest, mut text) = (0, 1, Vec::new());
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
             opens = opens.max(most_opens(bytes));
+            longest = longest.max(bytes.len());
             if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
                 text.push((bytes, id));
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { opens, text: Trie::build(&mut text).ok(), plain }
+        StructuralTokens { opens, longest, text: MarkedText::of(vocabulary, text), plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there

@@ -28,7 +28,7 @@ mod search;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
@@ -45,6 +45,10 @@ use crate::pushdown::completion::token_bounds::{MAX_OPENS, TokenBound, TokenBoun
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::Trie;
+
+/// States of a pattern, and nodes of the vocabulary's trie, that are looked at for one mask.
+const MAX_STATES: usize = 256;
+const MAX_NODES: usize = 400_000;
 
 impl Guide {
     /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output
@@ -354,7 +358,7 @@ impl Guide {
             return speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), *s, most, MAX_LOOKED);
         }
         let found = self.in_document(|document, speller| {
-            speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0), 0, most, MAX_LOOKED)
+            speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0).unlimited(), 0, most, MAX_LOOKED)
         });
         let mut found = found.unwrap_or(FewestSearch { plan: None, exact: false });
         // One place stands for many: what is true of them all is a plan.
@@ -433,15 +437,30 @@ impl Guide {
             (IndexEngine::Pattern(l), Position::Pattern(start)) => {
                 let lexeme = &l.lexeme;
                 let spelled = self.spells(left);
+                let longest = inner.tables.marked(&inner.vocabulary).longest as u64;
                 let mut kept = vec![0u32; row.len()];
                 let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
-                let step = |s: &StateId, b: u8| Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED);
+                let mut looked = 0;
+                // States are what costs: a token beyond so many is left out.
+                let mut met: FxHashSet<StateId> = FxHashSet::default();
+                let step = |s: &StateId, b: u8| {
+                    looked += 1;
+                    if met.len() > MAX_STATES || looked > MAX_NODES {
+                        return None;
+                    }
+                    let to = Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED)?;
+                    met.insert(to);
+                    Some(to)
+                };
                 walk(trie, *start, step, |node, &s| {
-                    let fit = *fits.entry(s).or_insert_with(|| {
-                        spelled(shortest_end(lexeme, s, 0).as_deref()) || self.search_near(s, left).is_some()
-                    });
-                    for &t in trie.tokens(node).iter().filter(|_| fit) {
-                        kept[t as usize >> 5] |= row[t as usize >> 5] & 1 << (t & 31);
+                    let here = trie.tokens(node).iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
+                    for &t in here {
+                        let fit = *fits.entry(s).or_insert_with(|| {
+                            u64::from(lexeme.least_bytes(s, 0)).div_ceil(longest) <= left
+                                && (spelled(shortest_end(lexeme, s, 0).as_deref())
+                                    || self.search_near(s, left).is_some())
+                        });
+                        kept[t as usize >> 5] |= u32::from(fit) << (t & 31);
                     }
                 });
                 row.copy_from_slice(&kept);
@@ -449,7 +468,7 @@ impl Guide {
             (IndexEngine::Document { .. }, Position::Document { .. }) => {
                 let marked = inner.tables.marked(&inner.vocabulary);
                 self.in_document(|document, speller| {
-                    AffordableTokens::new(document, speller, left).keep(trie, marked, row);
+                    AffordableTokens::new(document, speller, left).keep(&inner.vocabulary, marked, row);
                 });
             }
             _ => row.fill(0),
@@ -462,7 +481,7 @@ fn no_plan() -> Error {
 }
 
 /// Walks a trie with the states of an automaton, subtrees that it refuses left out.
-fn walk<S>(trie: &Trie, start: S, step: impl Fn(&S, u8) -> Option<S>, mut visit: impl FnMut(u32, &S)) {
+fn walk<S>(trie: &Trie, start: S, mut step: impl FnMut(&S, u8) -> Option<S>, mut visit: impl FnMut(u32, &S)) {
     let mut stack: Vec<(u32, S)> = vec![(trie.len() as u32, start)];
     let mut node = 1;
     while (node as usize) < trie.len() {

@@ -11,7 +11,9 @@
 //! Where the elements of an array must differ, where members are needed that have no name, and where the end of a
 //! scalar is not bounded, nothing is said: [`UNBOUNDED`].
 
+use crate::expr::INF;
 use crate::lexeme::shortest_end::shortest_end;
+use crate::lexeme::{CLOSED, LexemeKind};
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
@@ -27,6 +29,8 @@ const AROUND_KEY: u32 = 4;
 /// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
 const BYTES_OF_BYTE: u32 = 6;
 const BYTES_OF_ESCAPE: u32 = 12;
+/// Digits of the number of an array's elements.
+const DIGITS: u32 = 10;
 
 /// At most so many tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +72,8 @@ pub struct TokenBounds {
     opened: Vec<u32>,
     /// Elements that a token begins, by array shape.
     elements: Vec<u32>,
+    /// Where elements must differ: an element from anywhere inside it on, by array shape.
+    unique: Vec<u32>,
     objects: Vec<ObjectBounds>,
     /// Bytes of whitespace that must stand somewhere.
     gap: u32,
@@ -91,6 +97,7 @@ impl TokenBounds {
             scalars: program.lexemes.iter().map(|l| l.distance_bound()).collect(),
             opened: Vec::new(),
             elements: vec![0; program.arrays.len()],
+            unique: program.arrays.iter().map(|a| unique_element(program, a)).collect(),
             objects: objects.collect(),
             gap,
         };
@@ -107,7 +114,7 @@ impl TokenBounds {
             let mut changed = false;
             for (r, rule) in program.rules.iter().enumerate().rev() {
                 let scalars = rule.lexemes.iter().map(|&l| lexemes[l as usize]);
-                let arrays = rule.arrays.iter().map(|&a| self.array(&program.arrays[a as usize]));
+                let arrays = rule.arrays.iter().map(|&a| self.array(program, a));
                 let objects = rule.objects.iter().map(|&o| self.object(program, o));
                 let now = scalars.chain(arrays).chain(objects).min().unwrap_or(UNBOUNDED);
                 changed |= now < self.values[r];
@@ -144,7 +151,7 @@ impl TokenBounds {
                     let rule = &program.rules[r];
                     let arrays = rule.arrays.iter().map(|&a| {
                         let elements = self.elements[a as usize];
-                        self.array(&program.arrays[a as usize]).saturating_add(elements)
+                        self.array(program, a).saturating_add(elements)
                     });
                     let objects = rule.objects.iter().map(|&o| {
                         let growth = self.objects[o as usize].growth;
@@ -162,8 +169,11 @@ impl TokenBounds {
         for (i, a) in program.arrays.iter().enumerate() {
             let rules = a.prefix.iter().flatten().chain(&a.rest).map(|e| self.opened[e.rule.0 as usize]);
             let most = rules.max().unwrap_or(0).saturating_add(1).saturating_add(self.gap);
-            let is_free = !a.unique && a.contains.iter().all(|c| c.max.is_none());
-            self.elements[i] = if is_free { most } else { UNBOUNDED };
+            self.elements[i] = match () {
+                () if a.contains.iter().any(|c| c.max.is_some()) => UNBOUNDED,
+                () if a.unique => self.unique[i].saturating_add(1 + self.gap),
+                () => most,
+            };
         }
         for (i, o) in program.objects.iter().enumerate() {
             let mut growth = self.most_member(o, |rule| self.opened[rule as usize]);
@@ -192,12 +202,12 @@ impl TokenBounds {
     }
 
     /// A whole array.
-    fn array(&self, a: &ArrayProgram) -> u32 {
-        self.array_rest(a, 0, &[]).saturating_add(1 + self.gap)
+    fn array(&self, program: &Program, shape: u32) -> u32 {
+        self.array_rest(&program.arrays[shape as usize], shape, 0, &[]).saturating_add(1 + self.gap)
     }
 
     /// What an array needs behind `len` elements with these counts, its bracket included.
-    fn array_rest(&self, a: &ArrayProgram, len: u64, counts: &[u32]) -> u32 {
+    fn array_rest(&self, a: &ArrayProgram, shape: u32, len: u64, counts: &[u32]) -> u32 {
         let cheapest = |ways: &[crate::json::rules::Element], bits: u32| {
             let fit = ways.iter().filter(|way| way.matches & bits == bits);
             let one = fit.map(|way| self.values[way.rule.0 as usize]).min().unwrap_or(UNBOUNDED);
@@ -219,8 +229,15 @@ impl TokenBounds {
         }
         // Elements that count come behind those with ways of their own, and there must be room for them.
         let least = if lacking > 0 { a.min.max(prefix) } else { a.min };
-        if lacking > 0 && (a.max < u64::MAX || a.counting.is_some()) || a.unique && len < least {
+        if lacking > 0 && (a.max < u64::MAX || a.counting.is_some() || a.unique) {
             return UNBOUNDED;
+        }
+        if a.unique {
+            let missing = u32::try_from(least.saturating_sub(len)).unwrap_or(UNBOUNDED);
+            return match missing {
+                0 => total,
+                _ => total.saturating_add(self.unique[shape as usize].saturating_add(1 + self.gap).saturating_mul(missing)),
+            };
         }
         for i in len..least.min(prefix) {
             total = total.saturating_add(cheapest(a.ways(i), 0));
@@ -292,7 +309,7 @@ impl TokenBounds {
     fn array_item(&self, frames: &JsonMachine, node: &Frame, item: &ArrayItem) -> u32 {
         let shape = &frames.program.arrays[item.shape as usize];
         let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
-        self.array_rest(shape, node.count.into(), counts)
+        self.array_rest(shape, item.shape, node.count.into(), counts)
     }
 
     fn object_item(&self, frames: &JsonMachine, node: &Frame, item: &ObjectItem) -> u32 {
@@ -301,10 +318,23 @@ impl TokenBounds {
         self.object_rest(shape, item.shape, names, node.count.into(), item.witnessed)
     }
 
+    /// What is left of an element on top, if it is one that must differ from others.
+    fn unique_element_of(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
+        let array = frames.arena.nodes.get(node.parent as usize).filter(|n| n.kind == FrameKind::Array);
+        let shapes = array.map(|n| frames.arena.arrays[n.items()].iter().map(|item| item.shape as usize));
+        let is_unique = shapes.clone().is_some_and(|mut s| s.any(|s| frames.program.arrays[s].unique));
+        if node.trace == u32::MAX && !is_unique {
+            return None;
+        }
+        let is_scalar = matches!(node.kind, FrameKind::Scalar | FrameKind::Value);
+        let known = shapes.filter(|_| is_scalar && array.is_some_and(|n| n.trace == u32::MAX));
+        Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
+    }
+
     /// The same of the node on top, with all that is open in it.
     pub fn of_top(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
-        if node.trace != u32::MAX {
-            return TokenBound::NONE;
+        if let Some(element) = self.unique_element_of(frames, node) {
+            return TokenBound { cost: element, growth: 0 };
         }
         let mut bound = self.of_frame(frames, node);
         let more = match (node.kind, node.phase) {
@@ -341,6 +371,31 @@ impl TokenBounds {
         bound.cost = bound.cost.saturating_add(more).saturating_add(self.gap);
         bound
     }
+}
+
+/// What an element takes that must differ from others, from anywhere inside it on. Known for strings of any text, which
+/// end in a number that no other has, and for texts of some greatest length, one of which is left.
+fn unique_element(program: &Program, a: &ArrayProgram) -> u32 {
+    if !a.unique {
+        return UNBOUNDED;
+    }
+    let rules = a.prefix.iter().flatten().chain(&a.rest).map(|way| &program.rules[way.rule.0 as usize]);
+    let of = |l: &u32| {
+        let l = &program.lexemes[*l as usize];
+        match (l.kind(), l.missing_bytes(0)) {
+            (LexemeKind::Text { max: INF, .. }, Some(missing)) => missing.saturating_add(DIGITS),
+            (kind, _) => {
+                let inside = if kind == LexemeKind::Raw { l.start() } else { l.next(l.start(), b'"') };
+                let longest = if inside > CLOSED { l.longest(inside) } else { UNBOUNDED };
+                longest.saturating_mul(BYTES_OF_BYTE).saturating_add(BYTES_OF_ESCAPE)
+            }
+        }
+    };
+    let each = rules.map(|rule| match rule.arrays.is_empty() && rule.objects.is_empty() {
+        true => rule.lexemes.iter().map(of).max().unwrap_or(UNBOUNDED),
+        false => UNBOUNDED,
+    });
+    if a.contains.is_empty() { each.max().unwrap_or(UNBOUNDED) } else { UNBOUNDED }
 }
 
 /// Bytes of whitespace that may have to follow anywhere.

@@ -15,26 +15,29 @@
 //!   so where a token goes on to another member of the same container, which would have to differ from this one too, it
 //!   is stepped by itself.
 //!
-//! Tokens that are stepped by themselves are bounded in number, and so are classes. Those beyond are left out, which is
-//! never the next token of the guide's own plan: a mask may be narrower than what is in time, never wider.
+//! What the tokens that end a text cost is kept, since it is the same at every token inside of it. Work for a mask is
+//! bounded. Tokens beyond are left out, which is never the next token of the guide's own plan: a mask may be narrower
+//! than what is in time, never wider.
 
 mod new_text;
 mod plain_text;
 
 use crate::guide::budget::affordable::new_text::New;
-use crate::guide::budget::completions::CompletionGraph;
+use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE, PlainPrices};
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
-use crate::mask::structural_tokens::StructuralTokens;
+use crate::mask::structural_tokens::{MarkedText, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::arena::Arena;
-use crate::pushdown::json::frame::{FrameId, NONE};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::hash::SeededMap;
-use crate::vocab::Trie;
+use crate::vocab::{Trie, Vocabulary};
+use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -44,10 +47,18 @@ const DEAD: u32 = u32::MAX - 1;
 const ALONE: u32 = u32::MAX - 2;
 /// With so many places no more are numbered: a place takes a kilobyte.
 const MAX_PLACES: usize = 30_000;
-/// Tokens that are stepped by themselves.
-const MAX_ALONE: usize = 2_000;
-/// A subtree of the trie with fewer nodes is walked without asking whether its text is alike.
+/// A subtree of the trie with fewer nodes is walked without asking what its text costs.
 const MIN_ALIKE: u32 = 32;
+/// So few tokens are stepped one by one.
+const FEW_TOKENS: u32 = 2_000;
+/// Work for one mask, in places that are stepped to. A completion and a token that is stepped by itself are a few.
+const MAX_WORK: usize = 2_000;
+const COMPLETION: usize = 2;
+const ALONE_TOKEN: usize = 8;
+/// Bytes that a completion writes for as much work as a step.
+const BYTES_A_STEP: usize = 8;
+/// Nodes of a trie that are looked at for as much work as a step.
+const NODES_A_STEP: usize = 64;
 
 /// A class of configurations with one future: how it is completed, and where its bytes lead.
 struct ConfigClass {
@@ -60,9 +71,10 @@ struct ConfigClass {
     below: FrameId,
     /// Keys that are not completed like the one that stands for all: what was read of them here.
     except: Box<[Box<[u8]>]>,
-    fits: Option<bool>,
-    /// Whether what is left suffices after plain text, where that has one answer; `None` if that was not asked.
-    alike: Option<Option<bool>>,
+    /// Tokens that complete the output, [`ENDLESS`] where none are known; `None` if that was not asked.
+    price: Option<u32>,
+    /// What plain text costs from here; `None` if that was not asked.
+    plain: Option<Option<PlainPrices>>,
     next: Option<Box<[u32; 256]>>,
 }
 
@@ -74,8 +86,8 @@ impl ConfigClass {
             is_behind: false,
             below: NONE,
             except: Box::default(),
-            fits: None,
-            alike: None,
+            price: None,
+            plain: None,
             next: None,
         }
     }
@@ -96,10 +108,11 @@ pub(super) struct AffordableTokens<'a, U> {
     key: Vec<u8>,
     /// The exceptions of all places.
     exceptions: Vec<Box<[u8]>>,
-    /// How many tokens were stepped by themselves.
-    alone: usize,
     /// How many steps were no look-up.
     made: usize,
+    /// Work that was done, and beyond which tokens are left out.
+    work: usize,
+    max_work: usize,
     /// Whether a search came to where tokens are stepped by themselves.
     left_out: bool,
 }
@@ -109,7 +122,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let BudgetedDocument { program, costs, arena, top, rests } = document;
         let (numbers, key) = (SeededMap::default(), Vec::new());
         let (places, exceptions) = (Vec::new(), Vec::new());
-        let (alone, made, left_out) = (0, 0, false);
+        let (made, work, max_work, left_out) = (0, 0, MAX_WORK, false);
         let mut places = AffordableTokens {
             program,
             costs,
@@ -122,27 +135,44 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             numbers,
             key,
             exceptions,
-            alone,
             made,
+            work,
+            max_work,
             left_out,
         };
         places.add(ConfigClass::at(top), None);
         places
     }
 
+    /// For a search, which has a bound of its own.
+    pub(super) fn unlimited(mut self) -> Self {
+        self.max_work = usize::MAX;
+        self
+    }
+
     /// Takes the tokens out of a row after which what is left is too little.
-    pub(super) fn keep(&mut self, trie: &Trie, marked: &StructuralTokens, row: &mut [u32]) {
-        let Some((text, all)) = marked.text.as_ref().and_then(|text| Some((text, self.alike(0)?))) else {
+    pub(super) fn keep(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
+        let trie = vocabulary.trie();
+        if row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+            return self.keep_few(vocabulary, row);
+        }
+        let (Some(text), Some(plain)) = (&marked.text, self.plain_here()) else {
             return self.walk(trie, Some(marked), row);
         };
-        let Some(exceptions) = self.exceptional_tokens(trie, row) else { return self.walk(trie, Some(marked), row) };
+        let is_element = self.places[0].is_new && self.arena.nodes[self.top as usize].kind == FrameKind::Scalar;
+        if plain.stays && !is_element && self.exceptions.is_empty() && self.places[0].below == NONE {
+            return self.keep_in_text(vocabulary, text, plain.most, row);
+        }
+        let (Some(all), Some(exceptions)) = (plain.fit(self.left), self.exceptional_tokens(trie, row)) else {
+            return self.walk(trie, Some(marked), row);
+        };
         let mut few = vec![0u32; row.len()];
-        for &t in text.subtree_tokens(0) {
+        for &t in text.whole.subtree_tokens(0) {
             let bit = row[t as usize >> 5] & 1 << (t & 31);
             few[t as usize >> 5] |= bit;
             row[t as usize >> 5] &= !bit;
         }
-        self.walk(text, None, &mut few);
+        self.walk(&text.whole, None, &mut few);
         if !all {
             row.fill(0);
         }
@@ -153,6 +183,128 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
     }
 
+    /// What plain text costs where the guide is, which is kept.
+    fn plain_here(&mut self) -> Option<PlainPrices> {
+        let n = &self.arena.nodes[self.top as usize];
+        let is_kept = match n.kind {
+            FrameKind::Scalar => n.trace == u32::MAX,
+            _ => self.places[0].is_new && self.places[0].below == NONE,
+        };
+        if !is_kept || !self.describe_top(2) {
+            return self.plain(0);
+        }
+        let key = std::mem::take(&mut self.key);
+        if let Some(known) = self.rests.plain(&key) {
+            self.places[0].plain = Some(Some(known));
+            return Some(known);
+        }
+        let found = self.plain(0)?;
+        if !self.is_exhausted() && self.exceptions.is_empty() {
+            self.rests.keep_plain(&key, found);
+        }
+        Some(found)
+    }
+
+    /// [`keep`](Self::keep) where few tokens are left.
+    fn keep_few(&mut self, vocabulary: &Vocabulary, row: &mut [u32]) {
+        for (word, first) in row.iter_mut().zip((0..).step_by(32)) {
+            let mut rest = *word;
+            while rest != 0 {
+                let t: u32 = first + rest.trailing_zeros();
+                rest &= rest - 1;
+                if !vocabulary.spelling(t).is_some_and(|bytes| self.suffices_after(bytes)) {
+                    *word &= !(1 << (t & 31));
+                }
+            }
+        }
+    }
+
+    /// [`keep`](Self::keep) where plain text leads back to where the guide is: tokens are the same from their first
+    /// mark on.
+    fn keep_in_text(&mut self, vocabulary: &Vocabulary, text: &MarkedText, plain: u32, row: &mut [u32]) {
+        let fit = u64::from(plain) <= self.left;
+        // Where plain text is too much, so is text that ends inside a character or an escape.
+        let kept = self.prices_in_text(text, fit);
+        let mut marked: SmallVec<[(u32, u32); 64]> = SmallVec::new();
+        for &(_, t) in kept.iter().take_while(|&&(price, _)| u64::from(price) <= self.left) {
+            marked.push((t, row[t as usize >> 5] & 1 << (t & 31)));
+        }
+        for &(_, t) in kept.iter().rev().take_while(|&&(price, _)| price == ENDLESS) {
+            let bit = row[t as usize >> 5] & 1 << (t & 31);
+            if bit != 0 && vocabulary.spelling(t).is_some_and(|bytes| self.is_in_time_alone(bytes)) {
+                marked.push((t, bit));
+            }
+        }
+        match fit {
+            true => row.iter_mut().zip(&text.plain).for_each(|(word, plain)| *word &= plain),
+            false => row.fill(0),
+        }
+        marked.into_iter().for_each(|(t, bit)| row[t as usize >> 5] |= bit);
+    }
+
+    /// The prices of the tokens that end the text in which the guide is, or of all with a mark, ascending; [`ENDLESS`]
+    /// where a token is to be stepped by itself.
+    fn prices_in_text(&mut self, text: &MarkedText, all: bool) -> Arc<[(u32, u32)]> {
+        let is_kept = self.describe_top(u8::from(all));
+        let key = std::mem::take(&mut self.key);
+        if let Some(known) = self.rests.prices(&key).filter(|_| is_kept) {
+            return known;
+        }
+        let trie = &text.from_mark;
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        let mut stack: SmallVec<[(u32, u32); 16]> = SmallVec::from_elem((trie.len() as u32, 0), 1);
+        let mut node = 1;
+        while (node as usize) < trie.len() {
+            while stack.last().is_some_and(|s| s.0 <= node) {
+                stack.pop();
+            }
+            let Some(&(_, at)) = stack.last() else { break };
+            let end = trie.end[node as usize];
+            let byte = trie.byte[node as usize];
+            let skipped = !all && stack.len() == 1 && byte != b'"';
+            let to = if skipped { DEAD } else { self.step(at, byte) };
+            if to == DEAD || to == ALONE && self.is_exhausted() {
+                node = end;
+                continue;
+            }
+            let here = trie.tokens(node);
+            if !here.is_empty() {
+                let price = self.price(to);
+                if price != ENDLESS || to == ALONE {
+                    found.extend(here.iter().map(|&t| (price, t)));
+                }
+            }
+            stack.push((end, to));
+            node += 1;
+        }
+        found.sort_unstable();
+        let found: Arc<[(u32, u32)]> = found.into();
+        if is_kept && !self.is_exhausted() {
+            self.rests.keep_prices(&key, found.clone());
+        }
+        found
+    }
+
+    /// Describes the text in which the guide is by content, and what is asked. False where that has no description.
+    fn describe_top(&mut self, question: u8) -> bool {
+        let node = self.places[0].node;
+        let n = self.arena.nodes[node as usize];
+        self.key.clear();
+        self.key.push(question);
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        if n.kind == FrameKind::Scalar {
+            return self.rests.describe(&frames, &n, &mut self.key);
+        }
+        let Some(below) = self.rests.number(&frames, n.parent, true) else { return false };
+        self.key.extend(below.to_le_bytes());
+        self.describe_new_key(&n);
+        true
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.work >= self.max_work
+    }
+
     /// Walks a trie, that of the vocabulary if it is `marked` where plain text follows.
     fn walk(&mut self, trie: &Trie, marked: Option<&StructuralTokens>, row: &mut [u32]) {
         let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, 0)];
@@ -160,11 +312,21 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let clear =
             |row: &mut [u32], tokens: &[u32]| tokens.iter().for_each(|t| row[*t as usize >> 5] &= !(1 << (t & 31)));
         let mut node = 1;
+        let mut looked = 0;
         while (node as usize) < trie.len() {
             while stack.last().is_some_and(|s| s.0 <= node) {
                 stack.pop();
             }
             let Some(&(_, at)) = stack.last() else { break };
+            looked += 1;
+            if looked % NODES_A_STEP == 0 {
+                self.work += 1;
+            }
+            if self.is_exhausted() {
+                // What is left is left out, but for what was found.
+                (node..trie.len() as u32).for_each(|node| clear(row, trie.tokens(node)));
+                return;
+            }
             let byte = trie.byte[node as usize];
             bytes.truncate(usize::from(trie.depth[node as usize]) - 1);
             bytes.push(byte);
@@ -180,9 +342,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             if here.iter().any(allowed) && !self.is_in_time(to, &bytes) {
                 clear(row, here);
             }
-            if end - node >= MIN_ALIKE
+            let is_asked = end - node >= MIN_ALIKE || self.places.get(to as usize).is_some_and(|p| p.plain.is_some());
+            if is_asked
+                && end > node + 1
                 && marked.is_some_and(|m| m.is_plain_below(node))
-                && let Some(all) = self.alike(to)
+                && let Some(all) = self.plain(to).and_then(|plain| plain.fit(self.left))
                 && !self.begins_exception(&bytes)
             {
                 if !all {
@@ -213,22 +377,27 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// Whether what is left suffices after a place.
     fn fits(&mut self, place: u32) -> bool {
-        let Some(&ConfigClass { fits, node, .. }) = self.places.get(place as usize) else { return false };
-        fits.unwrap_or_else(|| {
-            let fits = self.is_completed(node, &mut KeyWatch::of(NONE)).1;
-            self.places[place as usize].fits = Some(fits);
-            fits
+        u64::from(self.price(place)) <= self.left
+    }
+
+    /// Tokens that complete the output after a place; [`ENDLESS`] where none are known.
+    fn price(&mut self, place: u32) -> u32 {
+        let Some(&ConfigClass { price, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
+        price.unwrap_or_else(|| {
+            let price = self.completed(node, &mut KeyWatch::of(NONE)).1;
+            self.places[place as usize].price = Some(price);
+            price
         })
     }
 
     fn is_in_time_alone(&mut self, bytes: &[u8]) -> bool {
-        self.alone += 1;
-        if self.alone > MAX_ALONE {
+        self.work += ALONE_TOKEN;
+        if self.is_exhausted() {
             return false;
         }
         let mark = self.arena.mark();
         let at = self.after(bytes);
-        let fits = at != NONE && self.is_completed(at, &mut KeyWatch::of(NONE)).1;
+        let fits = at != NONE && u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left;
         self.arena.truncate(&mark);
         fits
     }
@@ -246,11 +415,16 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         JsonMachine { program: self.program, arena: self.arena }
     }
 
-    /// The rest of a configuration, and whether what is left suffices for it.
-    fn is_completed(&mut self, node: FrameId, watch: &mut KeyWatch) -> (u32, bool) {
+    /// The rest of a configuration, and how many tokens spell it.
+    fn completed(&mut self, node: FrameId, watch: &mut KeyWatch) -> (u32, u32) {
+        if self.is_exhausted() {
+            return (NOWHERE, ENDLESS);
+        }
+        let before = self.rests.written();
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
         let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
-        (rest, self.rests.tokens(rest).is_some_and(|n| n <= self.left))
+        self.work += COMPLETION + self.rests.written().saturating_sub(before) / BYTES_A_STEP;
+        (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
     }
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
@@ -266,6 +440,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     }
 
     fn find(&mut self, at: u32, byte: u8) -> u32 {
+        if self.is_exhausted() {
+            return ALONE;
+        }
         self.made += 1;
         let &ConfigClass { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
@@ -277,11 +454,27 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.truncate(&mark);
             return DEAD;
         }
-        let number = self.add(ConfigClass::at(to), Some(at));
+        self.work += 1;
+        let mut place = ConfigClass::at(to);
+        if b" \t\n\r".contains(&byte) {
+            place.price = self.price_before_blank(at, to);
+        }
+        let number = self.add(place, Some(at));
         if self.places.get(number as usize).is_none_or(|p| p.node != to) {
             self.arena.truncate(&mark);
         }
         number
+    }
+
+    /// What a place costs that whitespace leads to: as much as without, where it may end.
+    fn price_before_blank(&mut self, at: u32, to: FrameId) -> Option<u32> {
+        let &ConfigClass { node, is_new, .. } = &self.places[at as usize];
+        let (from, to) = (self.arena.nodes[node as usize], self.arena.nodes[to as usize]);
+        let is_text = |n: &Frame| n.kind == FrameKind::Scalar || n.phase == Phase::Key;
+        let same = Frame { gap: from.gap, blank: from.blank, ..to } == from;
+        let frames = self.frames();
+        let ends = frames.gap_may_end(&from) && frames.gap_may_end(&to);
+        (same && ends && !is_new && !is_text(&from)).then(|| self.price(at))
     }
 
     /// Numbers a place, or finds the number that it has. `from` is the place before it.
