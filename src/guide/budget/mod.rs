@@ -5,15 +5,12 @@
 //! spelled by the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first
 //! token of the guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the
 //! shortest way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is
-//! refused for it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from
-//! its length for the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little
-//! then as well.
+//! refused for it, fewer tokens are searched for. For states of a pattern a guide that was made so searches a little
+//! for each mask as well.
 //!
-//! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
-//! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:
-//! bounds of both are found once for an index. Tokens of many structural bytes are few, and priced one by one wherever
-//! their number matters. When the room is smaller than all that, or no bound is known, every allowed token is stepped
-//! and what follows it is priced, once per distinct position.
+//! Plans cost tens of microseconds, so none is made while there is [`room`]: bounds of the frames say that no token can
+//! be too much. Near the end, and where no bound is known, allowed tokens are stepped and what follows them is priced,
+//! once per distinct position and within a bound of work.
 //!
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 //!
@@ -24,6 +21,7 @@ mod affordable;
 pub(super) mod completions;
 mod fewest_tokens;
 pub(super) mod plan;
+mod room;
 mod search;
 
 use std::sync::Arc;
@@ -41,7 +39,7 @@ use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::completion::token_bounds::{MAX_OPENS, TokenBound, TokenBounds, UNBOUNDED};
+use crate::pushdown::completion::token_bounds::MAX_OPENS;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::Trie;
@@ -113,9 +111,9 @@ impl Guide {
             Some(bound) if bound > most => return Err(Error::budget(most, bound)),
             Some(bound) => Reserve { plan: None, bound },
             None => {
-                let bound = u64::from(self.bound_by(&mut budget).cost);
-                if bound <= most {
-                    Reserve { plan: None, bound }
+                let bound = self.bound_by(&mut budget);
+                if bound.leaves_room(most) {
+                    Reserve { plan: None, bound: bound.cost.into() }
                 } else {
                     let mut plan = self.plan_here();
                     budget.is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
@@ -132,62 +130,8 @@ impl Guide {
         Ok(())
     }
 
-    /// By how many tokens the output is completed from here at most, and by how many a token can raise that.
-    fn bound_here(&mut self) -> TokenBound {
-        let Some(mut budget) = self.budget.take() else { return TokenBound::NONE };
-        let bound = self.bound_by(&mut budget);
-        self.budget = Some(budget);
-        bound
-    }
-
-    fn bound_by(&mut self, budget: &mut Budget) -> TokenBound {
-        if !budget.is_bounded {
-            return TokenBound::NONE;
-        }
-        if let Some(known) = budget.here {
-            return known;
-        }
-        let inner = &*self.index.0;
-        let bound = match (&inner.engine, &mut self.position) {
-            (IndexEngine::Pattern(l), Position::Pattern(_)) => {
-                TokenBound { cost: l.lexeme.distance_bound(), growth: 0 }
-            }
-            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
-                let bounds = inner.bounds.get_or_init(|| {
-                    let opens = inner.tables.marked(&inner.vocabulary).opens;
-                    let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
-                    let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
-                    TokenBounds::of(program, opens, count)
-                });
-                let frames = JsonMachine { program, arena };
-                let node = frames.arena.nodes[*top as usize];
-                bounds.of_top(&frames, &node).with(budget.below(bounds, &frames, node.parent))
-            }
-            _ => TokenBound::NONE,
-        };
-        budget.here = Some(bound);
-        bound
-    }
-
-    /// Whether what is left suffices after any token.
-    fn has_room(&mut self) -> bool {
-        self.bound_here();
-        self.is_known_to_have_room()
-    }
-
-    /// Whether what is left suffices after any token, as far as that was found.
-    pub(super) fn is_known_to_have_room(&self) -> bool {
-        let Some((budget, left)) = self.budget.as_ref().zip(self.tokens_left()) else { return true };
-        budget.here.is_some_and(|bound| u64::from(bound.cost.saturating_add(bound.growth)) < left.min(UNBOUNDED.into()))
-    }
-
-    /// Whether masks and steps cost no more than those without a budget.
-    pub(super) fn is_unconcerned(&mut self) -> bool {
-        self.budget.is_none() || self.has_room()
-    }
-
     /// The tokens that are left of the budget.
-    fn tokens_left(&self) -> Option<u64> {
+    pub(super) fn tokens_left(&self) -> Option<u64> {
         let budget = self.budget.as_ref()?;
         Some(budget.max_tokens.saturating_sub(self.history.len()) as u64)
     }
@@ -228,15 +172,20 @@ impl Guide {
         let Some(before) = budget.reserves.last() else { return false };
         let followed = before.plan.as_ref().filter(|(p, done)| p.get(*done) == Some(&token));
         let plan = followed.map(|(p, done)| (p.clone(), done + 1));
-        let rest = plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
         let mut reserve = match after {
             Some(bound) if bound > left => return false,
             Some(bound) => Reserve { plan: None, bound },
-            None => Reserve { plan, bound: rest.min(self.bound_here().cost.into()) },
+            None => Reserve { bound: plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64), plan },
         };
         if reserve.bound > left {
-            let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
-            let Some(plan) = plan.or_else(|| self.plan_near(left)) else {
+            let bound = self.bound_here();
+            if bound.leaves_room(left) {
+                reserve.bound = bound.cost.into();
+            }
+        }
+        if reserve.bound > left {
+            let plan = self.plan_here().filter(|p| p.len() as u64 <= left).or_else(|| self.plan_near(left));
+            let Some(plan) = plan.or_else(|| self.plan_as_bounded(left)) else {
                 self.forget_bounds();
                 return false;
             };
@@ -246,13 +195,6 @@ impl Guide {
             budget.reserves.push(reserve);
         }
         true
-    }
-
-    /// Forgets what is known of the frames here: they are others now.
-    pub(super) fn forget_bounds(&mut self) {
-        if let Some(budget) = &mut self.budget {
-            budget.forget_bounds();
-        }
     }
 
     /// The fewest tokens to the end, if the index has complete tables.
@@ -370,6 +312,15 @@ impl Guide {
             found = FewestSearch { plan: None, exact: false };
         }
         found
+    }
+
+    /// At most `left` tokens that complete the output from here, where bounds say that there are as few: other ways may
+    /// be shorter in tokens than those of the fewest bytes.
+    fn plan_as_bounded(&mut self, left: u64) -> Option<Arc<[u32]>> {
+        if u64::from(self.bound_here().cost) > left {
+            return None;
+        }
+        self.search(left).plan.map(Arc::from)
     }
 
     /// At most `left` tokens that complete a pattern from here, if a short search finds them.
@@ -499,3 +450,6 @@ fn walk<S>(trie: &Trie, start: S, mut step: impl FnMut(&S, u8) -> Option<S>, mut
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

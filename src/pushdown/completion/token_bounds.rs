@@ -11,9 +11,12 @@
 //! Where the elements of an array must differ, where members are needed that have no name, and where the end of a
 //! scalar is not bounded, nothing is said: [`UNBOUNDED`].
 
+use std::cmp::Ordering;
+
 use crate::expr::INF;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, LexemeKind};
+use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
@@ -45,6 +48,11 @@ impl TokenBound {
     /// Nothing is known.
     pub const NONE: TokenBound = TokenBound { cost: UNBOUNDED, growth: UNBOUNDED };
 
+    /// Whether `left` tokens complete the output after any one of them.
+    pub fn leaves_room(self, left: u64) -> bool {
+        u64::from(self.cost.saturating_add(self.growth)) < left.min(UNBOUNDED.into())
+    }
+
     /// What is open above `below`, and `below`. A token begins something in one frame.
     #[must_use]
     pub fn with(self, below: TokenBound) -> TokenBound {
@@ -66,6 +74,8 @@ struct ObjectBounds {
 pub struct TokenBounds {
     /// Tokens of a short member of each rule.
     values: Vec<u32>,
+    /// Bytes of a short member of each rule, by which completions choose.
+    bytes: Vec<u64>,
     /// Bytes that complete a scalar of each lexeme from any of its states.
     scalars: Vec<u32>,
     /// What a token that begins a value of each rule leaves to write.
@@ -81,7 +91,7 @@ pub struct TokenBounds {
 
 impl TokenBounds {
     /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
-    pub fn of(program: &Program, opens: usize, count: impl Fn(&[u8]) -> u32) -> TokenBounds {
+    pub fn of(program: &Program, costs: &MinCosts, opens: usize, count: impl Fn(&[u8]) -> u32) -> TokenBounds {
         let gap = gap(program);
         let mut text = Vec::new();
         let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
@@ -94,6 +104,7 @@ impl TokenBounds {
         let objects = program.objects.iter().map(|o| ObjectBounds { keys: keys(o, &mut text), member: 0, growth: 0 });
         let mut bounds = TokenBounds {
             values: vec![UNBOUNDED; program.rules.len()],
+            bytes: costs.rules.clone(),
             scalars: program.lexemes.iter().map(|l| l.distance_bound()).collect(),
             opened: Vec::new(),
             elements: vec![0; program.arrays.len()],
@@ -103,27 +114,29 @@ impl TokenBounds {
         };
         let member = |l: &crate::lexeme::Lexeme| shortest_end(l, l.start(), 0).map_or(UNBOUNDED, |b| count(&b));
         let lexemes: Vec<u32> = program.lexemes.iter().map(|l| member(l)).collect();
-        bounds.find_values(program, &lexemes);
+        bounds.find_values(program, costs, &lexemes);
         bounds.find_members(program);
         bounds.find_opened(program, opens);
         bounds
     }
 
-    fn find_values(&mut self, program: &Program, lexemes: &[u32]) {
+    fn find_values(&mut self, program: &Program, costs: &MinCosts, lexemes: &[u32]) {
+        // The way that completions take, which is that of the fewest bytes.
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for (r, rule) in program.rules.iter().enumerate().rev() {
-                let scalars = rule.lexemes.iter().map(|&l| lexemes[l as usize]);
-                let arrays = rule.arrays.iter().map(|&a| self.array(program, a));
-                let objects = rule.objects.iter().map(|&o| self.object(program, o));
-                let now = scalars.chain(arrays).chain(objects).min().unwrap_or(UNBOUNDED);
-                changed |= now < self.values[r];
-                self.values[r] = self.values[r].min(now);
+                let scalars = rule.lexemes.iter().map(|&l| (costs.lexemes[l as usize], lexemes[l as usize]));
+                let arrays = rule.arrays.iter().map(|&a| (costs.array(program, a), self.array(program, a)));
+                let objects = rule.objects.iter().map(|&o| (costs.object(program, o), self.object(program, o)));
+                let now = cheapest(scalars.chain(arrays).chain(objects));
+                changed |= now != self.values[r];
+                self.values[r] = now;
             }
             if !changed {
-                break;
+                return;
             }
         }
+        self.values.fill(UNBOUNDED);
     }
 
     fn find_members(&mut self, program: &Program) {
@@ -209,9 +222,8 @@ impl TokenBounds {
     /// What an array needs behind `len` elements with these counts, its bracket included.
     fn array_rest(&self, a: &ArrayProgram, shape: u32, len: u64, counts: &[u32]) -> u32 {
         let cheapest = |ways: &[crate::json::rules::Element], bits: u32| {
-            let fit = ways.iter().filter(|way| way.matches & bits == bits);
-            let one = fit.map(|way| self.values[way.rule.0 as usize]).min().unwrap_or(UNBOUNDED);
-            one.saturating_add(1 + self.gap)
+            let fit = ways.iter().filter(|way| way.matches & bits == bits).map(|way| way.rule.0 as usize);
+            cheapest(fit.map(|rule| (self.bytes[rule], self.values[rule]))).saturating_add(1 + self.gap)
         };
         let prefix = a.prefix.len() as u64;
         let mut total = 1 + self.gap;
@@ -349,10 +361,9 @@ impl TokenBounds {
                     let lexeme = &frames.program.lexemes[item.lexeme as usize];
                     lexeme.missing_bytes(node.count).unwrap_or(self.scalars[item.lexeme as usize])
                 });
-                let set = frames.program.constants.get(node.seen).map(|set| {
-                    let depth = u32::from(set.texts.depth.iter().copied().max().unwrap_or(0));
-                    depth.saturating_mul(BYTES_OF_BYTE).saturating_add(BYTES_OF_ESCAPE)
-                });
+                let rules = frames.program.constants.get(node.seen).map_or(&[][..], |set| set.rules());
+                let lexemes = rules.iter().flat_map(|rule| &frames.program.rules[rule.0 as usize].lexemes);
+                let set = lexemes.map(|&lexeme| self.scalars[lexeme as usize]);
                 far.chain(set).max().unwrap_or(UNBOUNDED)
             }
             (FrameKind::Object, Phase::Key | Phase::BeforeKey) => {
@@ -371,6 +382,16 @@ impl TokenBounds {
         bound.cost = bound.cost.saturating_add(more).saturating_add(self.gap);
         bound
     }
+}
+
+/// The tokens of what takes the fewest bytes, the most where several do.
+fn cheapest(ways: impl Iterator<Item = (u64, u32)>) -> u32 {
+    let least = ways.fold((u64::MAX, UNBOUNDED), |best, way| match way.0.cmp(&best.0) {
+        Ordering::Less => way,
+        Ordering::Equal => (best.0, best.1.max(way.1)),
+        Ordering::Greater => best,
+    });
+    least.1
 }
 
 /// What an element takes that must differ from others, from anywhere inside it on. Known for strings of any text, which

@@ -1,0 +1,125 @@
+//! Tokens inside a text that plain text leads back to.
+//!
+//! Plain text changes nothing there, so a token counts from its first mark on, and the few ways in which tokens go on
+//! from there have one price each. Prices are kept with a description of the text, by content: the guide asks again for
+//! every token inside it.
+
+use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
+use crate::guide::budget::completions::{ENDLESS, PlainPrices};
+use crate::mask::structural_tokens::MarkedText;
+use crate::pushdown::json::frame::{FrameKind, NONE};
+use crate::pushdown::json::machine::JsonMachine;
+use crate::vocab::Vocabulary;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What is asked about a text: prices of the tokens that end it, of all tokens, and of plain text.
+const ENDS: u8 = 0;
+const ALL: u8 = 1;
+const PLAIN: u8 = 2;
+
+impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
+    /// What plain text costs where the guide is, which is kept.
+    pub(super) fn plain_here(&mut self) -> Option<PlainPrices> {
+        let n = &self.arena.nodes[self.top as usize];
+        let is_kept = match n.kind {
+            FrameKind::Scalar => n.trace == u32::MAX,
+            _ => self.places[0].is_new && self.places[0].below == NONE,
+        };
+        if !is_kept || !self.describe_top(PLAIN) {
+            return self.plain(0);
+        }
+        let key = std::mem::take(&mut self.key);
+        if let Some(known) = self.rests.plain(&key) {
+            self.places[0].plain = Some(Some(known));
+            return Some(known);
+        }
+        let found = self.plain(0)?;
+        if !self.is_exhausted() && self.exceptions.is_empty() {
+            self.rests.keep_plain(&key, found);
+        }
+        Some(found)
+    }
+
+    /// [`keep`](Self::keep) where plain text leads back to where the guide is: tokens are the same from their first
+    /// mark on.
+    pub(super) fn keep_in_text(&mut self, vocabulary: &Vocabulary, text: &MarkedText, plain: u32, row: &mut [u32]) {
+        let fit = u64::from(plain) <= self.left;
+        // Where plain text is too much, so is text that ends inside a character or an escape.
+        let kept = self.prices_in_text(text, fit);
+        let mut marked: SmallVec<[(u32, u32); 64]> = SmallVec::new();
+        for &(_, t) in kept.iter().take_while(|&&(price, _)| u64::from(price) <= self.left) {
+            marked.push((t, row[t as usize >> 5] & 1 << (t & 31)));
+        }
+        for &(_, t) in kept.iter().rev().take_while(|&&(price, _)| price == ENDLESS) {
+            let bit = row[t as usize >> 5] & 1 << (t & 31);
+            if bit != 0 && vocabulary.spelling(t).is_some_and(|bytes| self.is_in_time_alone(bytes)) {
+                marked.push((t, bit));
+            }
+        }
+        match fit {
+            true => row.iter_mut().zip(&text.plain).for_each(|(word, plain)| *word &= plain),
+            false => row.fill(0),
+        }
+        marked.into_iter().for_each(|(t, bit)| row[t as usize >> 5] |= bit);
+    }
+
+    /// The prices of the tokens that end the text in which the guide is, or of all with a mark, ascending; [`ENDLESS`]
+    /// where a token is to be stepped by itself.
+    fn prices_in_text(&mut self, text: &MarkedText, all: bool) -> Arc<[(u32, u32)]> {
+        let is_kept = self.describe_top(if all { ALL } else { ENDS });
+        let key = std::mem::take(&mut self.key);
+        if let Some(known) = self.rests.prices(&key).filter(|_| is_kept) {
+            return known;
+        }
+        let trie = &text.from_mark;
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        let mut stack: SmallVec<[(u32, u32); 16]> = SmallVec::from_elem((trie.len() as u32, 0), 1);
+        let mut node = 1;
+        while (node as usize) < trie.len() {
+            while stack.last().is_some_and(|s| s.0 <= node) {
+                stack.pop();
+            }
+            let Some(&(_, at)) = stack.last() else { break };
+            let end = trie.end[node as usize];
+            let byte = trie.byte[node as usize];
+            let skipped = !all && stack.len() == 1 && byte != b'"';
+            let to = if skipped { DEAD } else { self.step(at, byte) };
+            if to == DEAD || to == ALONE && self.is_exhausted() {
+                node = end;
+                continue;
+            }
+            let here = trie.tokens(node);
+            if !here.is_empty() {
+                let price = self.price(to);
+                if price != ENDLESS || to == ALONE {
+                    found.extend(here.iter().map(|&t| (price, t)));
+                }
+            }
+            stack.push((end, to));
+            node += 1;
+        }
+        found.sort_unstable();
+        let found: Arc<[(u32, u32)]> = found.into();
+        if is_kept && !self.is_exhausted() {
+            self.rests.keep_prices(&key, found.clone());
+        }
+        found
+    }
+
+    /// Describes the text in which the guide is by content, and what is asked. False where that has no description.
+    fn describe_top(&mut self, question: u8) -> bool {
+        let node = self.places[0].node;
+        let n = self.arena.nodes[node as usize];
+        self.key.clear();
+        self.key.push(question);
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        if n.kind == FrameKind::Scalar {
+            return self.rests.describe(&frames, &n, &mut self.key);
+        }
+        let Some(below) = self.rests.number(&frames, n.parent, true) else { return false };
+        self.key.extend(below.to_le_bytes());
+        self.describe_new_key(&n);
+        true
+    }
+}
