@@ -44,8 +44,11 @@ use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::Trie;
 
-/// States of a pattern, and nodes of the vocabulary's trie, that are looked at for one mask.
+/// Bytes of states of a pattern, if each were as large as the first, and states that are looked at for one mask.
+const STATE_BYTES: usize = 1 << 20;
+const MIN_STATES: usize = 4;
 const MAX_STATES: usize = 256;
+/// Nodes of the vocabulary's trie that are looked at for one mask of a pattern.
 const MAX_NODES: usize = 400_000;
 
 impl Guide {
@@ -393,10 +396,11 @@ impl Guide {
                 let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
                 let mut looked = 0;
                 // States are what costs: a token beyond so many is left out.
+                let most_states = (STATE_BYTES / lexeme.start_bytes().max(1)).clamp(MIN_STATES, MAX_STATES);
                 let mut met: FxHashSet<StateId> = FxHashSet::default();
                 let step = |s: &StateId, b: u8| {
                     looked += 1;
-                    if met.len() > MAX_STATES || looked > MAX_NODES {
+                    if met.len() > most_states || looked > MAX_NODES {
                         return None;
                     }
                     let to = Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED)?;

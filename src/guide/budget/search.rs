@@ -11,7 +11,7 @@ use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// Nodes of the trie that are looked at.
-pub(super) const MAX_LOOKED: usize = 2_000_000;
+pub(super) const MAX_LOOKED: usize = 800_000;
 /// Nodes of the trie that are looked at where a mask asks, of each state to which a token leads.
 pub(super) const MAX_LOOKED_NEAR: usize = 20_000;
 /// How many of these a position costs that is stepped to for the first time.

@@ -54,6 +54,8 @@ const FEW_TOKENS: u32 = 2_000;
 const MAX_WORK: usize = 2_000;
 const COMPLETION: usize = 2;
 const ALONE_TOKEN: usize = 8;
+/// Bytes that are refused for as much work as a step.
+const REFUSED_A_STEP: usize = 16;
 /// Bytes that a completion writes for as much work as a step.
 const BYTES_A_STEP: usize = 8;
 /// Nodes of a trie that are looked at for as much work as a step.
@@ -340,6 +342,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return ALONE;
         }
         self.made += 1;
+        self.work += usize::from(self.made % REFUSED_A_STEP == 0);
         let &ConfigClass { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
             return ALONE;
