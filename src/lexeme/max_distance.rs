@@ -36,7 +36,13 @@ impl Lexeme {
             let one = self.bytes_of_char();
             // A character that was begun is not counted.
             let begun = match self.kind() {
-                LexemeKind::Raw => if one == 4 { 3 } else { 0 },
+                LexemeKind::Raw => {
+                    if one == 4 {
+                        3
+                    } else {
+                        0
+                    }
+                }
                 LexemeKind::Text { .. } => BYTES_OF_ESCAPE as u32,
             };
             chars.saturating_mul(one).saturating_add(begun)

@@ -2,8 +2,8 @@
 
 use crate::guide::CompletionGraph;
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::json::arena::Arena;
 use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
+use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;

@@ -7,8 +7,33 @@ use crate::{GuideOptions, Index, Limits};
 /// All bytes, and tokens that open, close and leave much.
 fn vocabulary() -> Arc<Vocabulary> {
     let words = [
-        "[[", "[[[[", "[{\"", "{\"a\":[{\"", "],[", "\"},{\"", "\"}]}", "\":\"", "\",\"", "{}", "[]", "]]", "}}", "null",
-        "name", "\"name\":", "aaaa", "12", "{\"", "\":{\"", "\":[", "abc\",\"b\":", "\u{e4}\"", "\\\"", "\\u00", "  ", "\n",
+        "[[",
+        "[[[[",
+        "[{\"",
+        "{\"a\":[{\"",
+        "],[",
+        "\"},{\"",
+        "\"}]}",
+        "\":\"",
+        "\",\"",
+        "{}",
+        "[]",
+        "]]",
+        "}}",
+        "null",
+        "name",
+        "\"name\":",
+        "aaaa",
+        "12",
+        "{\"",
+        "\":{\"",
+        "\":[",
+        "abc\",\"b\":",
+        "\u{e4}\"",
+        "\\\"",
+        "\\u00",
+        "  ",
+        "\n",
     ];
     let tokens: Vec<Vec<u8>> =
         (0..=255u8).map(|b| vec![b]).chain(words.iter().map(|w| w.as_bytes().to_vec())).chain([vec![]]).collect();
