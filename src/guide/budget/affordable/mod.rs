@@ -24,7 +24,7 @@ mod new_text;
 mod plain_text;
 
 use crate::guide::budget::affordable::new_text::New;
-use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE};
+use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE, PlainPrices};
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
