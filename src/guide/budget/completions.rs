@@ -357,7 +357,8 @@ fn frame(frames: &JsonMachine, n: &Frame, out: &mut Vec<u8>) {
     let items = &frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
     // Of the length, what the way to the end depends on.
     let bounded = items.iter().map(|i| &frames.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
-    let count = bounded.filter_map(|l| l.count_to_end(n.count)).max();
+    // A text that is long enough is told from one that has not begun.
+    let count = bounded.filter_map(|l| l.count_to_end(n.count)).map(|count| count.saturating_add(1)).max();
     out.extend([n.kind as u8]);
     out.extend(count.unwrap_or(0).to_le_bytes());
     out.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]).flat_map(u32::to_le_bytes));
