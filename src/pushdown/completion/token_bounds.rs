@@ -149,9 +149,7 @@ impl TokenBounds {
     fn find_opened(&mut self, program: &Program, opens: usize) {
         // Without a bracket: a scalar that is anywhere, or a value that is awaited.
         let scalar = |r: usize| program.rules[r].lexemes.iter().map(|&l| self.scalars[l as usize]);
-        let begun: Vec<u32> = (0..program.rules.len())
-            .map(|r| scalar(r).fold(self.values[r], u32::max))
-            .collect();
+        let begun: Vec<u32> = (0..program.rules.len()).map(|r| scalar(r).fold(self.values[r], u32::max)).collect();
         self.opened = begun.clone();
         let mut changed = true;
         for round in 0..=opens.min(MAX_OPENS) {
@@ -193,7 +191,8 @@ impl TokenBounds {
             if o.implied.is_some() {
                 // One key may need all others.
                 let named = o.rules.iter().zip(&self.objects[i].keys);
-                let all = named.filter_map(|(rule, &key)| Some(self.values[rule.as_ref()?.0 as usize].saturating_add(key)));
+                let all =
+                    named.filter_map(|(rule, &key)| Some(self.values[rule.as_ref()?.0 as usize].saturating_add(key)));
                 growth = all.fold(growth, u32::saturating_add);
             }
             self.objects[i].growth = if o.witnesses == 0 { growth } else { UNBOUNDED };
@@ -248,7 +247,8 @@ impl TokenBounds {
             let missing = u32::try_from(least.saturating_sub(len)).unwrap_or(UNBOUNDED);
             return match missing {
                 0 => total,
-                _ => total.saturating_add(self.unique[shape as usize].saturating_add(1 + self.gap).saturating_mul(missing)),
+                _ => total
+                    .saturating_add(self.unique[shape as usize].saturating_add(1 + self.gap).saturating_mul(missing)),
             };
         }
         for i in len..least.min(prefix) {
