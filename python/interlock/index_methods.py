@@ -1,4 +1,4 @@
-"""Methods of ``Index`` that are written in Python: compiling a Python type, and drawing.
+"""Methods of ``Index`` and ``Guide`` that are written in Python: compiling a Python type, events, drawing.
 
 What they need is imported when they are called, so that a server which never draws does not load it.
 """
@@ -8,11 +8,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from interlock._core import Index, InterlockError, Vocabulary
+from interlock import _core
+from interlock._core import Guide, Index, InterlockError, Vocabulary
+from interlock.argument_types import require
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from interlock._core import CancelToken
     from interlock.drawing import Drawing
+    from interlock.events import Event
 
 __all__ = ["attach"]
 
@@ -64,6 +69,8 @@ def from_structural_tag(
     """
     from interlock.tools.tag_index import index_of_structural_tag
 
+    require(vocabulary=(vocabulary, "vocabulary"), closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+
     return index_of_structural_tag(tag, vocabulary, closed=closed, limits=limits, cancel=cancel)
 
 
@@ -104,6 +111,8 @@ def from_tools(
     """
     from interlock.tools.tag_index import index_of_tools
 
+    require(vocabulary=(vocabulary, "vocabulary"), closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+
     request = {
         "format": format,
         "tokenizer": tokenizer,
@@ -143,6 +152,8 @@ def from_response_format(
     """
     from interlock.tools.tag_index import index_of_response_format
 
+    require(vocabulary=(vocabulary, "vocabulary"), cancel=(cancel, "cancel?"))
+
     return index_of_response_format(value, vocabulary, limits=limits, cancel=cancel, **options)
 
 
@@ -174,13 +185,93 @@ def _repr_html_(self: Index) -> str:
         return f"<pre>{escape(repr(self))}</pre><p>not drawn: {escape(str(error))}</p>"
 
 
+def parse(self: Index, output: bytes | str | Sequence[int], partial: bool = False) -> list[Event]:
+    """The events of an output: its text, its reasoning, its tool calls with their arguments, its captures.
+
+    ``output`` is the text, or tokens. In a text the names of special tokens that may come are these tokens. An output
+    that is not whole is ``TokenRejected``, unless ``partial``: then the events are those that are certain so far.
+
+    ``TokenRejected`` where the output is not one of this index, with the place. ``UnsupportedError`` where it can be
+    read in too many ways. Linear in the length.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7")
+    >>> for event in index.parse("Well.<tool_call>now</tool_call>"):
+    ...     print(event)
+    Text(text='Well.')
+    CallBegun(call=0)
+    NameKnown(call=0, name='now')
+    CallEnded(number=0, call=Call(name='now', arguments={}, id=''))
+    End()
+    """
+    from interlock.events import parse_output
+
+    require(output=(output, "output"), partial=(partial, "flag"))
+    return parse_output(self, output, partial)
+
+
+def events(self: Guide) -> list[Event]:
+    """What became certain of the output since the last call, as objects of ``interlock.events``.
+
+    Text and arguments come in pieces. After a rollback the first event is ``TakenBack``, with the number of events
+    that are void, if there are any. A fork has the events of its own.
+
+    The first call reads all tokens so far, each later one those since; about a microsecond a token.
+    ``UnsupportedError`` where the output can be read in too many ways.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> grammar = 'start: "x=" number ";"\\nnumber[capture]: /[0-9]+/'
+    >>> guide = interlock.Index.from_grammar(grammar, vocabulary).guide()
+    >>> guide.advance_many(list(b"x=17;"))
+    5
+    >>> guide.events()
+    [Captured(name='number', data=b'17')]
+    >>> guide.rollback(2)
+    >>> guide.events()
+    [TakenBack(count=1)]
+    """
+    from interlock.events import events_of
+
+    return events_of(self)
+
+
+def force(self: Guide, text: bytes | str | Iterable[int | bytes | str]) -> None:
+    """Make ``text`` what must come next: the result of a tool, say. Behind it the output goes on where it stood.
+
+    ``text`` is a text, or a list of texts and token ids. Texts are spelled as the tokenizer spells them (by the fewest
+    tokens where its kind is not known), and never by special tokens, whatever they say: give those by their ids. A stop
+    token among them ends nothing. Until it is taken, masks allow its next token alone, and ``forced_tokens`` is what is
+    left of it. It may come anywhere, costs nothing of ``max_tokens``, and is no part of what the index accepts. Going
+    back before this place drops it.
+
+    ``ArgumentError``, and nothing changes, if the text cannot be spelled, a token does not exist, or the output has
+    ended.
+
+    >>> import interlock
+    >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    >>> guide = interlock.Index.from_regex("[a-z]+", vocabulary).guide()
+    >>> guide.advance(ord("a"))
+    >>> guide.force("42")
+    >>> guide.forced_text()
+    '42'
+    >>> guide.advance_many(list(b"42b"))
+    3
+    """
+    require(text=(text, "texts"))
+    parts = [text] if isinstance(text, bytes | str) else list(text)
+    _core._force(self, [part.encode() if isinstance(part, str) else part for part in parts])
+
+
 def attach() -> None:
-    """Make the functions of this file methods of ``Index``, as the stubs say."""
+    """Make the functions of this file methods of ``Index`` and ``Guide``, as the stubs say."""
     methods = {
         "from_type": classmethod(from_type),
         "from_structural_tag": classmethod(from_structural_tag),
         "from_tools": classmethod(from_tools),
         "from_response_format": classmethod(from_response_format),
+        "parse": parse,
         "draw": draw,
         "_repr_html_": _repr_html_,
     }
@@ -188,3 +279,6 @@ def attach() -> None:
         function: Any = method.__func__ if isinstance(method, classmethod) else method
         function.__qualname__ = f"Index.{name}"
         setattr(Index, name, method)
+    for name, function in {"events": events, "force": force}.items():
+        function.__qualname__ = f"Guide.{name}"
+        setattr(Guide, name, function)

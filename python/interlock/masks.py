@@ -29,8 +29,8 @@ _without_kernel: set[tuple[Any, Any]] = set()
 def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.int32]:
     """A bitmask of ``batch`` rows in which every token is allowed.
 
-    ``v_or_size`` is a vocabulary, or the width of the logits. ``ArgumentError`` if one of the two is negative,
-    ``TypeError`` if ``batch`` is no integer, as where the two were swapped.
+    ``v_or_size`` is a vocabulary, or the width of the logits. ``ArgumentError`` if one of the two is negative, or
+    no memory could hold the mask, ``TypeError`` if ``batch`` is no integer, as where the two were swapped.
 
     >>> allocate_bitmask(2, 100).shape
     (2, 4)
@@ -46,6 +46,8 @@ def allocate_bitmask(batch: int, v_or_size: Vocabulary | int) -> npt.NDArray[np.
     if batch < 0 or size < 0:
         raise ArgumentError(f"batch and size must not be negative, but are {batch} and {size}")
     width = (size + 31) // 32
+    if batch * width > sys.maxsize // 4 - _LINE:
+        raise ArgumentError(f"a bitmask of {batch} rows of {width} words is larger than any memory")
     # Rows are written fastest where they begin with a line of the cache, which NumPy does not see to.
     room = np.empty(batch * width + _LINE // 4, dtype=np.int32)
     begin = -room.ctypes.data % _LINE // 4
@@ -107,6 +109,8 @@ def apply_padded(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> N
 
 def _row_numbers(rows: Iterable[int]) -> list[int]:
     """The row numbers as a list, each at most once: the order in which repeated rows are masked would matter."""
+    if not hasattr(rows, "__iter__"):
+        raise TypeError(f"rows must be a sequence of int or None, not {type(rows).__name__}")
     numbers: list[int] = rows.tolist() if hasattr(rows, "tolist") else list(rows)
     if len(set(numbers)) != len(numbers):
         raise ArgumentError("rows names a row twice")

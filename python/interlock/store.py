@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 
 from interlock import _core, locks
 from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Limits, Vocabulary
+from interlock.argument_types import require
 from interlock.remote import Remote
 
 __all__ = ["Entry", "Store"]
@@ -83,6 +84,8 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
         arguments += [{uri: _core._schema_text(document) for uri, document in documents.items()}]
         after = [given.pop("spelling", None)]
     elif kind == "choices":
+        if isinstance(source, str) or not isinstance(source, Iterable):
+            raise TypeError(f"source must be a sequence of str, not {type(source).__name__}")
         arguments = [list(source), None]
     elif kind == "grammar":
         if not isinstance(source, str):
@@ -194,6 +197,7 @@ class Store:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"path must be a folder or an fsspec URL, as str or os.PathLike, not {type(path).__name__}")
+        require(max_bytes=(max_bytes, "count?"), tables=(tables, "flag"), cache=(cache, "path?"))
         if max_bytes is not None and max_bytes < 0:
             raise ArgumentError(f"max_bytes must not be negative, got {max_bytes}")
         where = os.fspath(path)
@@ -231,6 +235,7 @@ class Store:
             raise ArtifactError(f"cannot {what} the store {self.path}: {error}") from error
 
     def _file(self, key: str) -> Path:
+        require(key=(key, "text"))
         if len(key) != DIGITS or not set(key) <= set("0123456789abcdef"):
             raise ArgumentError(f"a key has {DIGITS} hexadecimal digits, got {key!r}")
         return self.path / key[:2] / (key + SUFFIX)
@@ -256,6 +261,7 @@ class Store:
     def key_of(self, kind: str, source: Any, vocabulary: Vocabulary, **options: Any) -> str:
         """The key of an index, which need not exist. ``kind`` is ``"regex"``, ``"json_schema"``, ``"choices"`` or
         ``"grammar"``; source and options are those of ``Index.from_...``. Nothing is compiled."""
+        require(vocabulary=(vocabulary, "vocabulary"))
         return _core._store_key(_recipe(kind, source, options), vocabulary.fingerprint)
 
     def __contains__(self, key: str) -> bool:
@@ -276,6 +282,7 @@ class Store:
 
         A pack that is there already stays, unless it is damaged or of another version.
         """
+        require(vocabulary=(vocabulary, "vocabulary"))
         file = self.path / VOCABULARIES / (vocabulary.fingerprint + SUFFIX)
         try:
             if self._local(file) and Vocabulary.load(file).fingerprint == vocabulary.fingerprint:
@@ -291,6 +298,7 @@ class Store:
 
     def get(self, key: str, vocabulary: Vocabulary) -> Index | None:
         """The index under ``key``, or ``None``. ``ArtifactError`` if its pack is damaged or for another vocabulary."""
+        require(vocabulary=(vocabulary, "vocabulary"))
         file = self._file(key)
         if not self._local(file):
             return None
@@ -313,6 +321,7 @@ class Store:
 
     def put(self, index: Index) -> str:
         """Add an index; its key."""
+        require(index=(index, "index"))
         key = _core._store_key(index._recipe(), index.vocabulary.fingerprint)
         file = self._file(key)
         with self._failures("write"):
@@ -338,6 +347,7 @@ class Store:
         ``cancel`` ends this call alone, with ``CancelledError``, while it compiles or waits: if others wait for what it
         compiles, one of them begins anew. What is compiled is added in any case.
         """
+        require(vocabulary=(vocabulary, "vocabulary"), cancel=(cancel, "cancel?"))
         key = self.key_of(kind, source, vocabulary, **options)
         while True:
             locks.stop_if(cancel)

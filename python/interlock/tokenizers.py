@@ -43,6 +43,8 @@ class _Table:
     eos: list[int] = field(default_factory=list)
     #: How the tokenizer encodes: arguments of ``_vocabulary_with_model``; empty if that is not known.
     model: dict[str, Any] = field(default_factory=dict)
+    #: A tokenizer of the tokenizers library: arguments of ``_vocabulary_of_document``, in place of all but ``eos``.
+    document: dict[str, Any] = field(default_factory=dict)
 
 
 def from_tokenizer(
@@ -74,12 +76,27 @@ def from_tokenizer(
     return _vocabulary(table, eos, special, size)
 
 
-def _vocabulary(table: _Table, eos: Sequence[int], special: Iterable[int], size: int | None) -> Vocabulary:
+def _vocabulary(
+    table: _Table, eos: Sequence[int], special: Iterable[int], size: int | None, cuts: bool = False
+) -> Vocabulary:
     """The vocabulary of a table, in which ``special`` never spell text either. The model of how the tokenizer encodes
-    knows nothing of that: an added token among them is taken out of a text as before.
+    knows nothing of that: an added token among them is taken out of a text as before. With ``cuts``, tokens beyond
+    ``size`` are left out.
     """
     from interlock import _core
 
+    if table.document:
+        stray = next((i for i in eos if not 0 <= i < _WIDEST), None)
+        if stray is not None:
+            raise _error(f"eos_token_ids: id {stray} is out of range")
+        return _core._vocabulary_of_document(
+            **table.document, eos_token_ids=eos, special_token_ids=sorted(special), size=size, cuts=cuts
+        )
+    if cuts and size is not None and max([*table.tokens, *table.special], default=-1) >= size:
+        # The model of how the tokenizer encodes names tokens that are not there: then nothing is forced.
+        table = _Table(
+            {i: token for i, token in table.tokens.items() if i < size}, {i for i in table.special if i < size}
+        )
     listed = max([*table.tokens, *table.special], default=-1)
     _check_width(listed + 1)
     # A stop id that is beyond every vocabulary is refused by the core, and makes no list of that length.
@@ -106,7 +123,9 @@ def from_file(
     the file marks as special.
     """
     from interlock import _core
+    from interlock.argument_types import require
 
+    require(path=(path, "path"))
     eos = None if eos_token_ids is None else _ids("eos_token_ids", eos_token_ids)
     special = None if special_token_ids is None else _ids("special_token_ids", special_token_ids)
     return _core._load_vocabulary(os.fspath(path), eos, size, special)
@@ -172,43 +191,31 @@ def _read(tokenizer: Any) -> _Table:
 
 
 def _read_tokenizers(tokenizer: Any) -> _Table:
-    """``tokenizers.Tokenizer``: the model lists the text of each id, the decoder says what bytes it stands for."""
-    text = tokenizer.to_str()
-    document = json.loads(text)
-    model, table = document["model"], _Table()
-    listed_as = {added["content"]: added["id"] for added in document.get("added_tokens") or ()}
-    if all(tokenizer.token_to_id(content) == i for content, i in listed_as.items()):
-        table.model["document"] = text
-    decode = _decoder(document.get("decoder"))
-    vocab = model["vocab"]
-    listed = enumerate(p[0] for p in vocab) if isinstance(vocab, list) else ((i, t) for t, i in vocab.items())
-    for i, text in listed:
-        table.tokens[i] = decode(text)
-    for added in document.get("added_tokens") or ():
-        # The library numbers added tokens itself, so it is asked and the number in the document is not used.
-        i, content = tokenizer.token_to_id(added["content"]), added["content"]
-        if i is None:
-            continue
-        if added["special"]:
-            table.special.add(i)
-        # From version 0.23 on, the library's text of a token that is looked for in normalised text is normalised too.
-        table.tokens[i] = content.encode() if added["special"] else decode(tokenizer.id_to_token(i))
-    unknown = model.get("unk_id")
-    if model.get("unk_token") is not None:
-        unknown = tokenizer.token_to_id(model["unk_token"])
-    if unknown is not None:
-        table.special.add(unknown)
-    return table
+    """``tokenizers.Tokenizer``: the model lists the text of each id, the decoder says what bytes it stands for.
+
+    The core reads both. The library numbers added tokens itself, so it is asked and the numbers in the document are
+    not used.
+    """
+    if tokenizer.decoder is None:
+        raise _unsupported("the tokenizer has no decoder: it joins tokens with spaces")
+    decode = _decoder(json.loads(tokenizer.decoder.__getstate__()))
+    added, keeps_numbers = [], True
+    for number, token in tokenizer.get_added_tokens_decoder().items():
+        i = tokenizer.token_to_id(token.content)
+        keeps_numbers &= i == number
+        if i is not None:
+            # From version 0.23 on, the library's text of a token that is looked for in normalised text is normalised.
+            spelled = token.content.encode() if token.special else decode(tokenizer.id_to_token(i))
+            added.append((i, token.content, spelled, token.special))
+    return _Table(document={"document": tokenizer.to_str(), "added": added, "keeps_numbers": keeps_numbers})
 
 
-def _decoder(decoder: dict[str, Any] | None) -> Callable[[str], bytes]:
+def _decoder(decoder: dict[str, Any]) -> Callable[[str], bytes]:
     """One token's text to its bytes, as a decoder of the tokenizers library does it after another token.
 
     A step is kept if it looks at one token alone. A step that only joins tokens, or only trims the start of the
     whole text, does nothing to a token. All others are refused.
     """
-    if decoder is None:
-        raise _unsupported("the tokenizer has no decoder: it joins tokens with spaces")
     steps: list[Callable[[str], str]] = []
     last: Callable[[str], bytes] = str.encode
     joined = made_bytes = False

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::compile::source::name_of_grammar;
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
+use crate::expr::{ExprId, Exprs};
 use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
 use crate::grammar::{GrammarOptions, parse, regular_parts};
 use crate::index::{Index, IndexEngine, IndexHandle};
@@ -92,15 +93,26 @@ impl Index {
         let tables = VocabTables::of(vocabulary)?;
         let mut lexemes: Vec<Option<Arc<MaskedLexeme>>> = Vec::with_capacity(grammar.terminals.len());
         let mut may_be_empty = Vec::with_capacity(grammar.terminals.len());
-        for terminal in &grammar.terminals {
+        let mut writable = None;
+        for terminal in &mut grammar.terminals {
+            let exprs = &mut grammar.exprs;
             let text = terminal.context.unwrap_or(terminal.pattern);
-            let lexeme = tables.lexeme(&mut grammar.exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)?;
-            may_be_empty.push(lexeme.is_some() && grammar.exprs.nullable(terminal.pattern));
-            if let Some(lexeme) = lexeme.as_ref().filter(|_| terminal.context.is_none()) {
-                check_bytes(lexeme, &tables, &terminal.name)?;
+            let mut lexeme = tables.lexeme(exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+            if terminal.context.is_none()
+                && lexeme.as_ref().is_some_and(|lexeme| missing_byte(lexeme, &tables).is_some())
+            {
+                // What no token holds can never be written: the terminal's other texts are what it can be.
+                let texts = *writable.get_or_insert_with(|| writable_texts(exprs, vocabulary.trie()));
+                terminal.pattern = exprs.and(&[terminal.pattern, texts]);
+                lexeme = tables.lexeme(exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+                if let Some(byte) = lexeme.as_ref().and_then(|lexeme| missing_byte(lexeme, &tables)) {
+                    return Err(no_single(byte, &terminal.name));
+                }
             }
+            may_be_empty.push(lexeme.is_some() && exprs.nullable(terminal.pattern));
             lexemes.push(lexeme);
         }
+        grammar.exprs.check()?;
         let token_sets = grammar.token_sets.iter().map(|set| tokens_of(set, vocabulary)).collect::<Result<Vec<_>>>()?;
         let automata = lexemes.iter().map(|l| l.as_ref().map(|l| l.lexeme.clone())).collect();
         let (mut programs, mut documents) = (Vec::new(), Vec::new());
@@ -115,7 +127,14 @@ impl Index {
             true => tokens_with(vocabulary.trie(), END),
             false => Box::default(),
         };
-        let engine = GrammarEngine { program, lexemes, masks: GrammarMasks::default(), documents, no_text };
+        let engine = GrammarEngine {
+            program,
+            lexemes,
+            masks: GrammarMasks::default(),
+            documents,
+            no_text,
+            events: Default::default(),
+        };
         let engine = IndexEngine::Grammar(Box::new(engine));
         Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
     }
@@ -182,12 +201,45 @@ fn document_of(
     }
 }
 
-/// Where a vocabulary lacks tokens of single bytes, a grammar may have positions that no tokens lead out of.
-fn check_bytes(lexeme: &MaskedLexeme, tables: &VocabTables, name: &str) -> Result<()> {
-    let missing = lexeme.lexeme.used_bytes().iter().zip(&tables.single).position(|(&used, &single)| used && !single);
-    let Some(byte) = missing else { return Ok(()) };
+/// A byte that a lexeme reads and that is no token by itself.
+fn missing_byte(lexeme: &MaskedLexeme, tables: &VocabTables) -> Option<usize> {
+    lexeme.lexeme.used_bytes().iter().zip(&tables.single).position(|(&used, &single)| used && !single)
+}
+
+/// Where a byte stands in longer tokens only, a grammar may have positions that no tokens lead out of.
+fn no_single(byte: usize, name: &str) -> Error {
     let message = format!("the vocabulary has no token for the single byte 0x{byte:02X}, which terminal {name} reads");
-    Err(Error::new(ErrorKind::Vocabulary, message))
+    Error::new(ErrorKind::Vocabulary, message)
+}
+
+/// The texts of characters whose first bytes stand in some token of a vocabulary. Many vocabularies lack some control
+/// characters, and the first bytes of characters that nobody has assigned.
+fn writable_texts(exprs: &mut Exprs, trie: &Trie) -> ExprId {
+    let mut used = [false; 256];
+    for &byte in trie.byte.get(1..).unwrap_or_default() {
+        used[byte as usize] = true;
+    }
+    let ranges: Vec<(char, char)> =
+        (0..=255u8).filter(|&byte| used[byte as usize]).filter_map(characters_from).collect();
+    let one = exprs.class(&ranges);
+    exprs.star(one)
+}
+
+/// The first and the last character whose UTF-8 form begins with a byte.
+fn characters_from(byte: u8) -> Option<(char, char)> {
+    let byte = u32::from(byte);
+    let (from, to) = match byte {
+        0..=0x7F => (byte, byte),
+        0xC2..=0xDF => ((byte & 0x1F) << 6, (byte & 0x1F) << 6 | 0x3F),
+        0xE0 => (0x800, 0xFFF),
+        // Surrogates follow, which are no characters.
+        0xED => (0xD000, 0xD7FF),
+        0xE1..=0xEF => ((byte & 0xF) << 12, (byte & 0xF) << 12 | 0xFFF),
+        0xF0 => (0x1_0000, 0x3_FFFF),
+        0xF1..=0xF4 => ((byte & 7) << 18, ((byte & 7) << 18 | 0x3_FFFF).min(0x10_FFFF)),
+        _ => return None,
+    };
+    Some((char::from_u32(from)?, char::from_u32(to)?))
 }
 
 /// The ids of a set of special tokens, ascending.

@@ -4,9 +4,10 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+use crate::compile::united_shapes::{UnitedShape, unite};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{ExprId, Exprs};
-use crate::json::rules::{ArrayShape, MAX_WITNESSES, ObjectShape, Rules, StringSet, witness_members};
+use crate::json::rules::{ArrayShape, MAX_WITNESSES, ObjectShape, RuleId, Rules, StringSet, witness_members};
 use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{Lexeme, LexemeKind};
@@ -14,6 +15,7 @@ use crate::limits::Limits;
 use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::program::{ArrayProgram, ClassProgram, ObjectProgram, Program, RuleProgram};
+use crate::pushdown::json::shape_union::RuleSets;
 use crate::pushdown::json::unique::compile::{ElementLexemes, UniqueCompiler, check_watched};
 use crate::util::hash::SeededMap;
 use crate::vocab::Trie;
@@ -49,6 +51,13 @@ pub fn compile(
     limits: &Limits,
 ) -> Result<(Program, Vec<Arc<MaskedLexeme>>)> {
     let any_text = rules.exprs.any_text();
+    let has_unique = rules.rules.iter().any(|r| r.arrays.iter().any(|a| a.unique));
+    // Elements that differ are counted shape by shape.
+    let mut united: Vec<Vec<UnitedShape>> = Vec::new();
+    if layout.any_order && !has_unique {
+        let Rules { exprs, rules, .. } = &mut *rules;
+        united.extend(rules.iter().map(|rule| unite(&rule.objects, exprs, any_text)));
+    }
     leave_names_out(rules, any_text);
     rules.exprs.check()?;
     let root = rules.root;
@@ -68,12 +77,13 @@ pub fn compile(
         gaps,
         any_order,
         name_escapes,
-        has_unique: rules.iter().any(|r| r.arrays.iter().any(|a| a.unique)),
+        has_unique,
         has_watched: false,
         unique: Default::default(),
         constants: Default::default(),
         root,
     };
+    let mut united = united.into_iter();
     for rule in rules {
         let mut p = RuleProgram::default();
         if let Some(e) = rule.literals {
@@ -86,7 +96,16 @@ pub fn compile(
             p.arrays.push(program.arrays.len() as u32);
             program.arrays.push(array(a, &mut unique, &mut b)?);
         }
-        for o in &rule.objects {
+        let mut apart = vec![true; rule.objects.len()];
+        for shape in united.next().into_iter().flatten() {
+            let shapes = shape.shapes.clone();
+            if let Some(o) = b.united(shape, any_text)? {
+                shapes.iter().for_each(|&i| apart[i] = false);
+                p.objects.push(program.objects.len() as u32);
+                program.objects.push(o);
+            }
+        }
+        for o in rule.objects.iter().zip(apart).filter_map(|(o, apart)| apart.then_some(o)) {
             if let Some(o) = b.object(o, any_text)? {
                 p.objects.push(program.objects.len() as u32);
                 program.objects.push(o);
@@ -166,6 +185,56 @@ impl ProgramBuilder<'_> {
         Ok(index)
     }
 
+    /// A class of keys; `None` if there are none.
+    fn class(
+        &mut self,
+        keys: ExprId,
+        any_text: ExprId,
+        (rule, matches): (RuleId, u32),
+    ) -> Result<Option<ClassProgram>> {
+        if keys == any_text {
+            return Ok(Some(ClassProgram { keys: None, text: u32::MAX, rule, matches }));
+        }
+        let lexeme = self.tables.lexeme(self.exprs, keys, LexemeKind::Raw, LexemeRole::Keys, self.limits)?;
+        let text = self.lexeme(keys, LexemeKind::text(self.escapes))?;
+        Ok(lexeme.zip(text).map(|(keys, text)| ClassProgram { keys: Some(keys.lexeme.clone()), text, rule, matches }))
+    }
+
+    /// `None` if the alternatives have to be stepped one by one, because keys of some class may run out.
+    fn united(&mut self, shape: UnitedShape, any_text: ExprId) -> Result<Option<ObjectProgram>> {
+        let UnitedShape { names: spelled, classes, union, min, max, .. } = shape;
+        let rules_of = |sets: &RuleSets| sets.first().map(|(rule, _)| *rule);
+        let mut others = Vec::with_capacity(classes.len());
+        for (keys, rules) in classes.into_iter().zip(&union.classes) {
+            let Some(rule) = rules_of(rules) else { return Ok(None) };
+            let Some(class) = self.class(keys, any_text, (rule, 0))? else { return Ok(None) };
+            if class.keys.as_ref().is_some_and(|keys| !keys.every_prefix_is_infinite(keys.start())) {
+                return Ok(None);
+            }
+            others.push(class);
+        }
+        let words = spelled.len().div_ceil(64);
+        let rules: Vec<Option<RuleId>> = union.named.iter().map(rules_of).collect();
+        let mut possible: SmallVec<[u64; 2]> = SmallVec::from_elem(0, words);
+        rules.iter().enumerate().for_each(|(i, rule)| possible[i / 64] |= (rule.is_some() as u64) << (i % 64));
+        let required = SmallVec::from_slice(union.nearest(&union.all(), &vec![0; words]));
+        Ok(Some(ObjectProgram {
+            names: name_trie(&spelled)?,
+            spelled,
+            rules,
+            words,
+            required,
+            possible,
+            implied: None,
+            others,
+            min,
+            max,
+            witnesses: 0,
+            witness_members: SmallVec::from_slice(&[0]),
+            union: Some(Arc::new(union)),
+        }))
+    }
+
     /// `None` if the shape cannot be completed.
     fn object(&mut self, o: &ObjectShape, any_text: ExprId) -> Result<Option<ObjectProgram>> {
         let n = o.properties.len();
@@ -194,15 +263,7 @@ impl ProgramBuilder<'_> {
         }
         let mut others = Vec::with_capacity(o.others.len());
         for c in &o.others {
-            if c.keys == any_text {
-                others.push(ClassProgram { keys: None, text: u32::MAX, rule: c.rule, matches: c.matches });
-                continue;
-            }
-            let keys = self.tables.lexeme(self.exprs, c.keys, LexemeKind::Raw, LexemeRole::Keys, self.limits)?;
-            let text = self.lexeme(c.keys, LexemeKind::text(self.escapes))?;
-            if let (Some(keys), Some(text)) = (keys, text) {
-                others.push(ClassProgram { keys: Some(keys.lexeme.clone()), text, rule: c.rule, matches: c.matches });
-            }
+            others.extend(self.class(c.keys, any_text, (c.rule, c.matches))?);
         }
         // Where names come together or not at all, some numbers of members cannot be had. Keys without a name and
         // without end fill every gap; of a few, those that there are may be used up.
@@ -230,12 +291,10 @@ impl ProgramBuilder<'_> {
         if witness_members.last() == Some(&u32::MAX) {
             return Ok(None);
         }
-        let mut items: Vec<(&[u8], u32)> = o.properties.iter().zip(0..).map(|(p, i)| (p.name.as_bytes(), i)).collect();
-        let names = Trie::build(&mut items)
-            .map_err(|_| Error::limit("bytes of a property name", u64::from(u16::MAX), u64::from(u16::MAX) + 1))?;
+        let spelled: Vec<Arc<str>> = o.properties.iter().map(|p| p.name.clone()).collect();
         Ok(Some(ObjectProgram {
-            names,
-            spelled: o.properties.iter().map(|p| p.name.clone()).collect(),
+            names: name_trie(&spelled)?,
+            spelled,
             rules: o.properties.iter().map(|p| p.rule).collect(),
             words,
             required,
@@ -246,8 +305,16 @@ impl ProgramBuilder<'_> {
             max: o.max.unwrap_or(u64::MAX),
             witnesses: o.witnesses,
             witness_members,
+            union: None,
         }))
     }
+}
+
+/// The names of a shape as a trie.
+fn name_trie(names: &[Arc<str>]) -> Result<Trie> {
+    let mut items: Vec<(&[u8], u32)> = names.iter().zip(0..).map(|(name, i)| (name.as_bytes(), i)).collect();
+    let limit = u64::from(u16::MAX);
+    Trie::build(&mut items).map_err(|_| Error::limit("bytes of a property name", limit, limit + 1))
 }
 
 /// For each property, everything that its presence requires, without itself unless it requires itself.

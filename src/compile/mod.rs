@@ -8,6 +8,7 @@ pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
 pub mod source;
+mod united_shapes;
 
 use std::sync::Arc;
 
@@ -296,7 +297,13 @@ impl Index {
         source: String,
         limits: &Limits,
     ) -> Index {
-        let inner = IndexCore::new(vocabulary.clone(), tables, engine, Arc::new(source), limits.max_state_bytes);
+        let inner = IndexCore::new(
+            vocabulary.clone(),
+            tables,
+            engine,
+            Arc::new(source),
+            (limits.max_state_bytes, limits.max_guide_bytes),
+        );
         Index(IndexHandle::Compiled(Arc::new(IndexCore { live, report, ..inner })))
     }
 }

@@ -4,13 +4,21 @@
 //! halves of a split only the smaller one need be tried again, which makes it `m log n` for `m` successors that are not
 //! missing. The missing successor is no state and never tried: states that agree on all other blocks agree on it.
 
+use crate::error::Result;
 use crate::flat::explore::ByteClasses;
 use crate::flat::{DEAD, FlatDfa};
+use crate::util::cancel::checkpoint_after;
+
+/// Predecessors that are looked at in the time of one step.
+const ENTRIES_PER_STEP: usize = 64;
 
 /// The minimal automaton of the same language, canonically numbered, with as few classes as possible; and for each of
 /// its states one of the states that it stands for.
-pub fn minimize(flat: &FlatDfa) -> (FlatDfa, Vec<u32>) {
-    let block = blocks(flat);
+///
+/// # Errors
+/// What ends the work from outside.
+pub fn minimize(flat: &FlatDfa) -> Result<(FlatDfa, Vec<u32>)> {
+    let block = blocks(flat)?;
     let width = flat.classes.len();
     // One representative per block, in breadth-first order, and the number of each block.
     let mut number = vec![DEAD; flat.len()];
@@ -33,7 +41,7 @@ pub fn minimize(flat: &FlatDfa) -> (FlatDfa, Vec<u32>) {
         }));
         i += 1;
     }
-    (merge_classes(&flat.classes, width, next, accepting), order)
+    Ok((merge_classes(&flat.classes, width, next, accepting), order))
 }
 
 /// Joins classes that act alike in every state.
@@ -64,7 +72,7 @@ fn merge_classes(classes: &ByteClasses, width: usize, next: Vec<u32>, accepting:
 }
 
 /// The block of every state.
-fn blocks(flat: &FlatDfa) -> Vec<u32> {
+fn blocks(flat: &FlatDfa) -> Result<Vec<u32>> {
     let (n, width) = (flat.len(), flat.classes.len());
     let mut edges: Vec<(u8, u32, u32)> = Vec::with_capacity(flat.next.len() / 4);
     for (row, s) in flat.next.chunks(width).zip(0..) {
@@ -102,6 +110,8 @@ fn blocks(flat: &FlatDfa) -> Vec<u32> {
     let mut found: Vec<u8> = Vec::new();
     while let Some(splitter) = work.pop() {
         let (lo, hi) = range[splitter as usize];
+        let entries = states[lo..hi].iter().map(|&t| start[t as usize + 1] - start[t as usize]).sum::<u32>();
+        checkpoint_after(entries as usize / ENTRIES_PER_STEP)?;
         for &t in &states[lo..hi] {
             for &(c, s) in &from[start[t as usize] as usize..start[t as usize + 1] as usize] {
                 if by_class[c as usize].is_empty() {
@@ -141,5 +151,5 @@ fn blocks(flat: &FlatDfa) -> Vec<u32> {
             }
         }
     }
-    block
+    Ok(block)
 }

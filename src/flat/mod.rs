@@ -16,11 +16,16 @@ pub mod queries;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flat::explore::{ByteClasses, ConfigSource, Explorer};
 
 /// No successor.
 pub const DEAD: u32 = u32::MAX;
+
+/// Transitions of the explored automaton, missing ones included, for each state that the limit allows, and how many
+/// there may be at least. One takes about 25 bytes while states are merged.
+const TRANSITIONS: usize = 20;
+const LEAST_TRANSITIONS: usize = 1 << 22;
 
 /// A deterministic automaton over byte classes in which every state can be reached and can still accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +42,7 @@ impl FlatDfa {
     /// The minimal automaton of a source.
     ///
     /// # Errors
-    /// `Limit` if the source has more than `max_states` configurations.
+    /// `Limit` if the source has more than `max_states` configurations, or these have too many transitions.
     pub fn build(source: ConfigSource<'_>, max_states: usize) -> Result<FlatDfa> {
         Ok(FlatDfa::explore(&mut Explorer::new(source, max_states))?.0)
     }
@@ -64,6 +69,7 @@ impl FlatDfa {
         let mut next = Vec::new();
         let mut accepting = Vec::new();
         let mut id = 0;
+        let most = explorer.max_states().saturating_mul(TRANSITIONS).max(LEAST_TRANSITIONS);
         while id < explorer.len() as u32 {
             accepting.push(explorer.is_accepting(id));
             let (from, mut new) = (next.len(), explorer.len() as u32);
@@ -74,9 +80,13 @@ impl FlatDfa {
                     new += 1;
                 }
             }
+            if next.len() > most {
+                let all = next.len() as u64;
+                return Err(Error::limit("transitions of flat states", most as u64, all).of("max_flat_states"));
+            }
             id += 1;
         }
-        Ok(minimize::minimize(&FlatDfa { classes, next, accepting }))
+        minimize::minimize(&FlatDfa { classes, next, accepting })
     }
 
     /// Number of states; at least one.

@@ -74,6 +74,10 @@ impl Guide {
                 flat.push(0);
             }
             while let (Some(step), Some(&state)) = (self.history.get(flat.len() - 1), flat.last()) {
+                if self.is_forced_from_outside(flat.len() - 1) {
+                    flat.push(state);
+                    continue;
+                }
                 let to = tables.advance(state, self.root.vocabulary().spelling(step.token)?);
                 if to >= OUTSIDE {
                     return None;
@@ -140,7 +144,8 @@ impl Guide {
         if let Some((_, state)) = self.on_tables() {
             return Some(state);
         }
-        let text = self.history.iter().filter(|s| !self.stops.contains(&s.token));
+        let own = self.history.iter().enumerate().filter(|&(at, _)| !self.is_forced_from_outside(at));
+        let text = own.map(|(_, s)| s).filter(|s| !self.stops.contains(&s.token));
         Some(text.fold(0, |state, s| match self.index.vocabulary().spelling(s.token) {
             Some(bytes) if state < OUTSIDE => tables.advance(state, bytes),
             _ => state,

@@ -62,7 +62,7 @@ impl Index {
             moves: Vec::new(),
             stops,
             position: Position::Tables(0),
-            history: History { steps: Vec::with_capacity(64), marks: Vec::with_capacity(64) },
+            history: History::with_room(),
             terminated: false,
             last: LastMask::default(),
             run: None,
@@ -74,6 +74,8 @@ impl Index {
             min_tokens: options.min_tokens,
             canonical_forced: options.canonical_forced,
             canonical: None,
+            outside: Vec::new(),
+            events: None,
         };
         guide.go_to_start();
         if let Some(max_tokens) = options.max_tokens {

@@ -25,7 +25,7 @@ impl Guide {
     /// Whether fewer tokens were taken than the output must have.
     #[inline]
     pub(super) fn is_early(&self) -> bool {
-        self.history.len() < self.min_tokens
+        self.own_tokens() < self.min_tokens
     }
 
     /// Whether `row`, the mask but for stop tokens, has a token that may follow where it is too early to end.

@@ -32,6 +32,10 @@ impl Guide {
         if self.is_terminated() {
             return format!("token {id} is refused: the output has ended");
         }
+        if let Some(due) = self.due_token().filter(|&due| due != id) {
+            let shown = String::from_utf8_lossy(&self.due_bytes()).into_owned();
+            return format!("token {id} is refused: text was forced here, and token {due} comes next ({shown:?})");
+        }
         if !self.leave_tables() {
             return self.failure().map_or_else(String::new, |error| error.to_string());
         }

@@ -71,6 +71,11 @@ impl Guide {
             return Some(true);
         }
         let row = self.row_of(words);
+        if let Some(due) = self.due_token() {
+            row.fill(0);
+            row[due as usize >> 5] = 1 << (due & 31);
+            return Some(true);
+        }
         self.last.looked = false;
         if self.fill_known_canonical(row)? {
             return Some(true);

@@ -1,9 +1,7 @@
 //! The memory that a guide holds.
 
 use crate::guide::Guide;
-use crate::guide::history::HistoryStep;
 use crate::guide::position::Position;
-use crate::pushdown::json::arena::ArenaMark;
 
 impl Guide {
     /// Approximate bytes held by the guide itself.
@@ -14,9 +12,9 @@ impl Guide {
             _ => 0,
         };
         position
-            + self.history.steps.capacity() * size_of::<HistoryStep>()
-            + self.history.marks.capacity() * size_of::<ArenaMark>()
+            + self.history.memory_bytes()
             + self.budget.as_ref().map_or(0, |b| b.memory_bytes())
+            + self.events.as_ref().map_or(0, |log| log.memory_bytes())
             + self.rests.as_ref().map_or(0, |r| r.memory_bytes())
             + size_of::<Self>()
     }

@@ -9,13 +9,17 @@ mod complete_tables;
 mod create;
 mod draft;
 mod early_end;
+pub mod event_log;
+mod events;
 mod explain;
+mod force;
 pub mod forced;
 mod history;
 pub(crate) mod last_answers;
 mod mask;
 mod memory;
 mod options;
+pub mod outside_text;
 mod overflow;
 mod position;
 mod stop_tokens;
@@ -28,8 +32,10 @@ use crate::guide::budget::plan::Budget;
 use crate::guide::last_answers::{KnownCanonical, LastMask, LastRun, PieceStart};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guide::event_log::EventLog;
 use crate::guide::history::History;
 pub use crate::guide::options::GuideOptions;
+use crate::guide::outside_text::OutsideText;
 use crate::guide::position::{Position, TableStep};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::CLOSED;
@@ -62,6 +68,10 @@ pub struct Guide {
     min_tokens: usize,
     canonical_forced: bool,
     canonical: Option<KnownCanonical>,
+    /// Texts from outside, in the order of the output.
+    outside: Vec<OutsideText>,
+    /// What was given of the output's events, if anybody asked.
+    events: Option<Box<EventLog>>,
 }
 
 impl Guide {
@@ -159,6 +169,14 @@ impl Guide {
         if self.terminated {
             return false;
         }
+        if !self.outside.is_empty()
+            && let Some(due) = self.due_token()
+        {
+            if id == due {
+                self.take_due(id);
+            }
+            return id == due;
+        }
         if self.stops.contains(&id) {
             if !self.is_accepting() {
                 return false;
@@ -187,7 +205,10 @@ impl Guide {
                 return true;
             }
             TableStep::Elsewhere if !self.leave_tables() => return false,
-            TableStep::Elsewhere => self.make_room(),
+            TableStep::Elsewhere => {
+                self.make_room();
+                self.seal_history();
+            }
         }
         let (before, mark) = self.here();
         if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
@@ -261,6 +282,9 @@ impl Guide {
     /// Takes a token that a grammar may name: one that has no text, or any where it names some.
     fn try_advance_special(&mut self, id: u32) -> bool {
         // An index from a file has an engine only where a guide has left its tables.
+        if self.is_spent() {
+            return false;
+        }
         let Position::Grammar { stack, at } = &mut self.position else { return false };
         let IndexEngine::Grammar(grammar) = &self.index.0.engine else { return false };
         let before = *at;
@@ -272,6 +296,10 @@ impl Guide {
         let Some(next) = next else { return false };
         *at = next;
         self.run = None;
+        if !self.pay(id) {
+            self.go_back_to(before, &ArenaMark::default());
+            return false;
+        }
         self.history.push(id, (before, ArenaMark::default()));
         true
     }
@@ -360,6 +388,10 @@ impl Guide {
         }
         let keep = self.history.len() - n;
         self.return_to(keep);
+        self.drop_outside(keep);
+        if let Some(log) = &mut self.events {
+            log.go_back_to(keep);
+        }
         self.flat.truncate(keep + 1);
         self.canonical = None;
         self.forget_places();
@@ -408,7 +440,11 @@ impl Guide {
         self.index = self.root.clone();
         self.rests = None;
         self.moves.clear();
-        self.history.truncate(0);
+        self.history = History::default();
+        self.outside.clear();
+        if let Some(log) = &mut self.events {
+            log.go_back_to(0);
+        }
         self.flat.clear();
         if let Some(budget) = &mut self.budget {
             budget.back_to(0);
@@ -439,6 +475,9 @@ impl Guide {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn is_accepting(&mut self) -> bool {
+        if !self.outside.is_empty() && self.due().is_some() {
+            return false;
+        }
         if let Some((tables, state)) = self.on_tables() {
             return tables.is_accepting(state);
         }
@@ -545,6 +584,11 @@ impl Guide {
     /// future depends on, but for its budget and its stop tokens.
     pub fn state_key(&self) -> Vec<u8> {
         let mut out = vec![self.terminated as u8];
+        if let Some(due) = self.due() {
+            out[0] |= 2;
+            out.extend((due.len() as u64).to_le_bytes());
+            out.extend(due.iter().flat_map(|id| id.to_le_bytes()));
+        }
         // Guides of one index must agree, whether they are still on its tables or not.
         if let Some(state) = self.stored_state() {
             out.extend(state.to_le_bytes());

@@ -4,7 +4,8 @@
 //! position over to the index's younger one (see `index::overflow`). Its history stays where it was made: positions
 //! from before a move are numbered by the index that was left. The guide holds on to the index that it left last, so
 //! that rolling back the usual few tokens costs nothing. It lets go of indexes that it left earlier; rolling back to
-//! them takes the tokens again from the last position in the index in which it began, which is always there.
+//! them takes the tokens again from the last position in the index in which it began, or from the start where that piece
+//! of the history was let go.
 
 use crate::guide::Guide;
 use crate::guide::position::Position;
@@ -76,44 +77,72 @@ impl Guide {
 
     /// Whether going back may take many tokens again.
     pub fn may_return_long(&self) -> bool {
-        self.moves.len() > 1
+        self.moves.len() > 1 || self.history.has_let_go()
     }
 
     /// Goes back to where `keep` tokens had been taken: the history beyond is forgotten, the position is what it was.
     pub(super) fn return_to(&mut self, keep: usize) {
-        let Some((before, mark)) = self.history.place(keep) else { return };
+        if keep >= self.history.len() {
+            return;
+        }
         let valid = self.moves.iter().take_while(|m| m.since <= keep).count();
-        let Some(left) = self.moves.get(valid).cloned() else {
-            self.history.truncate(keep);
-            return self.go_back_to(before, &mark);
-        };
-        if let Some(from) = left.from {
-            self.index = from;
-            self.rests = None;
-            self.moves.truncate(valid);
+        let left = self.moves.get(valid).cloned();
+        let is_there = left.as_ref().is_none_or(|left| left.from.is_some());
+        if is_there && self.open_piece_of(keep) {
+            let Some((before, mark)) = self.history.place(keep) else { return };
+            if let Some(from) = left.and_then(|left| left.from) {
+                self.index = from;
+                self.rests = None;
+                self.moves.truncate(valid);
+            }
             self.history.truncate(keep);
             return self.go_back_to(before, &mark);
         }
-        // The index of that position is gone: take the tokens again from where the first one was left.
-        let Some(first) = self.moves.first().cloned() else { return };
-        let again: Vec<u32> = self.history[first.since..keep].iter().map(|s| s.token).collect();
+        // The index or the frames of that position are gone: take the tokens again from where the first index was left,
+        // or from the start.
+        let again = |from: usize| self.history[from..keep].iter().map(|s| s.token).collect::<Vec<u32>>();
+        let first = self.moves.first().filter(|first| first.since <= keep).cloned();
+        let tokens = again(first.as_ref().map_or(0, |first| first.since));
+        let all = again(0);
         self.index = self.root.clone();
         self.rests = None;
         self.moves.clear();
-        self.history.truncate(first.since);
-        self.go_back_to(first.before, &first.mark);
-        for token in again {
+        let tokens = match first.filter(|first| self.open_piece_of(first.since)) {
+            Some(first) => {
+                self.history.truncate(first.since);
+                self.go_back_to(first.before, &first.mark);
+                tokens
+            }
+            None => {
+                self.history = Default::default();
+                self.last = Default::default();
+                self.run = None;
+                self.go_to_engine();
+                all
+            }
+        };
+        for token in tokens {
             let taken = self.take_again(token);
             debug_assert!(taken, "what was taken before is taken now");
         }
+    }
+
+    /// Whether the guide has changed its index behind `taken` tokens.
+    pub(super) fn has_moved_at(&self, taken: usize) -> bool {
+        self.moves.last().is_some_and(|last| last.since == taken)
     }
 
     /// Takes a token of an earlier history again. False, and nothing was done, if it is refused: only where the history
     /// comes from the tables of a damaged file.
     pub(super) fn take_again(&mut self, token: u32) -> bool {
         self.make_room();
+        self.seal_history();
         let place = self.here();
         let root = self.root.clone();
+        if self.is_forced_from_outside(self.history.len()) {
+            self.history.push(token, place);
+            return true;
+        }
         // Stop tokens end a history and lead nowhere.
         if let Some(bytes) = root.vocabulary().spelling(token).filter(|_| !self.stops.contains(&token)) {
             if !self.step_bytes(bytes) {

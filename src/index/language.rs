@@ -1,7 +1,8 @@
 //! What an index accepts, as byte strings: size, members, comparison with another index, and its minimal automaton.
 //!
 //! The answers are about the source's language over bytes, found by exploring configurations (see
-//! [`flat`](crate::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. An
+//! [`flat`](crate::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. A configuration
+//! may take long by itself, as one of a pattern with large counts does, so the steps of a question are bounded as well. An
 //! index over a vocabulary that narrows its source by what tokens can spell is refused, because its language is not one
 //! of bytes alone. A document is narrowed where tokens of single bytes are missing. A pattern that uses such bytes is
 //! asked itself: it is not narrowed if tokens spell every member.
@@ -17,7 +18,7 @@ use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::util::cancel::checkpoint;
+use crate::util::cancel::{checkpoint, limited};
 use crate::vocab::Trie;
 
 fn narrowed() -> Error {
@@ -73,6 +74,23 @@ fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_state
         checkpoint()?;
     }
     Ok(true)
+}
+
+/// Steps that a question may take for each configuration that its limit allows, of about 1 us each, and how many it may
+/// take at least: the states of patterns with look-around or long counts take many steps each.
+const STEPS: usize = 20;
+const LEAST_STEPS: usize = 1 << 20;
+
+/// Answers a question, which ends with a `Limit` error when it has taken too many steps.
+fn bounded<T>(max_flat_states: usize, answer: impl FnOnce() -> Result<T>) -> Result<T> {
+    limited(max_flat_states.saturating_mul(STEPS).max(LEAST_STEPS), answer).map_err(|error| {
+        match (error.limit_field(), error.limit_values()) {
+            (Some("max_compile_steps"), Some((most, spent))) => {
+                Error::limit("steps of a question about the language", most, spent).of("max_flat_states")
+            }
+            _ => error,
+        }
+    })
 }
 
 /// Questions about languages are answered for finite automata alone.
@@ -137,12 +155,15 @@ impl Index {
     /// The minimal automaton over byte classes.
     ///
     /// # Errors
-    /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion; `Unsupported` where the
-    /// vocabulary narrows the source.
+    /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion, or finding them takes more
+    /// than 20 steps each on average, or a million; `Unsupported` where the vocabulary narrows the source.
     pub fn flat(&self, max_flat_states: usize) -> Result<FlatDfa> {
         match self.built_flat() {
             Some(flat) if flat.len() <= max_flat_states => Ok(flat),
-            _ => FlatDfa::build(self.explored(max_flat_states)?.source()?, max_flat_states),
+            _ => {
+                self.compiled()?;
+                bounded(max_flat_states, || FlatDfa::build(self.explored(max_flat_states)?.source()?, max_flat_states))
+            }
         }
     }
 
@@ -164,7 +185,7 @@ impl Index {
     /// ```
     pub fn language_size(&self, max_flat_states: usize) -> Result<Option<Natural>> {
         /// Digits to the base 2^32 that are added for each configuration that the limit allows.
-        const DIGITS: usize = 2_000;
+        const DIGITS: usize = 1_000;
         self.flat(max_flat_states)?.size(max_flat_states.saturating_mul(DIGITS))
     }
 
@@ -185,7 +206,8 @@ impl Index {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
-        queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
+        self.compiled()?;
+        bounded(max_flat_states, || queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states))
     }
 
     /// A random member of at most `max_bytes` bytes, the same for the same seed.
@@ -206,7 +228,10 @@ impl Index {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
-        queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
+        self.compiled()?;
+        bounded(max_flat_states, || {
+            queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
+        })
     }
 
     /// A shortest member that `other` refuses, or `None` if `other` accepts all of them.
@@ -253,7 +278,11 @@ impl Index {
     }
 
     fn witness(&self, other: &Index, wanted: QueryGoal, max_flat_states: usize) -> Result<Option<Vec<u8>>> {
-        let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
-        queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
+        self.compiled()?;
+        other.compiled()?;
+        bounded(max_flat_states, || {
+            let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
+            queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
+        })
     }
 }

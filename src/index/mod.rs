@@ -67,6 +67,8 @@ pub(crate) struct IndexCore {
     pub built: OnceLock<tables::CompleteIndex>,
     /// Bytes of states after which a lexeme is full.
     pub max_state_bytes: usize,
+    /// Bytes of history after which a guide lets go of the oldest.
+    pub max_guide_bytes: usize,
     /// The index in which guides go on whose lexemes are full here; see `overflow`.
     pub younger: Mutex<Option<Index>>,
 }
@@ -78,7 +80,7 @@ impl IndexCore {
         tables: Arc<VocabTables>,
         engine: IndexEngine,
         source: Arc<String>,
-        max_state_bytes: usize,
+        (max_state_bytes, max_guide_bytes): (usize, usize),
     ) -> IndexCore {
         IndexCore {
             vocabulary,
@@ -96,6 +98,7 @@ impl IndexCore {
             warm: Default::default(),
             built: OnceLock::new(),
             max_state_bytes,
+            max_guide_bytes,
             younger: Mutex::default(),
         }
     }
@@ -161,7 +164,13 @@ impl Index {
         let lazy = match &inner.engine {
             IndexEngine::Pattern(l) => l.memory_bytes() + inner.live.as_ref().map_or(0, |l| l.memory_bytes()),
             IndexEngine::Document { program, lexemes } => {
-                let shapes: usize = program.objects.iter().map(|o| o.names.memory_bytes() + o.rules.len() * 40).sum();
+                let shapes: usize = program
+                    .objects
+                    .iter()
+                    .map(|o| {
+                        o.names.memory_bytes() + o.rules.len() * 40 + o.union.as_ref().map_or(0, |u| u.memory_bytes())
+                    })
+                    .sum();
                 lexemes.iter().map(|l| l.memory_bytes()).sum::<usize>()
                     + shapes
                     + program.rules.len() * 72

@@ -95,7 +95,7 @@ impl Index {
         };
         let (vocabulary, tables, source) = (inner.vocabulary.clone(), inner.tables.clone(), inner.source.clone());
         // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
-        let young = IndexCore::new(vocabulary, tables, engine, source, inner.max_state_bytes);
+        let young = IndexCore::new(vocabulary, tables, engine, source, (inner.max_state_bytes, inner.max_guide_bytes));
         Index(IndexHandle::Compiled(Arc::new(IndexCore { fingerprint: inner.fingerprint.clone(), ..young })))
     }
 

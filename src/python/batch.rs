@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 
 use crate::guide::Guide;
 use crate::mask_kernels::{apply_row, copy_row};
+use crate::python::convert::argument::{optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
-use crate::python::convert::ids::{Count, TokenIds, row_numbers};
+use crate::python::convert::ids::{TokenIds, row_numbers};
 use crate::python::errors::{argument, busy, detached, internal, panic_message};
 use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{registry, thread_pool};
@@ -26,18 +27,26 @@ struct BatchJob<'a> {
 /// A guide of a batch, or nothing for a sequence without a constraint.
 pub struct GuideOrNone<'py>(Option<Bound<'py, PyGuide>>);
 
-impl<'py> FromPyObject<'_, 'py> for GuideOrNone<'py> {
-    type Error = PyErr;
+impl<'py> GuideOrNone<'py> {
+    /// What a sequence of guides holds.
+    fn all(guides: &Bound<'py, PyAny>) -> PyResult<Vec<Self>> {
+        // A guide that was forgotten to be put into a list is the commonest mistake.
+        let items = guides.try_iter().map_err(|e| match e.is_instance_of::<PyTypeError>(guides.py()) {
+            true => wrong_type(guides, "guides", "a sequence of interlock.Guide or None"),
+            false => e,
+        })?;
+        items.enumerate().map(|(i, item)| GuideOrNone::one(&item?, i)).collect()
+    }
 
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+    fn one(object: &Bound<'py, PyAny>, i: usize) -> PyResult<Self> {
         if let Ok(guide) = object.cast::<PyGuide>() {
-            return Ok(GuideOrNone(Some(guide.to_owned())));
+            return Ok(GuideOrNone(Some(guide.clone())));
         }
         match object.is_none() {
             true => Ok(GuideOrNone(None)),
             false => {
-                let name = object.get_type().name()?;
-                Err(PyTypeError::new_err(format!("guides must hold interlock.Guide or None, not {name}")))
+                let kind = type_name(object);
+                Err(PyTypeError::new_err(format!("guides must hold interlock.Guide or None, not {kind} (guides[{i}])")))
             }
         }
     }
@@ -132,11 +141,13 @@ fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
     py: Python<'_>,
-    guides: Vec<GuideOrNone<'_>>,
+    guides: &Bound<'_, PyAny>,
     bits: &Bound<'_, PyAny>,
     rows: Option<&Bound<'_, PyAny>>,
-    threads: Option<Count>,
+    threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<bool> {
+    let guides = GuideOrNone::all(guides)?;
+    let threads = optional_count(threads, "threads")?;
     // Python code of the caller's may run here, so it does before memory is looked at.
     let numbers = match rows {
         Some(rows) => row_numbers(rows)?,
@@ -146,7 +157,6 @@ pub fn fill_bitmasks(
     if numbers.len() != guides.len() {
         return Err(argument(py, format!("{} guides, but {} rows", guides.len(), numbers.len())));
     }
-    let threads = threads.map(|n| n.0);
     if threads == Some(0) {
         return Err(argument(py, "threads must be at least 1"));
     }
@@ -195,7 +205,8 @@ pub fn fill_bitmasks(
 /// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
 /// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
 #[pyfunction]
-pub fn advance_each(py: Python<'_>, guides: Vec<GuideOrNone<'_>>, ids: TokenIds) -> PyResult<Vec<u8>> {
+pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);
     if ids.ids.len() != guides.len() {
         return Err(argument(py, format!("{} guides, but {} ids", guides.len(), ids.ids.len())));
     }
@@ -295,8 +306,8 @@ pub fn apply_bitmask_cpu(
 /// use. Importing interlock warns where the variable holds anything else.
 #[pyfunction]
 #[pyo3(signature = (n))]
-pub fn set_num_threads(py: Python<'_>, n: Option<Count>) -> PyResult<()> {
-    match n.map(|n| n.0) {
+pub fn set_num_threads(py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    match optional_count(n, "n")? {
         Some(n) if n == 0 || n > thread_pool::MAX_THREADS => {
             Err(argument(py, format!("the number of threads must be from 1 to {}", thread_pool::MAX_THREADS)))
         }

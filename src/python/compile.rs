@@ -5,12 +5,13 @@ use crate::error::ErrorKind;
 use crate::grammar::GrammarOptions;
 use crate::index::Index;
 use crate::limits::Limits;
+use crate::python::convert::argument::{self, Given, LEFT_OUT};
 use crate::python::convert::limits as convert_limits;
 use crate::python::convert::pickle_recipe;
-use crate::python::convert::source::{self, OptionText};
+use crate::python::convert::source;
 use crate::python::errors::of_kind;
 use crate::python::report::{PyReportRow, report_row};
-use crate::python::runtime::cancel::{PyCancelToken, interruptible};
+use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::runtime::registry;
 use crate::python::vocabulary::PyVocabulary;
 use crate::regex::RegexOptions;
@@ -87,9 +88,10 @@ fn check(
     py: Python<'_>,
     source: &Source,
     limits: Option<&Bound<'_, PyAny>>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
+    cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyReportRow>> {
     let limits = convert_limits::from_argument(limits)?;
+    let cancel = cancel::argument(cancel)?;
     let report = interruptible(py, cancel, || source.check(&limits))?;
     Ok(report.iter().map(report_row).collect())
 }
@@ -100,16 +102,16 @@ fn check(
 /// >>> import interlock
 /// >>> interlock.check_regex("[0-9]{4}")
 #[pyfunction]
-#[pyo3(signature = (pattern, dialect=OptionText("python"), flags=OptionText(""), limits=None, cancel=None),
+#[pyo3(signature = (pattern, dialect=LEFT_OUT, flags=LEFT_OUT, limits=None, cancel=None),
        text_signature = "(pattern, dialect='python', flags='', limits=None, cancel=None)")]
 pub fn check_regex(
     pattern: &Bound<'_, PyAny>,
-    dialect: OptionText<'_>,
-    flags: OptionText<'_>,
+    dialect: Given<'_, '_>,
+    flags: Given<'_, '_>,
     limits: Option<&Bound<'_, PyAny>>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
+    cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let (text, options) = pattern_source(pattern, dialect.0, flags.0)?;
+    let (text, options) = pattern_source(pattern, dialect.text("dialect", "python")?, source::flags(flags)?)?;
     check(pattern.py(), &Source::Pattern { text, options }, limits, cancel).map(drop)
 }
 
@@ -121,31 +123,30 @@ pub fn check_regex(
 /// >>> [row.keyword for row in interlock.check_json_schema({"type": "integer"})]
 /// ['numbers']
 #[pyfunction]
-#[pyo3(signature = (schema, whitespace=OptionText("flexible"), property_order=OptionText("schema"),
-                    on_unsupported=OptionText("error"), formats=OptionText("assert"), documents=None, limits=None,
-                    spelling=None, cancel=None),
+#[pyo3(signature = (schema, whitespace=LEFT_OUT, property_order=LEFT_OUT, on_unsupported=LEFT_OUT, formats=LEFT_OUT,
+                    documents=None, limits=None, spelling=None, cancel=None),
        text_signature = "(schema, whitespace='flexible', property_order='schema', on_unsupported='error', \
                          formats='assert', documents=None, limits=None, spelling=None, cancel=None)")]
 #[allow(clippy::too_many_arguments)]
 pub fn check_json_schema(
     schema: &Bound<'_, PyAny>,
-    whitespace: OptionText<'_>,
-    property_order: OptionText<'_>,
-    on_unsupported: OptionText<'_>,
-    formats: OptionText<'_>,
+    whitespace: Given<'_, '_>,
+    property_order: Given<'_, '_>,
+    on_unsupported: Given<'_, '_>,
+    formats: Given<'_, '_>,
     documents: Option<&Bound<'_, PyAny>>,
     limits: Option<&Bound<'_, PyAny>>,
-    spelling: Option<OptionText<'_>>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
+    spelling: Option<&Bound<'_, PyAny>>,
+    cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyReportRow>> {
     let py = schema.py();
     let text = source::schema(schema)?;
     let names = SchemaNames {
-        whitespace: whitespace.0,
-        property_order: property_order.0,
-        on_unsupported: on_unsupported.0,
-        formats: formats.0,
-        spelling: spelling.map(|text| text.0),
+        whitespace: whitespace.text("whitespace", "flexible")?,
+        property_order: property_order.text("property_order", "schema")?,
+        on_unsupported: on_unsupported.text("on_unsupported", "error")?,
+        formats: formats.text("formats", "assert")?,
+        spelling: argument::optional_text(spelling, "spelling")?,
     };
     let options = names.options(py, documents)?;
     check(py, &Source::Schema { text, options }, limits, cancel)
@@ -160,7 +161,7 @@ pub fn check_json_schema(
 pub fn check_choices(
     choices: &Bound<'_, PyAny>,
     limits: Option<&Bound<'_, PyAny>>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
+    cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     check(choices.py(), &Source::Choices(source::choices(choices)?), limits, cancel).map(drop)
 }
@@ -196,24 +197,28 @@ impl GrammarNames<'_> {
 /// >>> import interlock
 /// >>> interlock.check_grammar('start: "a" start | "b"')
 #[pyfunction]
-#[pyo3(signature = (grammar, syntax=OptionText("lark"), start=None, lexer=None, imports=None, grammars=None, limits=None,
+#[pyo3(signature = (grammar, syntax=LEFT_OUT, start=None, lexer=None, imports=None, grammars=None, limits=None,
                     cancel=None),
        text_signature = "(grammar, syntax='lark', start=None, lexer=None, imports=None, grammars=None, limits=None, \
                          cancel=None)")]
 #[allow(clippy::too_many_arguments)]
 pub fn check_grammar(
     grammar: &Bound<'_, PyAny>,
-    syntax: OptionText<'_>,
-    start: Option<OptionText<'_>>,
-    lexer: Option<OptionText<'_>>,
+    syntax: Given<'_, '_>,
+    start: Option<&Bound<'_, PyAny>>,
+    lexer: Option<&Bound<'_, PyAny>>,
     imports: Option<&Bound<'_, PyAny>>,
     grammars: Option<&Bound<'_, PyAny>>,
     limits: Option<&Bound<'_, PyAny>>,
-    cancel: Option<&Bound<'_, PyCancelToken>>,
+    cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = grammar.py();
     let text = source::grammar(grammar)?;
-    let names = GrammarNames { syntax: syntax.0, start: start.map(|text| text.0), lexer: lexer.map(|text| text.0) };
+    let names = GrammarNames {
+        syntax: syntax.text("syntax", "lark")?,
+        start: argument::optional_text(start, "start")?,
+        lexer: argument::optional_text(lexer, "lexer")?,
+    };
     let options = names.options(py, imports, grammars)?;
     check(py, &Source::Grammar { text, options }, limits, cancel).map(drop)
 }

@@ -14,8 +14,10 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::error::{ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
+use crate::guide::outside_text::OutsidePart;
+use crate::python::convert::argument::{Given, LEFT_OUT, integer};
 use crate::python::convert::buffer::MaskRows;
-use crate::python::convert::ids::{NO_TOKEN, RowNumber, TokenId, TokenIds, signed_ids};
+use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
 use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};
 use crate::python::index::{PyIndex, state_bytes};
 use crate::python::runtime::fork::without_gil;
@@ -153,7 +155,11 @@ impl PyGuide {
     }
 
     /// Run `work` on the guide without the GIL.
-    fn with_detached<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Slot) -> T + Send) -> PyResult<T> {
+    pub(super) fn with_detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Slot) -> T + Send,
+    ) -> PyResult<T> {
         self.lock(py)?.detached(py, work)
     }
 }
@@ -179,11 +185,12 @@ impl PyGuide {
     /// with at least ``ceil(size / 32)`` words. Words beyond the vocabulary become 0. ``ArgumentError`` for any other
     /// array or row: then nothing is written. Returns False, with a row of all ones, when nothing is masked because the
     /// output has ended.
-    #[pyo3(signature = (bits, row=RowNumber(0)), text_signature = "($self, bits, row=0)")]
-    fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: RowNumber) -> PyResult<bool> {
+    #[pyo3(signature = (bits, row=LEFT_OUT), text_signature = "($self, bits, row=0)")]
+    fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: Given<'_, '_>) -> PyResult<bool> {
+        let row = row.integer("row", 0)?;
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
-        let words = mask.row_mut(row.0)?;
+        let words = mask.row_mut(row)?;
         self.fill_row(py, words)
     }
 
@@ -206,19 +213,22 @@ impl PyGuide {
     }
 
     /// Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo.
-    fn advance_many(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
+    fn advance_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let ids = TokenIds::several(ids, "ids")?;
         self.with_detached(py, |slot| slot.guide.advance_many(&ids.ids))
     }
 
     /// The length of the longest allowed prefix of ``ids``; the guide stays where it is.
-    fn validate(&self, py: Python<'_>, ids: TokenIds) -> PyResult<usize> {
+    fn validate(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let ids = TokenIds::several(ids, "ids")?;
         self.with_detached(py, |slot| slot.guide.validate(&ids.ids))
     }
 
     /// Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are fewer.
-    fn rollback(&self, py: Python<'_>, n: RowNumber) -> PyResult<()> {
-        let n = usize::try_from(n.0)
-            .map_err(|_| crate::python::errors::argument(py, format!("cannot roll back {} tokens", n.0)))?;
+    fn rollback(&self, py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
+        let n = integer(n, "n")?;
+        let n = usize::try_from(n)
+            .map_err(|_| crate::python::errors::argument(py, format!("cannot roll back {n} tokens")))?;
         let mut slot = self.lock(py)?;
         let outcome = match slot.guide.may_return_long() {
             true => slot.detached(py, |slot| slot.guide.rollback(n))?,
@@ -270,6 +280,13 @@ impl PyGuide {
     #[getter]
     fn num_tokens(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |guide| guide.num_tokens())
+    }
+
+    /// About how many bytes this guide holds, most of them for rolling back (see ``Limits.max_guide_bytes``). Forks share
+    /// pieces of that, which count for each of them.
+    #[getter]
+    fn memory_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |guide| guide.memory_bytes())
     }
 
     /// The tokens that were taken.
@@ -333,11 +350,24 @@ impl PyGuide {
     ///
     /// ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
     /// is. The answer is empty where one of them is refused.
-    #[pyo3(signature = (after=None))]
-    fn forced_tokens(&self, py: Python<'_>, after: Option<TokenIds>) -> PyResult<Vec<u32>> {
-        self.with_detached(py, |slot| match &after {
-            Some(after) => slot.guide.forced_tokens_after(&after.ids),
-            None => slot.guide.forced_tokens(),
+    ///
+    /// With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
+    /// of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
+    /// certain, but the tokenizer might have made others of it.
+    #[pyo3(signature = (after=None, canonical=LEFT_OUT), text_signature = "($self, after=None, canonical=True)")]
+    fn forced_tokens(
+        &self,
+        py: Python<'_>,
+        after: Option<&Bound<'_, PyAny>>,
+        canonical: Given<'_, '_>,
+    ) -> PyResult<Vec<u32>> {
+        let after = after.map(|ids| TokenIds::several(ids, "after")).transpose()?;
+        let canonical = canonical.flag("canonical", true)?;
+        self.with_detached(py, |slot| match (&after, canonical) {
+            (Some(after), true) => slot.guide.forced_tokens_after(&after.ids),
+            (None, true) => slot.guide.forced_tokens(),
+            (Some(after), false) => slot.guide.forced_spelling_after(&after.ids),
+            (None, false) => slot.guide.forced_spelling(),
         })
     }
 
@@ -356,20 +386,20 @@ impl PyGuide {
     ///
     /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
     /// draft are all ones; an id of -1 is padding. Returns how many drafts were accepted. The guide stays where it is.
-    #[pyo3(signature = (ids, bits, row=RowNumber(0), parents=None), text_signature = "($self, ids, bits, row=0, parents=None)")]
+    #[pyo3(signature = (ids, bits, row=LEFT_OUT, parents=None), text_signature = "($self, ids, bits, row=0, parents=None)")]
     fn fill_draft_bitmasks(
         &self,
         py: Python<'_>,
         ids: &Bound<'_, PyAny>,
         bits: &Bound<'_, PyAny>,
-        row: RowNumber,
+        row: Given<'_, '_>,
         parents: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let ids = signed_ids(ids)?;
-        let parents = parents.map(signed_ids).transpose()?;
+        let (ids, row) = (signed_ids(ids, "ids")?, row.integer("row", 0)?);
+        let parents = parents.map(|ids| signed_ids(ids, "parents")).transpose()?;
         let mut mask = MaskRows::<true>::new(bits)?;
         mask.check_width(self.words)?;
-        let rows = mask.span_mut(row.0, ids.len() + 1)?;
+        let rows = mask.span_mut(row, ids.len() + 1)?;
         let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
         registry::count(&registry::MASKS, ids.len() as u64 + 1);
         convert(py, outcome)
@@ -409,8 +439,9 @@ impl PyGuide {
         // What complete tables say of a budget is exact, and more than an index without them promises.
         let built = max_tokens.is_some() && self.index.get().core().built().is_some();
         let request = (stop_token_ids, max_tokens, context_ids, built, min_tokens, canonical_forced);
-        let arguments =
-            (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3, request.4, request.5);
+        let outside = self.with(py, |guide| guide.outside_texts())?;
+        let first = (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3);
+        let arguments = (first.0, first.1, first.2, first.3, first.4, first.5, request.4, request.5, outside);
         (restore, arguments).into_pyobject(py)
     }
 }
@@ -418,7 +449,7 @@ impl PyGuide {
 /// Rebuild a pickled guide; ``pickle`` calls it.
 #[pyfunction]
 #[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None, built=false, min_tokens=0,
-                    canonical_forced=false))]
+                    canonical_forced=false, outside=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub fn _restore_guide(
     py: Python<'_>,
@@ -430,13 +461,26 @@ pub fn _restore_guide(
     built: bool,
     min_tokens: usize,
     canonical_forced: bool,
+    outside: Vec<(usize, Vec<u32>)>,
 ) -> PyResult<PyGuide> {
     if built && index.get().core().built().is_none() {
         index.call_method1("build", (1,))?;
     }
     let guide =
         PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced })?;
-    let taken = guide.with_detached(py, |slot| slot.guide.advance_many(&tokens))?;
+    let taken = guide.with_detached(py, |slot| {
+        let mut taken = 0;
+        for (since, forced) in outside {
+            let until = since.min(tokens.len());
+            taken += slot.guide.advance_many(tokens.get(taken..until).unwrap_or_default());
+            let parts: Vec<OutsidePart> = forced.into_iter().map(OutsidePart::Token).collect();
+            // It was forced there before.
+            if taken != since || slot.guide.force(&parts).is_err() {
+                return taken;
+            }
+        }
+        taken + slot.guide.advance_many(tokens.get(taken..).unwrap_or_default())
+    })?;
     if taken != tokens.len() {
         let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());
         return Err(of_kind(py, ErrorKind::Artifact, message));

@@ -2,7 +2,6 @@
 
 use crate::python::compile::{GrammarNames, SchemaNames, compile, pattern_source};
 use crate::python::report::{PyReportRow, report_row};
-use std::path::PathBuf;
 use std::sync::RwLock;
 
 use pyo3::exceptions::PyTypeError;
@@ -14,11 +13,11 @@ use crate::compile::source::Source;
 use crate::error::ErrorKind;
 use crate::guide::GuideOptions;
 use crate::index::Index;
-use crate::python::convert::ids::{Count, TokenIds};
-use crate::python::convert::source::OptionText;
+use crate::python::convert::argument::{self, Given, LEFT_OUT};
+use crate::python::convert::ids::TokenIds;
 use crate::python::convert::{limits, pickle_recipe, source};
 use crate::python::guide::PyGuide;
-use crate::python::runtime::cancel::{PyCancelToken, interruptible};
+use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::vocabulary::{PyVocabulary, hex, vocabulary_argument};
 use crate::python::{build, language, store, warm_up};
 
@@ -44,6 +43,9 @@ pub struct PyIndex {
     recipe: Option<String>,
 }
 
+/// Looks for an output that tells two indexes apart, under a limit on configurations.
+type FindWitness = fn(&Index, &Index, usize) -> crate::error::Result<Option<Vec<u8>>>;
+
 impl PyIndex {
     fn new(
         vocabulary: &Bound<'_, PyVocabulary>,
@@ -68,6 +70,28 @@ impl PyIndex {
             Ok::<_, PyErr>(store::arguments(recipe, self.vocabulary.bind(py))?.1.unbind())
         };
         Ok(self.arguments.get_or_try_init(py, read)?.bind(py))
+    }
+
+    /// Whether `other` accepts every output of this index.
+    fn accepted_by(
+        &self,
+        py: Python<'_>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+    ) -> PyResult<bool> {
+        Ok(self.witness(py, other, cancel, Index::witness_not_in)?.is_none())
+    }
+
+    /// What tells this index's outputs from another one's.
+    fn witness(
+        &self,
+        py: Python<'_>,
+        other: &PyIndex,
+        cancel: Option<&Bound<'_, PyCancelToken>>,
+        find: FindWitness,
+    ) -> PyResult<Option<Vec<u8>>> {
+        let limit = self.max_flat_states(py)?;
+        interruptible(py, cancel, || find(&self.core(), &other.core(), limit))
     }
 
     /// The limit on questions about the language.
@@ -104,19 +128,20 @@ impl PyIndex {
     /// Of a pattern of at most 4 KiB, masks near its start that would take long are made as well, ten at most: some
     /// tens of microseconds for most patterns, milliseconds for few.
     #[classmethod]
-    #[pyo3(signature = (pattern, vocabulary, dialect=OptionText("python"), flags=OptionText(""), limits=None, cancel=None),
+    #[pyo3(signature = (pattern, vocabulary, dialect=LEFT_OUT, flags=LEFT_OUT, limits=None, cancel=None),
            text_signature = "(pattern, vocabulary, dialect='python', flags='', limits=None, cancel=None)")]
     fn from_regex(
         class: &Bound<'_, PyType>,
         pattern: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyAny>,
-        dialect: OptionText<'_>,
-        flags: OptionText<'_>,
+        dialect: Given<'_, '_>,
+        flags: Given<'_, '_>,
         limits: Option<&Bound<'_, PyAny>>,
-        cancel: Option<&Bound<'_, PyCancelToken>>,
+        cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, pattern, "pattern")?;
-        let (py, dialect, flags) = (class.py(), dialect.0, flags.0);
+        let (dialect, flags) = (dialect.text("dialect", "python")?, source::flags(flags)?);
+        let (py, cancel) = (class.py(), cancel::argument(cancel)?);
         let (text, options) = pattern_source(pattern, dialect, flags)?;
         let limits = limits::from_argument(limits)?;
         let arguments = (&text, vocabulary, dialect, &options.flags, limits::to_python(limits)).into_pyobject(py)?;
@@ -146,9 +171,8 @@ impl PyIndex {
     /// Of a schema of at most 4 KiB, up to four masks of strings with a pattern or format are made as well, once for a
     /// vocabulary.
     #[classmethod]
-    #[pyo3(signature = (schema, vocabulary, whitespace=OptionText("flexible"), property_order=OptionText("schema"),
-                        on_unsupported=OptionText("error"), formats=OptionText("assert"), documents=None, limits=None,
-                        spelling=None, cancel=None),
+    #[pyo3(signature = (schema, vocabulary, whitespace=LEFT_OUT, property_order=LEFT_OUT, on_unsupported=LEFT_OUT,
+                        formats=LEFT_OUT, documents=None, limits=None, spelling=None, cancel=None),
            text_signature = "(schema, vocabulary, whitespace='flexible', property_order='schema', \
                              on_unsupported='error', formats='assert', documents=None, limits=None, spelling=None, \
                              cancel=None)")]
@@ -157,20 +181,24 @@ impl PyIndex {
         class: &Bound<'_, PyType>,
         schema: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyAny>,
-        whitespace: OptionText<'_>,
-        property_order: OptionText<'_>,
-        on_unsupported: OptionText<'_>,
-        formats: OptionText<'_>,
+        whitespace: Given<'_, '_>,
+        property_order: Given<'_, '_>,
+        on_unsupported: Given<'_, '_>,
+        formats: Given<'_, '_>,
         documents: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
-        spelling: Option<OptionText<'_>>,
-        cancel: Option<&Bound<'_, PyCancelToken>>,
+        spelling: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, schema, "schema")?;
         let py = class.py();
         let text = source::schema(schema)?;
-        let (whitespace, property_order) = (whitespace.0, property_order.0);
-        let (on_unsupported, formats, spelling) = (on_unsupported.0, formats.0, spelling.map(|text| text.0));
+        let whitespace = whitespace.text("whitespace", "flexible")?;
+        let property_order = property_order.text("property_order", "schema")?;
+        let on_unsupported = on_unsupported.text("on_unsupported", "error")?;
+        let formats = formats.text("formats", "assert")?;
+        let spelling = argument::optional_text(spelling, "spelling")?;
+        let cancel = cancel::argument(cancel)?;
         let options =
             SchemaNames { whitespace, property_order, on_unsupported, formats, spelling }.options(py, documents)?;
         let limits = limits::from_argument(limits)?;
@@ -199,11 +227,11 @@ impl PyIndex {
         choices: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyAny>,
         limits: Option<&Bound<'_, PyAny>>,
-        cancel: Option<&Bound<'_, PyCancelToken>>,
+        cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, choices, "choices")?;
         let py = class.py();
-        let limits = limits::from_argument(limits)?;
+        let (limits, cancel) = (limits::from_argument(limits)?, cancel::argument(cancel)?);
         let choices = source::choices(choices)?;
         let arguments = (&choices, vocabulary, limits::to_python(limits)).into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Choices(choices), limits)?;
@@ -229,7 +257,7 @@ impl PyIndex {
     /// grammar reads is no token or a special token is unknown, ``LimitError`` if it is too much work, ``ArgumentError``
     /// for an unknown option.
     #[classmethod]
-    #[pyo3(signature = (grammar, vocabulary, syntax=OptionText("lark"), start=None, lexer=None, imports=None,
+    #[pyo3(signature = (grammar, vocabulary, syntax=LEFT_OUT, start=None, lexer=None, imports=None,
                         grammars=None, limits=None, cancel=None),
            text_signature = "(grammar, vocabulary, syntax='lark', start=None, lexer=None, imports=None, grammars=None, \
                              limits=None, cancel=None)")]
@@ -238,18 +266,21 @@ impl PyIndex {
         class: &Bound<'_, PyType>,
         grammar: &Bound<'_, PyAny>,
         vocabulary: &Bound<'_, PyAny>,
-        syntax: OptionText<'_>,
-        start: Option<OptionText<'_>>,
-        lexer: Option<OptionText<'_>>,
+        syntax: Given<'_, '_>,
+        start: Option<&Bound<'_, PyAny>>,
+        lexer: Option<&Bound<'_, PyAny>>,
         imports: Option<&Bound<'_, PyAny>>,
         grammars: Option<&Bound<'_, PyAny>>,
         limits: Option<&Bound<'_, PyAny>>,
-        cancel: Option<&Bound<'_, PyCancelToken>>,
+        cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyIndex> {
         let vocabulary = vocabulary_argument(vocabulary, grammar, "grammar")?;
         let py = class.py();
         let text = source::grammar(grammar)?;
-        let (syntax, start, lexer) = (syntax.0, start.map(|text| text.0), lexer.map(|text| text.0));
+        let syntax = syntax.text("syntax", "lark")?;
+        let start = argument::optional_text(start, "start")?;
+        let lexer = argument::optional_text(lexer, "lexer")?;
+        let cancel = cancel::argument(cancel)?;
         let options = GrammarNames { syntax, start, lexer }.options(py, imports, grammars)?;
         let limits = limits::from_argument(limits)?;
         let named = (options.imports.clone(), options.grammars.clone());
@@ -273,84 +304,125 @@ impl PyIndex {
     /// the output ends earlier. More than ``max_tokens`` is an ``ArgumentError``. With ``canonical_forced=True`` the
     /// masks allow one token alone where ``forced_tokens`` is not empty: its first. Other tokens that spell the same
     /// bytes are refused there, so that every draft of forced tokens is taken.
-    #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=None, canonical_forced=false),
+    #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=LEFT_OUT, canonical_forced=LEFT_OUT),
            text_signature = "($self, max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=0, canonical_forced=False)")]
     fn guide(
         slf: &Bound<'_, Self>,
-        max_tokens: Option<Count>,
+        max_tokens: Option<&Bound<'_, PyAny>>,
         stop_token_ids: Option<&Bound<'_, PyAny>>,
-        context_ids: Option<TokenIds>,
-        min_tokens: Option<Count>,
-        canonical_forced: bool,
+        context_ids: Option<&Bound<'_, PyAny>>,
+        min_tokens: Given<'_, '_>,
+        canonical_forced: Given<'_, '_>,
     ) -> PyResult<PyGuide> {
-        let max_tokens = max_tokens.map(|n| n.0);
+        let max_tokens = argument::optional_count(max_tokens, "max_tokens")?;
         let stop_token_ids = stop_token_ids.map(|ids| TokenIds::one_or_several(ids, "stop_token_ids")).transpose()?;
         let stop = |ids: TokenIds| ids.known(slf.py(), ErrorKind::Argument, "stop token id");
         let stop_token_ids = stop_token_ids.map(stop).transpose()?;
+        let context_ids = context_ids.map(|ids| TokenIds::several(ids, "context_ids")).transpose()?;
         let context_ids = context_ids.map(|ids| ids.ids);
-        let min_tokens = min_tokens.map_or(0, |n| n.0);
+        let min_tokens = min_tokens.count("min_tokens", 0)?;
+        let canonical_forced = canonical_forced.flag("canonical_forced", false)?;
         PyGuide::start(slf, GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced })
     }
 
     /// How many byte strings are accepted: an exact ``int``, or ``math.inf``.
     ///
     /// Explores the index's configurations, some 5 us each, as all questions about the language do. ``LimitError`` if
-    /// it has more than ``Limits.max_flat_states``, as with recursion; ``UnsupportedError`` where the vocabulary
-    /// narrows the source.
-    fn language_size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        language::size(py, &self.core(), self.max_flat_states(py)?)
+    /// it has more than ``Limits.max_flat_states``, as with recursion, or if they take more than 20 steps of work each,
+    /// as those of patterns with large counts may; ``UnsupportedError`` where the vocabulary narrows the source. A
+    /// question ends with ``CancelledError`` soon after ``cancel`` is cancelled, and with what a signal handler raises.
+    #[pyo3(signature = (cancel=None))]
+    fn language_size<'py>(&self, py: Python<'py>, cancel: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        language::size(py, &self.core(), self.max_flat_states(py)?, cancel::argument(cancel)?)
     }
 
     /// The shortest output, the least in byte order among those. Errors are those of ``language_size``.
-    fn shortest_member<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().shortest_member(limit))?))
+    #[pyo3(signature = (cancel=None))]
+    fn shortest_member<'py>(
+        &self,
+        py: Python<'py>,
+        cancel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (limit, cancel) = (self.max_flat_states(py)?, cancel::argument(cancel)?);
+        Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().shortest_member(limit))?))
     }
 
     /// A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError`` if
     /// there is none so short; otherwise errors are those of ``language_size``.
-    #[pyo3(signature = (seed=None, max_bytes=Count(200)), text_signature = "($self, seed=None, max_bytes=200)")]
+    #[pyo3(signature = (seed=None, max_bytes=LEFT_OUT, cancel=None),
+           text_signature = "($self, seed=None, max_bytes=200, cancel=None)")]
     fn random_member<'py>(
         &self,
         py: Python<'py>,
-        seed: Option<Count>,
-        max_bytes: Count,
+        seed: Option<&Bound<'_, PyAny>>,
+        max_bytes: Given<'_, '_>,
+        cancel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let seed = match seed {
-            Some(seed) => seed.0 as u64,
+        let max_bytes = max_bytes.count("max_bytes", 200)?;
+        let seed = match argument::optional_count(seed, "seed")? {
+            Some(seed) => seed as u64,
             None => py.import("random")?.call_method1("getrandbits", (64,))?.extract()?,
         };
         let limit = self.max_flat_states(py)?;
-        Ok(PyBytes::new(py, &interruptible(py, None, || self.core().random_member(seed, max_bytes.0, limit))?))
+        let cancel = cancel::argument(cancel)?;
+        Ok(PyBytes::new(py, &interruptible(py, cancel, || self.core().random_member(seed, max_bytes, limit))?))
     }
 
     /// The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states.
-    #[pyo3(signature = (max_states=Count(500)), text_signature = "($self, max_states=500)")]
-    fn automaton(&self, py: Python<'_>, max_states: Count) -> PyResult<language::PyAutomaton> {
-        language::automaton(py, &self.core(), max_states.0, self.max_flat_states(py)?)
+    #[pyo3(signature = (max_states=LEFT_OUT, cancel=None), text_signature = "($self, max_states=500, cancel=None)")]
+    fn automaton(
+        &self,
+        py: Python<'_>,
+        max_states: Given<'_, '_>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<language::PyAutomaton> {
+        let (max_states, cancel) = (max_states.count("max_states", 500)?, cancel::argument(cancel)?);
+        language::automaton(py, &self.core(), (max_states, self.max_flat_states(py)?), cancel)
     }
 
     /// A shortest output of this index that ``other`` refuses, or ``None`` if ``other`` accepts all of them.
-    fn witness_not_in<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_not_in(&other.core(), limit))?))
+    #[pyo3(signature = (other, cancel=None))]
+    fn witness_not_in<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(language::bytes(py, self.witness(py, another(other)?, cancel::argument(cancel)?, Index::witness_not_in)?))
     }
 
     /// A shortest output that both indexes accept, or ``None`` if there is none.
-    fn witness_in_both<'py>(&self, py: Python<'py>, other: &PyIndex) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let limit = self.max_flat_states(py)?;
-        Ok(language::bytes(py, interruptible(py, None, || self.core().witness_in_both(&other.core(), limit))?))
+    #[pyo3(signature = (other, cancel=None))]
+    fn witness_in_both<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(language::bytes(py, self.witness(py, another(other)?, cancel::argument(cancel)?, Index::witness_in_both)?))
     }
 
     /// Whether every output of this index is one of ``other``.
-    fn is_subset_of(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
-        let limit = self.max_flat_states(py)?;
-        interruptible(py, None, || Ok(self.core().witness_not_in(&other.core(), limit)?.is_none()))
+    #[pyo3(signature = (other, cancel=None))]
+    fn is_subset_of(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        self.accepted_by(py, another(other)?, cancel::argument(cancel)?)
     }
 
     /// Whether both indexes accept exactly the same outputs.
-    fn is_equivalent_to(&self, py: Python<'_>, other: &PyIndex) -> PyResult<bool> {
-        Ok(self.is_subset_of(py, other)? && other.is_subset_of(py, self)?)
+    #[pyo3(signature = (other, cancel=None))]
+    fn is_equivalent_to(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let (other, cancel) = (another(other)?, cancel::argument(cancel)?);
+        Ok(self.accepted_by(py, other, cancel)? && other.accepted_by(py, self, cancel)?)
     }
 
     /// Make now what guides would make on first use. The answers stay the same.
@@ -368,17 +440,18 @@ impl PyIndex {
     fn build(
         &self,
         py: Python<'_>,
-        threads: Option<Count>,
-        progress: Option<Py<PyAny>>,
-        cancel: Option<&Bound<'_, PyCancelToken>>,
+        threads: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let threads = argument::optional_count(threads, "threads")?;
+        let progress = progress.map(|call| argument::callable(call, "progress")).transpose()?;
+        let cancel = cancel::argument(cancel)?;
         let max_states = self.max_flat_states(py)?;
         let (core, recipe) = (self.core(), self._recipe(py)?);
         let over = core.vocabulary().clone();
         let remake = Box::new(move || pickle_recipe::compile(&recipe, &over));
-        if let Some(built) =
-            build::build(py, &core, remake, threads.map(|n| n.0), max_states, progress.as_ref(), cancel)?
-        {
+        if let Some(built) = build::build(py, &core, remake, threads, max_states, progress.as_ref(), cancel)? {
             *self.core.write().unwrap_or_else(|p| p.into_inner()) = built;
         }
         Ok(())
@@ -396,8 +469,9 @@ impl PyIndex {
     ///
     /// Returns how many masks were made, or ``None`` with ``background``. Raises ``ArgumentError`` if ``max_ms`` is no
     /// positive number.
-    #[pyo3(signature = (max_ms=5.0, background=false))]
-    fn warm_up(&self, py: Python<'_>, max_ms: f64, background: bool) -> PyResult<Option<usize>> {
+    #[pyo3(signature = (max_ms=LEFT_OUT, background=LEFT_OUT), text_signature = "($self, max_ms=5.0, background=False)")]
+    fn warm_up(&self, py: Python<'_>, max_ms: Given<'_, '_>, background: Given<'_, '_>) -> PyResult<Option<usize>> {
+        let (max_ms, background) = (max_ms.number("max_ms", 5.0)?, background.flag("background", false)?);
         warm_up::warm_up(py, &self.core(), max_ms, background)
     }
 
@@ -438,8 +512,9 @@ impl PyIndex {
     /// ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
     /// (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
     /// take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
-    #[pyo3(signature = (path, tables=false))]
-    fn save(&self, py: Python<'_>, path: PathBuf, tables: bool) -> PyResult<()> {
+    #[pyo3(signature = (path, tables=LEFT_OUT), text_signature = "($self, path, tables=False)")]
+    fn save(&self, py: Python<'_>, path: &Bound<'_, PyAny>, tables: Given<'_, '_>) -> PyResult<()> {
+        let (path, tables) = (argument::path(path, "path")?, tables.flag("tables", false)?);
         let make = if tables { Some(self.max_flat_states(py)?) } else { None };
         store::save(py, path, &self.core(), self._recipe(py)?, make)
     }
@@ -450,7 +525,11 @@ impl PyIndex {
     /// compiled when it is first needed. An index that was not built is compiled now. Never change such a file in
     /// place; ``save`` replaces it.
     #[classmethod]
-    fn load(class: &Bound<'_, PyType>, path: PathBuf, vocabulary: &Bound<'_, PyVocabulary>) -> PyResult<PyIndex> {
+    fn load(class: &Bound<'_, PyType>, path: &Bound<'_, PyAny>, vocabulary: &Bound<'_, PyAny>) -> PyResult<PyIndex> {
+        let (path, vocabulary) = (
+            argument::path(path, "path")?,
+            argument::instance::<PyVocabulary>(vocabulary, "vocabulary", "an interlock.Vocabulary")?,
+        );
         let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
         let method = pickle_recipe::method_of(&recipe).unwrap_or_default();
         let vocabulary = vocabulary.clone().unbind();
@@ -544,6 +623,11 @@ impl PyIndex {
     fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyDict>) -> Bound<'py, Self> {
         slf
     }
+}
+
+/// The index that was given as `other`.
+fn another<'a>(other: &'a Bound<'_, PyAny>) -> PyResult<&'a PyIndex> {
+    Ok(argument::instance::<PyIndex>(other, "other", "an interlock.Index")?.get())
 }
 
 /// The bytes of `state`: equal only for equal states of indexes with the same fingerprint.

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::error::Error;
 use crate::index::Index;
-use crate::python::runtime::cancel::interruptible;
+use crate::python::runtime::cancel::{PyCancelToken, interruptible};
 
 /// A source, a target, and the byte ranges (both ends included) that lead from one to the other.
 type Edge = (u32, u32, Vec<(u8, u8)>);
@@ -32,8 +32,13 @@ impl PyAutomaton {
 }
 
 /// `Index.automaton`.
-pub fn automaton(py: Python<'_>, index: &Index, max_states: usize, limit: usize) -> PyResult<PyAutomaton> {
-    interruptible(py, None, || {
+pub fn automaton(
+    py: Python<'_>,
+    index: &Index,
+    (max_states, limit): (usize, usize),
+    cancel: Option<&Bound<'_, PyCancelToken>>,
+) -> PyResult<PyAutomaton> {
+    interruptible(py, cancel, || {
         let flat = index.flat(limit)?;
         if flat.len() > max_states {
             return Err(Error::limit("states of the automaton", max_states as u64, flat.len() as u64));
@@ -46,8 +51,13 @@ pub fn automaton(py: Python<'_>, index: &Index, max_states: usize, limit: usize)
 }
 
 /// `Index.language_size`.
-pub fn size<'py>(py: Python<'py>, index: &Index, limit: usize) -> PyResult<Bound<'py, PyAny>> {
-    match interruptible(py, None, || index.language_size(limit))? {
+pub fn size<'py>(
+    py: Python<'py>,
+    index: &Index,
+    limit: usize,
+    cancel: Option<&Bound<'py, PyCancelToken>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match interruptible(py, cancel, || index.language_size(limit))? {
         None => py.import("math")?.getattr("inf"),
         Some(n) => {
             let bytes = PyBytes::new(py, &n.to_le_bytes());

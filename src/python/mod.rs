@@ -12,6 +12,7 @@ mod build;
 mod compile;
 pub mod convert;
 mod errors;
+mod events;
 mod guide;
 mod index;
 mod language;
@@ -38,6 +39,8 @@ mod core_module {
     #[pymodule_export]
     use crate::python::convert::limits::{_restore_limits, PyLimits};
     #[pymodule_export]
+    use crate::python::events::{_capture, _force, _forget_events, _has_captures, _new_events, _note_events};
+    #[pymodule_export]
     use crate::python::guide::{_restore_guide, PyGuide};
     #[pymodule_export]
     use crate::python::index::PyIndex;
@@ -53,7 +56,9 @@ mod core_module {
     #[pymodule_export]
     use crate::python::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]
-    use crate::python::vocabulary::{_load_vocabulary, _restore_vocabulary, _vocabulary_with_model, PyVocabulary};
+    use crate::python::vocabulary::{
+        _load_vocabulary, _restore_vocabulary, _vocabulary_of_document, _vocabulary_with_model, PyVocabulary,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

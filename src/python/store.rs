@@ -17,6 +17,7 @@ use crate::error::{ErrorKind, Result};
 use crate::index::from_artifact::StoredIndex;
 use crate::index::{Index, report};
 use crate::python::convert::limits::{_restore_limits, PyLimits};
+use crate::python::convert::source::FilePath;
 use crate::python::convert::{pickle_recipe, source};
 use crate::python::errors::{detached, of_kind};
 use crate::python::runtime::cancel::interruptible;
@@ -89,9 +90,9 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
 
 /// Check every section of an index pack. The fingerprints of its vocabulary and its index, and its recipe.
 #[pyfunction]
-pub fn _verify_pack(py: Python<'_>, path: PathBuf) -> PyResult<(String, String, String)> {
+pub fn _verify_pack(py: Python<'_>, path: FilePath) -> PyResult<(String, String, String)> {
     let pack = detached(py, || {
-        let pack = Pack::open(&path, PackKind::Index)?;
+        let pack = Pack::open(&path.0, PackKind::Index)?;
         pack.verify()?;
         IndexPack::unpack(&pack)
     })?;
@@ -100,8 +101,8 @@ pub fn _verify_pack(py: Python<'_>, path: PathBuf) -> PyResult<(String, String, 
 
 /// Check a vocabulary pack from its first byte to its last, and that it is true. Its fingerprint.
 #[pyfunction]
-pub fn _verify_vocabulary(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    Ok(hex(&detached(py, || crate::artifact::vocabulary::verify(&path))?))
+pub fn _verify_vocabulary(py: Python<'_>, path: FilePath) -> PyResult<String> {
+    Ok(hex(&detached(py, || crate::artifact::vocabulary::verify(&path.0))?))
 }
 
 /// The key under which a store keeps the index of a recipe: BLAKE3 over it, the vocabulary's fingerprint, the format

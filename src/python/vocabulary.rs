@@ -1,6 +1,5 @@
 //! `interlock.Vocabulary`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
@@ -9,10 +8,12 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::compile::index_cache::CompileCache;
 use crate::error::ErrorKind;
-use crate::python::convert::ids::{Count, TokenId, TokenIds};
+use crate::python::convert::argument;
+use crate::python::convert::ids::{TokenId, TokenIds};
+use crate::python::convert::source::FilePath;
 use crate::python::errors::{detached, of_kind};
 use crate::python::runtime::registry;
-use crate::vocab::load::{LoadOptions, load_file, model_of_json, model_of_sentencepiece};
+use crate::vocab::load::{AddedToken, LoadOptions, load_file, load_object, model_of_sentencepiece};
 use crate::vocab::{ModelParts, Vocabulary, VocabularyOptions};
 
 /// The bytes of every token, which ids end an output, and the width of the logits.
@@ -82,13 +83,13 @@ impl PyVocabulary {
         tokens: &Bound<'_, PyAny>,
         eos_token_ids: &Bound<'_, PyAny>,
         special_token_ids: Option<&Bound<'_, PyAny>>,
-        size: Option<Count>,
+        size: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let tokens = bytes_of_tokens(tokens)?;
         let eos_token_ids = TokenIds::one_or_several(eos_token_ids, "eos_token_ids")?;
         let special_token_ids =
             special_token_ids.map(|ids| TokenIds::one_or_several(ids, "special_token_ids")).transpose()?;
-        Self::make(py, tokens, eos_token_ids, special_token_ids, size.map(|n| n.0), None)
+        Self::make(py, tokens, eos_token_ids, special_token_ids, argument::optional_count(size, "size")?, None)
     }
 
     /// The vocabulary of a tokenizer: transformers (fast or slow), ``tokenizers.Tokenizer``, ``tiktoken.Encoding``,
@@ -108,12 +109,12 @@ impl PyVocabulary {
         class: &Bound<'py, PyType>,
         tokenizer: &Bound<'py, PyAny>,
         eos_token_ids: Option<&Bound<'py, PyAny>>,
-        size: Option<Count>,
+        size: Option<&Bound<'py, PyAny>>,
         special_token_ids: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         // Tokenizer libraries are Python objects of many shapes; telling them apart is work for Python.
         let reader = class.py().import("interlock.tokenizers")?.getattr("from_tokenizer")?;
-        reader.call1((tokenizer, eos_token_ids, size.map(|n| n.0), special_token_ids))
+        reader.call1((tokenizer, eos_token_ids, argument::optional_count(size, "size")?, special_token_ids))
     }
 
     /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF.
@@ -128,16 +129,17 @@ impl PyVocabulary {
         class: &Bound<'py, PyType>,
         path: &Bound<'py, PyAny>,
         eos_token_ids: Option<&Bound<'py, PyAny>>,
-        size: Option<Count>,
+        size: Option<&Bound<'py, PyAny>>,
         special_token_ids: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reader = class.py().import("interlock.tokenizers")?.getattr("from_file")?;
-        reader.call1((path, eos_token_ids, size.map(|n| n.0), special_token_ids))
+        reader.call1((path, eos_token_ids, argument::optional_count(size, "size")?, special_token_ids))
     }
 
     /// Write this vocabulary, and how its tokenizer encodes, to a file that ``load`` maps: as a whole or not at all.
     /// ``ArtifactError`` if it cannot be written.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let path = argument::path(path, "path")?;
         detached(py, || crate::artifact::vocabulary::save(&self.core, &path))
     }
 
@@ -146,7 +148,8 @@ impl PyVocabulary {
     /// The file is mapped, not read: processes that load one file share its memory. Never change such a file in place;
     /// ``save`` replaces it, which leaves those who mapped the old one undisturbed.
     #[classmethod]
-    fn load(class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<PyVocabulary> {
+    fn load(class: &Bound<'_, PyType>, path: &Bound<'_, PyAny>) -> PyResult<PyVocabulary> {
+        let path = argument::path(path, "path")?;
         let core = detached(class.py(), || {
             let pack = crate::artifact::Pack::open(&path, crate::artifact::PackKind::Vocabulary)?;
             // A vocabulary that this process has already keeps its caches; the file is checked all the same.
@@ -204,8 +207,8 @@ impl PyVocabulary {
 
     /// The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError`` if
     /// an id is out of range.
-    fn decode<'py>(&self, py: Python<'py>, ids: TokenIds) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = ids.known(py, ErrorKind::Vocabulary, "token id")?;
+    fn decode<'py>(&self, py: Python<'py>, ids: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let ids = TokenIds::several(ids, "ids")?.known(py, ErrorKind::Vocabulary, "token id")?;
         let bytes = detached(py, || self.core.decode(&ids))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -314,34 +317,33 @@ fn unpack((pattern, whole, nfc, ids, merges, added, ranks, bytes): Packed) -> Mo
 
 /// Make a vocabulary that knows how its tokenizer encodes; ``Vocabulary.from_tokenizer`` calls it.
 ///
-/// ``document`` is a ``tokenizer.json`` and ``sentencepiece`` a model; else ``pattern``, ``ids`` and ``added`` are
-/// those of a tiktoken encoding.
+/// ``sentencepiece`` is a model; else ``pattern``, ``ids`` and ``added`` are those of a tiktoken encoding.
 #[pyfunction]
-#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, document=None, pattern=None, ids=None, added=None,
+#[pyo3(signature = (tokens, eos_token_ids, special_token_ids, size=None, pattern=None, ids=None, added=None,
                     sentencepiece=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn _vocabulary_with_model(
     py: Python<'_>,
     tokens: Vec<Bound<'_, PyBytes>>,
-    eos_token_ids: TokenIds,
-    special_token_ids: TokenIds,
-    size: Option<Count>,
-    document: Option<&str>,
+    eos_token_ids: &Bound<'_, PyAny>,
+    special_token_ids: &Bound<'_, PyAny>,
+    size: Option<&Bound<'_, PyAny>>,
     pattern: Option<String>,
     ids: Option<Vec<u32>>,
     added: Option<Vec<u32>>,
     sentencepiece: Option<&[u8]>,
 ) -> PyResult<PyVocabulary> {
-    let parts = match (document, pattern, ids) {
-        (Some(document), ..) => model_of_json(document.as_bytes()),
+    let parts = match (pattern, ids) {
         _ if sentencepiece.is_some() => sentencepiece.and_then(model_of_sentencepiece),
-        (None, Some(pattern), Some(ids)) => {
+        (Some(pattern), Some(ids)) => {
             let added = added.unwrap_or_default();
             Some(ModelParts { pattern, whole: true, ids, added, ..ModelParts::default() })
         }
         _ => None,
     };
-    PyVocabulary::make(py, tokens, eos_token_ids, Some(special_token_ids), size.map(|n| n.0), parts)
+    let eos = TokenIds::several(eos_token_ids, "eos_token_ids")?;
+    let special = TokenIds::several(special_token_ids, "special_token_ids")?;
+    PyVocabulary::make(py, tokens, eos, Some(special), argument::optional_count(size, "size")?, parts)
 }
 
 /// Rebuild a pickled vocabulary; ``pickle`` calls it.
@@ -387,24 +389,64 @@ pub fn _restore_vocabulary(
 #[pyo3(signature = (path, eos_token_ids=None, size=None, special_token_ids=None))]
 pub fn _load_vocabulary(
     py: Python<'_>,
-    path: PathBuf,
-    eos_token_ids: Option<TokenIds>,
-    size: Option<Count>,
-    special_token_ids: Option<TokenIds>,
+    path: FilePath,
+    eos_token_ids: Option<&Bound<'_, PyAny>>,
+    size: Option<&Bound<'_, PyAny>>,
+    special_token_ids: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyVocabulary> {
-    let known = |ids: Option<TokenIds>, what: &str| {
-        ids.map(|ids| ids.known(py, ErrorKind::Vocabulary, &format!("{what}: id"))).transpose()
+    let known = |ids: Option<&Bound<'_, PyAny>>, what: &str| {
+        let known = |ids| TokenIds::several(ids, what)?.known(py, ErrorKind::Vocabulary, &format!("{what}: id"));
+        ids.map(known).transpose()
     };
     let options = LoadOptions {
         eos: known(eos_token_ids, "eos_token_ids")?,
         special: known(special_token_ids, "special_token_ids")?.unwrap_or_default(),
-        size: size.map(|n| n.0),
+        size: argument::optional_count(size, "size")?,
     };
-    let core = detached(py, || {
-        let core = load_file(&path, options)?;
-        crate::compile::prepare(&core)?;
-        crate::compile::rehearse(&core);
-        Ok(core)
-    })?;
+    let core = detached(py, || shared(load_file(&path.0, options)?))?;
     Ok(PyVocabulary::over(core))
+}
+
+/// Make the vocabulary of a ``tokenizers.Tokenizer``; ``Vocabulary.from_tokenizer`` calls it.
+///
+/// ``document`` is its ``to_str()``, and ``added`` its added tokens: id, content, what it spells, and whether it is
+/// special. ``keeps_numbers`` says whether their ids are those in the document. With ``cuts``, tokens beyond ``size``
+/// are left out.
+#[pyfunction]
+#[pyo3(signature = (document, added, keeps_numbers, eos_token_ids, special_token_ids, size=None, cuts=false))]
+#[allow(clippy::too_many_arguments)]
+pub fn _vocabulary_of_document(
+    py: Python<'_>,
+    document: &str,
+    added: Vec<(u32, String, Vec<u8>, bool)>,
+    keeps_numbers: bool,
+    eos_token_ids: &Bound<'_, PyAny>,
+    special_token_ids: &Bound<'_, PyAny>,
+    size: Option<&Bound<'_, PyAny>>,
+    cuts: bool,
+) -> PyResult<PyVocabulary> {
+    let options = LoadOptions {
+        eos: Some(TokenIds::several(eos_token_ids, "eos_token_ids")?.known(
+            py,
+            ErrorKind::Vocabulary,
+            "eos_token_ids: id",
+        )?),
+        special: TokenIds::several(special_token_ids, "special_token_ids")?.known(
+            py,
+            ErrorKind::Vocabulary,
+            "special_token_ids: id",
+        )?,
+        size: argument::optional_count(size, "size")?,
+    };
+    let token = |(id, content, bytes, special)| AddedToken { id, content, bytes, special };
+    let added = added.into_iter().map(token).collect();
+    let core = detached(py, || shared(load_object(document, added, keeps_numbers, options, cuts)?))?;
+    Ok(PyVocabulary::over(core))
+}
+
+/// A vocabulary with what all its indexes share.
+fn shared(core: Arc<Vocabulary>) -> crate::error::Result<Arc<Vocabulary>> {
+    crate::compile::prepare(&core)?;
+    crate::compile::rehearse(&core);
+    Ok(core)
 }

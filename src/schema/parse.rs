@@ -6,6 +6,7 @@
 //! which keyword counts where.
 
 mod children;
+mod envelope;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -49,6 +50,7 @@ pub fn parse_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Res
     };
     let root = ReferenceTarget { doc: 0, node: TapeId::ROOT, pointer: String::new(), dynamic: None };
     let root = parser.reach(&root, ScopeId::EMPTY)?;
+    envelope::refuse(&parser.docs.doc(0).tape)?;
     parser.unknown_dialect();
     while let Some(&place) = parser.places.get(parser.schemas.len()) {
         parser.schema(place)?;
@@ -246,13 +248,16 @@ impl Object<'_, '_> {
                 let id = self.reference(keyword, value)?;
                 self.out.refs.push(id);
             }
-            Keyword::Id
-            | Keyword::OldId
-            | Keyword::Anchor
-            | Keyword::DynamicAnchor
-            | Keyword::RecursiveAnchor
-            | Keyword::Defs
-            | Keyword::Definitions => {}
+            // What they mean was read before: see `resolve`.
+            Keyword::Id | Keyword::OldId | Keyword::Anchor | Keyword::DynamicAnchor => {
+                keywords::string(tape, value)?;
+            }
+            Keyword::RecursiveAnchor => {
+                keywords::boolean(tape, value)?;
+            }
+            Keyword::Defs | Keyword::Definitions => {
+                keywords::object(tape, value)?;
+            }
 
             Keyword::AllOf => self.out.all_of = self.list(key, value)?,
             Keyword::AnyOf => self.out.any_of = Some(self.list(key, value)?),

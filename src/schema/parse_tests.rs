@@ -358,3 +358,43 @@ fn uris_join_as_in_rfc_3986() {
     assert_eq!(uri::join("http://h", "x"), "http://h/x");
     assert_eq!(uri::join("urn:uuid:1", "urn:x:../y"), "urn:x:../y");
 }
+
+#[test]
+fn envelopes_of_interfaces_are_refused() {
+    for (text, way) in [
+        (r#"{"name":"user","strict":true,"schema":{"type":"object"}}"#, r#"["schema"]"#),
+        (r#"{"schema":true}"#, r#"["schema"]"#),
+        (r#"{"type":"json_schema","json_schema":{"name":"n","schema":{}}}"#, r#"["json_schema"]["schema"]"#),
+        (r#"{"type":"function","function":{"name":"f","parameters":{}}}"#, r#"["function"]["parameters"]"#),
+        (r#"{"name":"f","description":"d","input_schema":{}}"#, r#"["input_schema"]"#),
+        (r#"{"format":{"type":"json_schema","schema":{}}}"#, r#"["format"]["schema"]"#),
+    ] {
+        let error = refused(text);
+        assert_eq!(error.kind(), ErrorKind::Schema, "{text}");
+        assert!(error.to_string().contains(way), "{error}");
+    }
+    // One keyword makes a schema of it, and so does `$schema`; what holds no schema is no envelope.
+    for text in [
+        r#"{"type":"object","schema":{}}"#,
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","schema":{}}"#,
+        r#"{"name":"f","parameters":[]}"#,
+        r#"{"schema":5}"#,
+        r#"{"properties":{"schema":{"schema":{}}}}"#,
+    ] {
+        parse(text);
+    }
+}
+
+#[test]
+fn identifiers_have_a_type() {
+    for (text, keyword) in [
+        (r#"{"$schema":5}"#, "$schema"),
+        (r#"{"$id":[]}"#, "$id"),
+        (r#"{"$anchor":5}"#, "$anchor"),
+        (r#"{"$defs":[]}"#, "$defs"),
+        (r#"{"properties":{"a":{"$dynamicAnchor":1}}}"#, "$dynamicAnchor"),
+    ] {
+        let error = refused(text);
+        assert!(error.kind() == ErrorKind::Schema && error.to_string().contains(keyword), "{error}");
+    }
+}

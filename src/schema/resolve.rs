@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::schema::drafts::{Draft, Keyword, SchemaDialect, Shape, custom_dialect, metaschema};
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
+use crate::schema::keywords;
 use crate::schema::location_path::{PathStep, Trail};
 use crate::schema::uri;
 use crate::util::hash::SeededMap;
@@ -424,7 +425,7 @@ impl<'t> Documents<'t> {
     /// The dialect that `$schema` at `node` names. `None` where there is no `$schema`.
     fn dialect_at(&mut self, tape: &Tape<'t>, node: TapeId, pointer: &str) -> Result<Option<SchemaDialect>> {
         let Some(value) = tape.get(node, "$schema") else { return Ok(None) };
-        let Some(uri) = tape.string(value) else { return Ok(None) };
+        let uri = keywords::string(tape, value).map_err(|e| e.at_pointer(pointer, "$schema"))?;
         if let Some(draft) = Draft::of_uri(uri) {
             return Ok(Some(SchemaDialect::of(draft)));
         }

@@ -2,6 +2,7 @@
 //! back, threads, mapped files, cancelling.
 
 pub mod append_vec;
+pub(crate) mod bits;
 pub(crate) mod bounded_cache;
 pub mod cancel;
 pub mod fork_guard;

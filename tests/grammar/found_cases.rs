@@ -5,6 +5,16 @@ use interlock::{GrammarOptions, GuideOptions, Index, Lexer, Limits};
 use crate::random_grammar::FIRST_SPECIAL;
 use crate::random_grammars::vocabularies;
 
+/// The blanks take all that follows, and another blank would have to come: nothing is accepted. Terminals that are
+/// ignored and named by rules as well were taken for ones that let everything follow.
+#[test]
+fn an_ignored_terminal_of_a_rule_takes_what_must_follow() {
+    let grammar = "start: BLANKS \" a\"\nBLANKS: /[ \\n]+/\n%ignore BLANKS";
+    let options = GrammarOptions { lexer: Some(Lexer::Dynamic), ..GrammarOptions::default() };
+    let index = Index::from_grammar(grammar, &vocabularies()[0].0, &options, &Limits::default());
+    assert_eq!(index.err().map(|error| error.kind()), Some(interlock::ErrorKind::Unsatisfiable));
+}
+
 /// Only a special token can follow, because what must not follow as text is all that the grammar has besides. The search
 /// for a completion tried bytes only, so everything before the token was masked.
 #[test]

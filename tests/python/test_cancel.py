@@ -22,7 +22,8 @@ def works(vocabulary):
 
 
 def language_size(vocabulary, cancel):
-    interlock.Index.from_json_schema(RECURSIVE, vocabulary, limits=NO_LIMITS, cancel=cancel).language_size()
+    index = interlock.Index.from_json_schema(RECURSIVE, vocabulary, limits=NO_LIMITS, cancel=cancel)
+    index.language_size(cancel=cancel)
 
 
 def builds(vocabulary, cancel):
@@ -58,7 +59,7 @@ def test_a_signal_ends_the_work(name, byte_vocabulary):
     works(byte_vocabulary)
 
 
-@pytest.mark.parametrize("name", ["pattern", "schema", "build"])
+@pytest.mark.parametrize("name", ["pattern", "schema", "language", "build"])
 def test_a_token_ends_the_work(name, byte_vocabulary):
     token = interlock.CancelToken()
     assert not token.is_cancelled and "cancelled" not in repr(token)
@@ -93,13 +94,21 @@ def test_a_token_in_another_thread(byte_vocabulary):
 
 def test_a_cancelled_token_lets_nothing_begin(byte_vocabulary):
     token = interlock.CancelToken()
-    assert interlock.Index.from_regex("a", byte_vocabulary, cancel=token)
+    index = interlock.Index.from_regex("a", byte_vocabulary, cancel=token)
     token.cancel()
     for make in [
         lambda: interlock.Index.from_regex("a", byte_vocabulary, cancel=token),
         lambda: interlock.Index.from_choices(["a"], byte_vocabulary, cancel=token),
         lambda: interlock.Index.from_json_schema({}, byte_vocabulary, cancel=token),
         lambda: interlock.Index.from_regex("ab", byte_vocabulary).build(cancel=token),
+        lambda: index.language_size(cancel=token),
+        lambda: index.shortest_member(cancel=token),
+        lambda: index.random_member(cancel=token),
+        lambda: index.automaton(cancel=token),
+        lambda: index.witness_not_in(index, cancel=token),
+        lambda: index.witness_in_both(index, cancel=token),
+        lambda: index.is_subset_of(index, cancel=token),
+        lambda: index.is_equivalent_to(index, cancel=token),
     ]:
         with pytest.raises(interlock.CancelledError):
             make()

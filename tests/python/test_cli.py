@@ -1,5 +1,7 @@
-"""The command line, run as a subprocess: normal use, ``--json``, bad input, exit codes, interruption."""
+"""The command line, here and as a subprocess: normal use, ``--json``, bad input, exit codes, interruption."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -14,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 import interlock
+import interlock.cli
 from interlock.cli import files
 from interlock.cli.sources import extract
 
@@ -36,8 +39,29 @@ def folder(tmp_path):
     return tmp_path
 
 
+def here(folder, *args, stdin=None):
+    """A command in this process, which saves the import of a new one; the rest is what a process of its own sees."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    given = io.TextIOWrapper(io.BytesIO((stdin or "").encode()), encoding="utf-8")
+    before, handler = (sys.stdin, sys.argv, Path.cwd()), signal.getsignal(signal.SIGTERM)
+    os.chdir(folder)
+    try:
+        sys.stdin, sys.argv = given, ["interlock", *args]
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = interlock.cli.main()
+            except SystemExit as ended:
+                code = ended.code or 0
+    finally:
+        sys.stdin, sys.argv = before[:2]
+        os.chdir(before[2])
+        signal.signal(signal.SIGTERM, handler)
+    texts = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return subprocess.CompletedProcess(args, code, *texts)
+
+
 def run(folder, *args, code=0, stdin=None):
-    done = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, input=stdin, timeout=60)
+    done = here(folder, *args, stdin=stdin)
     assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
     return done

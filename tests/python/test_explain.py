@@ -210,3 +210,23 @@ def test_places_of_values():
         for part in pointer.split("/")[1:]:
             value = value[int(part)] if isinstance(value, list) else value[part.replace("~1", "/")]
         assert json.loads(text[node.start : node.end], parse_float=Decimal) == value
+
+
+def test_a_string_that_has_ended_is_explained_while_its_document_goes_on():
+    schema = {
+        "properties": {
+            "zip": {"type": "string", "pattern": "^[0-9]{5}$"},
+            "mail": {"type": "string", "format": "email"},
+        }
+    }
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary())
+
+    def said(text):
+        return explain(index, text).problems[0].message
+
+    assert said('{"zip": "1234"') == '`zip`: "1234" does not match the pattern ^[0-9]{5}$'
+    assert said('{"zip": "1234"}') == '`zip`: "1234" does not match the pattern ^[0-9]{5}$'
+    # What the engine leaves out of one format is no reason elsewhere.
+    assert "hostname" not in said('{"zip": "12345678')
+    # A string that is open could go on.
+    assert "not JSON" in said('{"mail": "ada')

@@ -238,3 +238,29 @@ def test_min_tokens_with_a_budget(vocabulary: interlock.Vocabulary) -> None:
     assert guide.num_tokens == 4
     with pytest.raises(interlock.ArgumentError):
         index.guide(min_tokens=-1)
+
+
+def test_any_spelling_of_forced_bytes(byte_vocabulary):
+    """Of a tokenizer that is not known nothing is canonical; the longest tokens that fit spell what is certain."""
+    words = [bytes([i]) for i in range(256)] + [b"", b"true", b"tr", b'{"ok', b'":', b'":t', b"e}"]
+    vocabulary = interlock.Vocabulary(words, eos_token_ids=[256])
+    schema = {
+        "type": "object",
+        "properties": {"ok": {"const": True}},
+        "required": ["ok"],
+        "additionalProperties": False,
+    }
+    index = interlock.Index.from_json_schema(schema, vocabulary, whitespace="compact")
+    guide = index.guide()
+    assert guide.forced_tokens() == []
+    assert guide.forced_tokens(canonical=False) == [259, 261, ord("r"), ord("u"), 262]
+    assert guide.num_tokens == 0 and guide.forced_bytes() == b'{"ok":true}'
+    # Behind a draft, and where the text goes on after a choice.
+    assert guide.forced_tokens([259, 260], canonical=False) == [257, ord("}")]
+    assert guide.forced_tokens([ord("x")], canonical=False) == []
+    assert guide.advance_many(guide.forced_tokens(canonical=False)) == 5 and guide.must_stop
+    assert guide.forced_tokens(canonical=False) == []
+    either = interlock.Index.from_regex("abc(d|e)fg", vocabulary).guide()
+    assert either.forced_tokens(canonical=False) == list(b"abc")
+    assert either.forced_tokens(list(b"abcd"), canonical=False) == list(b"fg")
+    assert interlock.Index.from_regex("[ab]c", byte_vocabulary).guide().forced_tokens(canonical=False) == []

@@ -240,3 +240,21 @@ def test_special_tokens(word_vocabulary):
     guide.rollback(1)
     guide.advance(special)
     assert guide.advance_many(b"no") == 2 and guide.must_stop
+
+
+def test_what_no_token_holds_is_never_written():
+    """Many vocabularies lack control characters. Texts of any characters are those that the vocabulary can write."""
+    tokens = [bytes([i]) if i not in (4, 0xF1) else b"" for i in range(256)] + [b""]
+    lacking = interlock.Vocabulary(tokens, eos_token_ids=[256])
+    guide = interlock.Index.from_grammar('start: "(" start ")" | /[^()]*/', lacking, lexer="any").guide()
+    allowed = set(guide.allowed_token_ids().tolist())
+    assert {5, 0xED, 0xF0, 0xF2} <= allowed and not {4, 0xF1} & allowed
+    text = "(\x05\ud7ff\ue000\U0003ffff)".encode()
+    assert guide.advance_many(text) == len(text) and guide.must_stop
+    assert interlock.Index.from_grammar('start: "(" start ")" | /\\x04|b/', lacking).guide().advance_many(b"(b)") == 3
+    with pytest.raises(interlock.UnsatisfiableError):
+        interlock.Index.from_grammar('start: "(" start ")" | /\\x04/', lacking)
+    # A byte that longer tokens hold may lead to a place that no token leads out of.
+    longer = interlock.Vocabulary([*tokens, b"a\x04"], eos_token_ids=[256])
+    with pytest.raises(interlock.VocabularyError, match="0x04"):
+        interlock.Index.from_grammar('start: "(" start ")" | /[^()]*/', longer, lexer="any")

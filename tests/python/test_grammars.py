@@ -17,7 +17,6 @@ from interlock._recipe import Recipe
 from interlock.drawing import draw
 from interlock.drawing.grammar_outline import outline
 from interlock.explain import explain
-from interlock.generators.budgets import budget_of
 from interlock.generators.requests import openai_request, structured_fields
 from interlock.grammar_syntax import syntax_of
 from interlock.output_types import InvalidOutputError, output_type_of
@@ -156,13 +155,54 @@ def test_a_generator_writes_a_grammar():
     generator = ScriptedGenerator({"Add.": "(1+22)*x, and so on", "Endless.": "1+1+1+1+1+1+1+1+1+(1+1"})
     grammar = interlock.Grammar(SUMS)
     assert generator("Add.", grammar, max_tokens=30) == "(1+22)*x"
-    assert budget_of(generator.index(grammar), 10) in (None, 10)
-    if budget_of(generator.index(grammar), 10) is None:
-        with pytest.raises(InvalidOutputError, match="allow more tokens"):
-            generator("Endless.", grammar, max_tokens=20)
+    for most in (8, 10, 20):
+        text = generator("Endless.", grammar, max_tokens=most)
+        assert grammar.accepts(text) and len(text) <= most
     # A regular grammar is a pattern, which has budgets.
     short = interlock.Grammar('start: "yes" | "no"')
     assert generator("Add.", short, max_tokens=10) in ("yes", "no")
+
+
+# --- budgets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lexer", ["any", "dynamic", "contextual"])
+@pytest.mark.parametrize("source", [SUMS, QUERY])
+def test_outputs_are_complete_within_a_budget(byte_vocabulary, source, lexer):
+    index = interlock.Index.from_grammar(source, byte_vocabulary, lexer=lexer)
+    rng = random.Random(lexer + source)
+    least = index.guide().min_tokens_to_finish()
+    with pytest.raises(interlock.BudgetError, match=str(least)):
+        index.guide(max_tokens=least - 1)
+    for most in (least, least + 1, least + 7, least + 40):
+        guide = index.guide(max_tokens=most)
+        while not guide.is_terminated:
+            assert guide.min_tokens_to_finish() <= most - guide.num_tokens
+            allowed = guide.allowed_token_ids()
+            # Blanks and open brackets are what an output never ends by.
+            wanted = [token for token in allowed if token < 256 and chr(token) in "( -"] or allowed
+            guide.advance(rng.choice(wanted if rng.random() < 0.7 else allowed))
+            if rng.random() < 0.1:
+                back = rng.randrange(guide.num_tokens)
+                twin = guide.fork()
+                twin.rollback(back)
+                again = index.guide(max_tokens=most)
+                again.advance_many(twin.tokens)
+                assert list(again.allowed_token_ids()) == list(twin.allowed_token_ids())
+        assert guide.num_tokens <= most + 1
+        text = bytes(guide.tokens[:-1]).decode()
+        assert interlock.Grammar(source, lexer=lexer).accepts(text), text
+
+
+def test_a_budget_counts_tokens_and_not_bytes():
+    words = [b"(", b")", b"((", b"))", b"ab", b"abab", b"+ab", b"a", b"b", b"+", b""]
+    vocabulary = interlock.Vocabulary(words, eos_token_ids=[10])
+    index = interlock.Index.from_grammar('start: "(" start ")" | "ab" ("+ab")*', vocabulary)
+    guide = index.guide(max_tokens=4)
+    assert guide.advance_many([2, 2]) == 1, "four brackets, a name and two times two brackets are five tokens"
+    assert sorted(guide.allowed_token_ids()) == [4, 7]
+    guide.advance(4)
+    assert sorted(guide.allowed_token_ids()) == [1, 3, 6]
 
 
 # --- why, samples, drawings -----------------------------------------------------------------------------------------

@@ -194,7 +194,11 @@ def test_legacy_form():
     tag = spec.read(legacy)
     assert tag == spec.read({"type": "structural_tag", **legacy})
     assert isinstance(tag.format, spec.TriggeredTags)
-    assert tag.format.tags[0].content.json_schema == {"type": "integer"}
+    assert tag.format.tags[0].content.json_schema == {"type": "integer"} and not tag.format.at_least_one
+    # SGLang has a field more, and servers write out what clients left out.
+    structures = [{"begin": "<f>", "schema": None, "end": "</f>"}]
+    dumped = spec.read({"type": "structural_tag", **legacy, "structures": structures, "at_least_one": True})
+    assert dumped.format.tags[0].content.json_schema is True and dumped.format.at_least_one
 
 
 def test_special_tokens_are_kept():

@@ -138,7 +138,8 @@ KINDS = [{"kind": "k0", "x": None}, {"kind": "k624", "yy": None}, {"kind": 'k111
 COMPACT = {"whitespace": "compact"}
 CONSTANTS = [
     pytest.param(tools(50), CALLS, COMPACT, True, id="tools"),
-    pytest.param(tools(50), CALLS, {"property_order": "any", **COMPACT}, True, id="tools in any order"),
+    # Alternatives in any order are stepped as one, with those that are left: too many sets for complete tables.
+    pytest.param(tools(50), CALLS, {"property_order": "any", **COMPACT}, False, id="tools in any order"),
     pytest.param({"type": "array", "items": tools(50)}, [CALLS], COMPACT, True, id="tools in an array"),
     pytest.param(tools(50), CALLS, {}, False, id="tools, too many states"),
     pytest.param(kinds(300), KINDS, COMPACT, True, id="enums"),

@@ -110,6 +110,23 @@ def test_rendered_calls_are_accepted(format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_calls_are_complete_within_a_budget(format):
+    specials = tuple(tool_format(format).special_tokens)
+    index = interlock.Index.from_tools(TOOLS, vocabulary(*specials), format=format, tool_choice="required")
+    least, draw = index.guide().min_tokens_to_finish(), random.Random(format)
+    for most in (least, least + 5, least + 60):
+        guide = index.guide(max_tokens=most)
+        while not guide.is_terminated:
+            allowed = [int(one) for one in guide.allowed_token_ids()]
+            # What opens more, and long texts.
+            pool = [one for one in allowed if one < 127 and chr(one) in '{[<"a'] or allowed
+            guide.advance(draw.choice(pool if draw.random() < 0.8 else allowed))
+        assert guide.num_tokens <= most + 1
+        free = index.guide()
+        assert free.advance_many(guide.tokens) == guide.num_tokens
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_random_outputs_are_calls(format):
     specials = tuple(tool_format(format).special_tokens)
     tag = structural_tag(TOOLS, format=format, tool_choice="required")
@@ -417,3 +434,23 @@ def test_response_formats(value, good, bad):
     index = interlock.Index.from_response_format(value, vocabulary())
     assert accepts(index, good)
     assert bad is None or not accepts(index, bad)
+
+
+def test_vocabularies_without_some_single_bytes():
+    """Free text leaves out the characters that the vocabulary cannot spell everywhere; every format compiles."""
+    tokens = [bytes([b]) for b in range(256) if b not in (4, 0x1D, 0xF1)] + [b"a\x04b", b"ab", b""]
+    vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[len(tokens) - 1])
+    ids = {token: i for i, token in enumerate(tokens)}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"s": {"type": "string"}}}}]
+    for name in interlock.tools.format_names():
+        interlock.Index.from_tools(tools, vocabulary, format=name)
+    guide = interlock.Index.from_tools(tools, vocabulary, format="hermes").guide()
+    assert guide.advance_many([ids[bytes([b])] for b in "text, é 😀\n".encode()]) == 14
+    assert guide.try_advance(ids[b"ab"]) and not guide.try_advance(ids[b"a\x04b"])
+    call = '<tool_call>\n{"name": "f", "arguments": {"s": "x"}}\n</tool_call>'
+    assert guide.advance_many([ids[bytes([b])] for b in call.encode()]) == len(call)
+    assert guide.is_accepting
+    # Delimiters that cannot be spelled are an error.
+    tag = {"type": "tag", "begin": "\x04", "content": {"type": "any_text"}, "end": "."}
+    with pytest.raises(interlock.InterlockError, match="single byte"):
+        interlock.Index.from_structural_tag(tag, vocabulary)

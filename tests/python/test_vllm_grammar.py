@@ -25,9 +25,9 @@ def rows():
     return Rows(Counts())
 
 
-def grammar(rows, pattern, vocabulary, budget=None, **given):
+def grammar(rows, pattern, vocabulary, budget=None, min_tokens=0, **given):
     index = interlock.Index.from_regex(pattern, vocabulary)
-    guide = index.guide(stop_token_ids=[EOS])
+    guide = index.guide(stop_token_ids=[EOS], min_tokens=min_tokens)
     return Grammar("r", guide, rows, [EOS], budget=budget, **given)
 
 
@@ -122,9 +122,10 @@ class Forcing:
     def __getattr__(self, name):
         return getattr(self._guide, name)
 
-    def forced_tokens(self):
+    def forced_tokens(self, after=()):
         self.asked += 1
-        return list(self._guide.forced_bytes())
+        fork = self._guide.fork()
+        return list(fork.forced_bytes()) if fork.advance_many(after) == len(after) else []
 
 
 def forcing(rows, pattern, vocabulary, **given):
@@ -170,15 +171,28 @@ def test_canonical_leaves_the_forced_token_alone(rows, word_vocabulary):
     index = interlock.Index.from_regex("yes!", word_vocabulary)
     stops = word_vocabulary.eos_token_ids
 
-    class Canonical(Forcing):
-        def forced_tokens(self):
-            return [yes, ord("!")][self._guide.num_tokens :]
+    def spell(text):
+        return [yes, ord("!"), ord("!")]
 
     free = Grammar("r", index.guide(), rows, stops)
-    g = Grammar("r", index.guide(), rows, stops, canonical=True)
-    g.guide = Canonical(g.guide)
+    g = Grammar("r", index.guide(), rows, stops, canonical=True, spell=spell)
     assert len(filled(free, word_vocabulary)) > 1 and filled(g, word_vocabulary) == {yes}
     assert g.validate_tokens([ord("y")]) == [] and g.validate_tokens([yes, ord("!")]) == [yes, ord("!")]
+
+
+def test_of_a_known_tokenizer_the_guide_itself_is_canonical(backend, monkeypatch):
+    """With jump-forward that is the default; the option says otherwise."""
+    for drafts, option, wanted in ((0, "auto", False), (4, "auto", True), (4, "0", False), (0, "1", True)):
+        backend.vllm_config.num_speculative_tokens = drafts
+        made = Backend(backend.vllm_config, Tokenizer(), backend.vocab_size, Options(canonical=option), Counts())
+        asked = []
+        index = SimpleNamespace(kind="regex", guide=lambda asked=asked, **given: asked.append(given) or FORCED_NOTHING)
+        monkeypatch.setattr(made, "_index", lambda source, deadline, index=index: index)
+        made.create(request(regex="a"), reasons=False)
+        assert made.canonical is wanted and all(given["canonical_forced"] is wanted for given in asked) and asked
+
+
+FORCED_NOTHING = SimpleNamespace(forced_bytes=lambda: b"")
 
 
 def test_forced_bytes_are_spelled_where_the_tokenizer_is_of_no_known_kind(rows, word_vocabulary):
@@ -209,6 +223,13 @@ def test_the_stop_token_has_room_where_it_can(byte_vocabulary):
         assert guide.advance_many([ord("a")] * 20) == longest
     with pytest.raises(interlock.BudgetError):
         guide_within(index, 2)
+
+
+def test_as_many_tokens_at_least_as_at_most(byte_vocabulary):
+    """vLLM counts the stop token among them, a guide does not."""
+    index = interlock.Index.from_regex("a*", byte_vocabulary)
+    guide = guide_within(index, 3, min_tokens=3)
+    assert guide.advance_many([ord("a")] * 3) == 2
 
 
 def test_a_budget_begins_when_reasoning_ends(rows, byte_vocabulary):
@@ -272,6 +293,13 @@ def test_the_backend_takes_the_budget_of_the_request(backend):
     g = backend.create(request(max_tokens=5000, regex="a{2,}"), reasons=False)
     assert g.guide.advance_many([ord("a")] * 200) == 96
     assert backend.counts.requests.value("regex") == 2
+
+
+def test_grammars_have_budgets(backend):
+    g = backend.create(request(max_tokens=6, grammar='start: "(" start ")" | "a"+'), reasons=False)
+    assert g.guide.advance_many([ord("(")] * 20) == 2
+    with pytest.raises(interlock.BudgetError):
+        backend.create(request(max_tokens=4, grammar='start: "(" "(" A ")" ")"\nA: /a/'), reasons=False)
 
 
 def test_an_engine_that_only_reads_prompts_has_no_budget(backend):

@@ -39,7 +39,7 @@ def test_options_come_from_the_environment():
             "INTERLOCK_VLLM_STATE_DIR": "/somewhere",
         }
     )
-    assert (made.whitespace, made.deadline, made.budget, made.canonical) == ("compact", 2.5, False, False)
+    assert (made.whitespace, made.deadline, made.budget, made.canonical) == ("compact", 2.5, False, "auto")
     assert made.limits_of_compile().max_depth == 7
 
 
@@ -278,6 +278,7 @@ def vllm(monkeypatch, byte_vocabulary):
         made[name] = types.ModuleType(name)
         vars(made[name]).update(contents)
         monkeypatch.setitem(sys.modules, name, made[name])
+        return made[name]
 
     pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     assert pydantic
@@ -302,6 +303,22 @@ def vllm(monkeypatch, byte_vocabulary):
     class SamplingParams(SimpleNamespace):
         def _validate_structured_outputs(self, model_config, structured_outputs_config, tokenizer):
             return "vLLM's own"
+
+    @dataclass
+    class ChatCompletionRequest:
+        structured_outputs: object = None
+        model_extra: dict = field(default_factory=dict)
+
+        def extract_structured_outputs(self):
+            return self.structured_outputs
+
+    @dataclass
+    class CompletionRequest(ChatCompletionRequest):
+        def extract_structured_outputs(self):
+            return self.structured_outputs
+
+    def refuse_payload(payload, *, parameter):
+        raise AssertionError("this compiles the tag in the loop that serves requests")
 
     class AsyncLLM:
         def __init__(self, vllm_config):
@@ -360,7 +377,11 @@ def vllm(monkeypatch, byte_vocabulary):
     module("vllm.config", StructuredOutputsConfig=StructuredOutputsConfig)
     module("vllm.engine.arg_utils", EngineArgs=EngineArgs)
     module("vllm.exceptions", VLLMValidationError=VLLMValidationError)
-    module("vllm.sampling_params", SamplingParams=SamplingParams)
+    module("vllm.sampling_params", SamplingParams=SamplingParams, StructuredOutputsParams=SimpleNamespace)
+    module("vllm.entrypoints.openai.chat_completion.protocol", ChatCompletionRequest=ChatCompletionRequest)
+    module("vllm.entrypoints.openai.completion.protocol", CompletionRequest=CompletionRequest)
+    base = module("vllm.entrypoints.generate.base.protocol", validate_structural_tag_payload=refuse_payload)
+    module("vllm.entrypoints.generate.base", protocol=base)
     module("vllm.v1.engine.async_llm", AsyncLLM=AsyncLLM)
     module("vllm.v1.structured_output", StructuredOutputManager=Manager)
     module(
@@ -373,7 +394,6 @@ def vllm(monkeypatch, byte_vocabulary):
 
     monkeypatch.setattr(backend_module, "vocabulary_of", lambda *given: byte_vocabulary)
     monkeypatch.setattr(options_module, "_current", Options(metrics=False))
-    monkeypatch.setenv("VLLM_ENFORCE_STRICT_TOOL_CALLING", "0")
     for name, value in {"_started": False, "_front_end": None, "_missing": []}.items():
         monkeypatch.setattr(plugin, name, value)
     return SimpleNamespace(**{name.rpartition(".")[2]: m for name, m in made.items()})
@@ -411,6 +431,48 @@ def test_nothing_happens_where_another_backend_is_used(vllm):
     asked = vllm.sampling_params.SamplingParams(structured_outputs=params(regex="a("))
     assert asked._validate_structured_outputs(MODEL, others.structured_outputs_config, object()) == "vLLM's own"
     assert asyncio.run(vllm.async_llm.AsyncLLM(others).add_request("r", "p", asked)) == ("r", None)
+
+
+@pytest.mark.parametrize("kind", ["ChatCompletionRequest", "CompletionRequest"])
+def test_older_fields_are_read(vllm, kind):
+    plugin.register()
+    vllm.arg_utils.EngineArgs(config(vllm)).create_engine_config()
+    request = getattr(sys.modules["vllm.entrypoints.openai.chat_completion.protocol"], kind, None) or getattr(
+        sys.modules["vllm.entrypoints.openai.completion.protocol"], kind
+    )
+    schema = {"type": "integer"}
+    for extra, wanted in (
+        (
+            {"guided_json": schema, "guided_whitespace_pattern": " ?"},
+            {"json": '{"type": "integer"}', "whitespace_pattern": " ?"},
+        ),
+        ({"guided_regex": "a+", "guided_decoding_backend": "outlines", "user": "me"}, {"regex": "a+"}),
+        ({"guided_choice": ["a", "b"]}, {"choice": ["a", "b"]}),
+        ({"guided_grammar": 'root ::= "a"'}, {"grammar": 'root ::= "a"'}),
+        ({"guided_json_object": True}, {"json_object": True}),
+    ):
+        asked = request(model_extra=dict(extra))
+        assert vars(asked.extract_structured_outputs()) == wanted
+        # vLLM asks more than once, and may have put another constraint there.
+        asked.structured_outputs = "a tool call"
+        assert asked.extract_structured_outputs() == "a tool call" and "user" in {*asked.model_extra, "user"}
+    assert request(model_extra={"user": "me", "guided_regex": None}).extract_structured_outputs() is None
+    for extra in (
+        {"guided_regex": "a", "guided_choice": ["a"]},
+        {"guided_whitespace_pattern": " "},
+        {"guided_jsno": 1},
+    ):
+        with pytest.raises(vllm.exceptions.VLLMValidationError):
+            request(model_extra=extra).extract_structured_outputs()
+    with pytest.raises(vllm.exceptions.VLLMValidationError, match="beside guided fields"):
+        request(structured_outputs="another", model_extra={"guided_regex": "a"}).extract_structured_outputs()
+
+
+def test_tags_are_not_compiled_by_vllms_own_check(vllm):
+    protocol = sys.modules["vllm.entrypoints.generate.base.protocol"]
+    plugin.register()
+    vllm.arg_utils.EngineArgs(config(vllm)).create_engine_config()
+    assert protocol.validate_structural_tag_payload("{}", parameter="structured_outputs") is None
 
 
 def test_requests_are_checked_before_the_engine(vllm):
@@ -482,8 +544,9 @@ class Forcing:
     def __getattr__(self, name):
         return getattr(self._guide, name)
 
-    def forced_tokens(self):
-        return list(self._guide.forced_bytes())
+    def forced_tokens(self, after=()):
+        fork = self._guide.fork()
+        return list(fork.forced_bytes()) if fork.advance_many(after) == len(after) else []
 
 
 def test_forced_tokens_are_added_to_drafts(vllm):

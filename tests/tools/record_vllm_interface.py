@@ -17,6 +17,9 @@ import sys
 from pathlib import Path
 
 FUNCTIONS = [
+    "vllm.entrypoints.generate.base.protocol:validate_structural_tag_payload",
+    "vllm.entrypoints.openai.chat_completion.protocol:ChatCompletionRequest.extract_structured_outputs",
+    "vllm.entrypoints.openai.completion.protocol:CompletionRequest.extract_structured_outputs",
     "vllm.engine.arg_utils:EngineArgs.create_engine_config",
     "vllm.sampling_params:SamplingParams._validate_structured_outputs",
     "vllm.v1.core.sched.scheduler:Scheduler.finish_requests",

@@ -1,11 +1,11 @@
 //! From a source to an index: sources that the caches know and those that they do not, builds, and vocabularies.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use interlock::artifact::{PackKind, Pack};
+use interlock::artifact::{Pack, PackKind};
 use interlock::index::prepare;
 use interlock::mask::vocab_tables::VocabTables;
 use interlock::{Vocabulary, VocabularyOptions};
-use interlock_benches::sources::{LARGE_GROUPS, self};
+use interlock_benches::sources::{self, LARGE_GROUPS};
 use interlock_benches::vocabulary::synthetic;
 
 fn compiling(c: &mut Criterion) {

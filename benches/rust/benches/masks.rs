@@ -3,7 +3,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use interlock::Guide;
 use interlock::mask::vocab_tables::VocabTables;
-use interlock_benches::sources::{LARGE_GROUPS, self};
+use interlock_benches::sources::{self, LARGE_GROUPS};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
 use std::hint::black_box;

@@ -13,6 +13,7 @@ of the document.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from typing import Any
 
@@ -90,6 +91,8 @@ def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tup
                     f"--ids: {part.strip()!r} is no token id; write numbers, as in 5018,606"
                 ) from None
         return ids, vocabulary.decode(ids)
+    if args.text is not None and os.path.isfile(args.text):
+        raise exits.UsageError(f"--text takes the output itself, and {args.text} is a file: leave out --text")
     data: bytes = args.text.encode("utf-8", "surrogateescape") if args.text is not None else files.read(args.given)
     data = data if args.text is not None else data.removesuffix(b"\n").removesuffix(b"\r")
     return Speller(vocabulary).spell(data), data

@@ -81,6 +81,8 @@ class Pool:
                 process.kill()
         for process in processes:
             process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
 
     def _serve(self, source: Iterator[Item]) -> None:
         process = None

@@ -13,6 +13,7 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe, byte_vocabulary
+from interlock.argument_types import require
 from interlock.drawing.automaton import Graph, bytewise, characters, counted, jumps
 from interlock.drawing.automaton_svg import automaton_svg
 from interlock.drawing.dot import automaton_dot, structure_dot
@@ -101,6 +102,7 @@ class Drawing:
 
     def text(self, suffix: str) -> str:
         """The drawing as a file of this kind holds it; ``ArgumentError`` for a suffix that is not in ``SUFFIXES``."""
+        require(suffix=(suffix, "text"))
         makers = {".svg": self.svg, ".html": self.html, ".mmd": self.mermaid, ".dot": self.dot}
         if suffix not in makers:
             raise interlock.ArgumentError(f"a drawing is written to {', '.join(SUFFIXES)}, not to {suffix or 'this'}")
@@ -108,6 +110,7 @@ class Drawing:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing to a file; the end of its name says the format: .svg, .html, .mmd (Mermaid) or .dot."""
+        require(path=(path, "path"))
         Path(path).write_text(self.text(Path(path).suffix.lower()), encoding="utf-8")
 
     @property
@@ -165,6 +168,7 @@ def draw(source: Any, form: str | None = None, title: str | None = None, max_sta
     Errors of a source are those of the ``Index`` method that compiles it; ``ArgumentError`` for a form that does not
     exist or does not fit. Costs milliseconds for a structure.
     """
+    require(title=(title, "text?"), max_states=(max_states, "count"))
     recipe = _recipe(source)
     structured = recipe.method in ("from_json_schema", "from_grammar")
     fitting = "structure" if structured else "jumps"

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
+from interlock.argument_types import require
+
 BLANKS = " \t\n\r"
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -76,6 +78,7 @@ def escaped(key: str) -> str:
 
 def parse(text: str) -> Node:
     """The value that ``text`` spells. ``NotJson`` says where it is none; ``RecursionError`` if it nests too deeply."""
+    require(text=(text, "text"))
     reader = _Reader(text)
     at = reader.blank(0)
     if at == len(text):
@@ -262,4 +265,5 @@ class _Reader:
 
 def line_column(text: str, at: int) -> tuple[int, int]:
     """Line and column, both from 1, of a character."""
+    require(text=(text, "text"), at=(at, "count"))
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

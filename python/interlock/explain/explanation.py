@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 from collections.abc import Callable
@@ -111,13 +112,24 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
     found = [problem for problem in found if problem.until >= at]
     if broken:  # What was still open could have gone on.
         unknown = ("additionalProperties", "unevaluatedProperties")
-        found = [p for p in found if p.until < broken.offset or p.keyword in unknown]
+        ended = _ends_with_a_string(text, document)
+        found = [p for p in found if p.until < broken.offset + ended or p.keyword in unknown]
     # Where nothing more may follow, the engine stops at the comma before it.
     if not any(not text[at : problem.start].strip(BLANKS + ",:") for problem in found):
         report = recipe.compile().report
         written = list(writing.reasons(text, document, at, recipe.compile, recipe.options, report))
         found = written + found
     return found + syntax
+
+
+def _ends_with_a_string(text: str, document: Node) -> bool:
+    """Whether a text that is cut off ends with a whole string, which cannot go on."""
+    for _, node in document.walk():
+        if node.kind == "string" and node.end == len(text):
+            with contextlib.suppress(ValueError):
+                json.loads(text[node.start :], strict=False)
+                return True
+    return False
 
 
 def validator_of(recipe: Recipe) -> Validator:

@@ -138,11 +138,17 @@ def _value(text: str, document: Node, at: int, report: list[Any], compiled: Comp
             yield _written("numbers", message, node.start, node.end, hint, pointer)
             return
         if node.kind == "string" and at > node.start:
-            rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format"]
+            rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format" and _names(r, pointer)]
             why = rows[0].reason if rows else "see the report of the index"
             message = f"{subject(pointer)}: less is accepted here than the schema says: {why}"
             yield _written("format" if rows else "", message, node.start, node.end, "", pointer)
             return
+
+
+def _names(row: Any, pointer: str) -> bool:
+    """Whether a row of the report can be about the value at ``pointer``: its place in the schema has the same key."""
+    keys = [part for part in pointer.split("/") if part and not part.isdigit()]
+    return not keys or keys[-1] in row.pointer.split("/")
 
 
 NUMBERS = {"numbers", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}

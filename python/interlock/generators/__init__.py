@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from interlock._core import ArgumentError
+from interlock.argument_types import require
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator, TextType
 from interlock.generators.stream import AsyncStream, Stream
 
@@ -62,6 +63,7 @@ def from_transformers(
         gen = interlock.from_transformers(model, tokenizer)
         user = gen("Make up a user.", User, max_tokens=100)
     """
+    require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     with _needs("transformers"):
         from interlock.generators.transformers import TransformersGenerator
 
@@ -80,6 +82,7 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
         gen = interlock.from_llama_cpp(llama_cpp.Llama("model.gguf", n_ctx=4096))
         answer = gen("Is water wet?", Literal["yes", "no"])
     """
+    require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     with _needs("llama-cpp"):
         from interlock.generators.llama_cpp import LlamaCppGenerator
 
@@ -98,6 +101,7 @@ def from_mlx_lm(model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat:
         gen = interlock.from_mlx_lm(*mlx_lm.load(folder))
         numbers = gen("Three primes.", list[int], max_tokens=40)
     """
+    require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     with _needs("mlx"):
         from interlock.generators.mlx_lm import MlxLmGenerator
 
@@ -115,6 +119,7 @@ def from_vllm(llm: Any, *, chat: bool | None = None) -> VllmGenerator:
         gen = interlock.from_vllm(vllm.LLM("Qwen/Qwen3-8B"))
         users = gen([f"Make up user {i}." for i in range(64)], User)
     """
+    require(chat=(chat, "flag?"))
     with _needs("vllm"):
         from interlock.generators.vllm import VllmGenerator
 
@@ -138,6 +143,7 @@ def from_openai(
     """
     from interlock.generators.openai import AsyncOpenAIGenerator, OpenAIGenerator, is_asynchronous
 
+    require(model=(model, "text"), server=(server, "text"))
     kind = AsyncOpenAIGenerator if is_asynchronous(client) else OpenAIGenerator
     return kind(client, model, server=server)
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.argument_types import require
 from interlock.generators.arguments import Message, Prompt, check_max_tokens, check_options, is_batch
 from interlock.generators.stream import Stream
 from interlock.output_types import Grammar, OutputType, output_type_of
@@ -52,6 +53,7 @@ class Generator(ABC):
     holds_model_as = "model"
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
+        require(whitespace=(whitespace, "text"))
         self._whitespace = whitespace
         self._types: OrderedDict[Any, OutputType[Any]] = OrderedDict()
 
@@ -132,6 +134,7 @@ class Generator(ABC):
         Other errors: ``ArgumentError`` for unsuitable arguments, ``UnsupportedError`` for a type that JSON cannot hold,
         ``InvalidOutputError`` where a check in Python, of the class itself, refuses the value, and those of ``Index``.
         """
+        require(stream=(stream, "flag"))
         if stream:
             return self.stream(prompt, output_type, max_tokens=max_tokens, **options)
         if is_batch(prompt):
@@ -178,13 +181,14 @@ class Generator(ABC):
     def stream(
         self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
     ) -> Stream[Any]:
-        """The text piece by piece, and its value at the end. One prompt. Errors are those of a call; those of the
-        arguments come at once.
+        """The text piece by piece, what is certain of its value meanwhile (``partial``), and its value at the end. One
+        prompt. Errors are those of a call; those of the arguments come at once.
         """
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
         output = self._prepared(output_type, max_tokens, options)
-        return Stream(self._pieces(prompt, output, max_tokens, options), output.parse)
+        pieces = self._pieces(prompt, output, max_tokens, options)
+        return Stream(pieces, output.parse, is_json=output.kind == "json_schema")
 
     def of_model(self, model: Any) -> Generator:
         """This generator with another model object of the same vocabulary; both share what was compiled."""

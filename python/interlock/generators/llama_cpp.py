@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.budgets import budget_of
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.output_types import OutputType
@@ -75,8 +74,7 @@ class LlamaCppGenerator(LocalGenerator):
     ) -> Any:
         chat = options.pop("chat", None)
         index = self.index(output)
-        kept = budget_of(index, max_tokens) is not None
-        shared = {"max_tokens": max_tokens, "budget": kept, "stream": stream, "canonical": True, **options}
+        shared = {"max_tokens": max_tokens, "stream": stream, "canonical": True, **options}
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
             return constrained(self.llama.create_chat_completion, index, messages=as_messages(prompt), **shared)
         return constrained(self.llama.create_completion, index, prompt, **shared)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.budgets import budget_of
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.output_types import OutputType
@@ -79,7 +78,7 @@ class MlxLmGenerator(LocalGenerator):
         if not ids:
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
         index = self.index(output)
-        mask = GuideLogitsProcessor(index, max_tokens=budget_of(index, max_tokens), canonical=True)
+        mask = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
         return self._written(ids, mask, max_tokens, seed, options)
 
     def _written(

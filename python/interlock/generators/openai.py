@@ -170,7 +170,8 @@ class AsyncOpenAIGenerator(_Requests):
         output = self._prepared(output_type, max_tokens, options)
         request, fields = self._call(prompt, output, max_tokens, options)
         _no_envelope(request)
-        return AsyncStream(self._async_pieces(fields, request, output, max_tokens), output.parse)
+        pieces = self._async_pieces(fields, request, output, max_tokens)
+        return AsyncStream(pieces, output.parse, is_json=output.kind == "json_schema")
 
     async def _one(self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]) -> str:
         request, fields = self._call(prompt, output, max_tokens, options)

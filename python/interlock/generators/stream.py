@@ -2,43 +2,87 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from interlock.generators.partial_json import partial_json
 
 __all__ = ["AsyncStream", "Stream"]
 
 T = TypeVar("T")
 
 
-class Stream(Iterator[str], Generic[T]):
-    """The pieces of one output as they come; ``value`` is what they make together.
+class _SoFar(Generic[T]):
+    """What both kinds of streams know of the output so far."""
 
-    Iterate over it for the text. ``value`` reads what is left and returns the parsed value. ``close`` stops the model;
-    so does leaving a ``with`` block.
-
-    >>> stream = Stream(iter(["[1, ", "2]"]), lambda text: [int(n) for n in text[1:-1].split(",")])
-    >>> for piece in stream:
-    ...     print(piece)
-    [1,\x20
-    2]
-    >>> stream.value
-    [1, 2]
-    """
-
-    def __init__(self, pieces: Iterator[str], parse: Callable[[str], T]) -> None:
-        self._pieces, self._parse = pieces, parse
+    def __init__(self, parse: Callable[[str], T], is_json: bool) -> None:
+        self._parse, self._is_json = parse, is_json
         self._text: list[str] = []
         self._value: list[T] = []
-
-    def __next__(self) -> str:
-        piece = next(self._pieces)
-        self._text.append(piece)
-        return piece
+        self._has_ended = False
 
     @property
     def text(self) -> str:
         """The text so far."""
         return "".join(self._text)
+
+    @property
+    def partial(self) -> Any:
+        """What is certain so far, as plain data: of JSON the members and elements that are there, and the beginning of
+        a string that is being written; of other outputs their text. ``None`` where nothing of JSON is certain yet.
+
+        Numbers are left out until something follows them, as are keys without a value. Linear in the text so far.
+        """
+        if not self._is_json:
+            return self.text
+        return json.loads(self.text) if self._has_ended else partial_json(self.text)
+
+
+class Stream(_SoFar[T], Iterator[str]):
+    """The pieces of one output as they come; ``value`` is what they make together.
+
+    Iterate over it for the text, or over ``partials()`` for what is certain of the value. ``value`` reads what is left
+    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block.
+
+    >>> stream = Stream(iter(["[1, ", "2]"]), lambda text: [int(n) for n in text[1:-1].split(",")], is_json=True)
+    >>> for piece in stream:
+    ...     print(piece, stream.partial)
+    [1,  [1]
+    2] [1, 2]
+    >>> stream.value
+    [1, 2]
+    """
+
+    def __init__(self, pieces: Iterator[str], parse: Callable[[str], T], *, is_json: bool = False) -> None:
+        super().__init__(parse, is_json)
+        self._pieces = pieces
+
+    def __next__(self) -> str:
+        try:
+            piece = next(self._pieces)
+        except StopIteration:
+            self._has_ended = True
+            raise
+        self._text.append(piece)
+        return piece
+
+    def partials(self) -> Iterator[Any]:
+        """``partial`` each time it has changed, and at last the whole as plain data. Reads the stream to its end.
+
+        >>> stream = Stream(iter(['{"name"', ': "A', 'da"', "}"]), str, is_json=True)
+        >>> list(stream.partials())
+        [{}, {'name': 'A'}, {'name': 'Ada'}]
+        """
+        last: Any = None
+        for _ in self:
+            found = self.partial
+            if found is not None and found != last:
+                last = found
+                yield found
+        found = self.partial
+        if found != last:
+            yield found
 
     @property
     def value(self) -> T:
@@ -61,23 +105,23 @@ class Stream(Iterator[str], Generic[T]):
         self.close()
 
 
-class AsyncStream(AsyncIterator[str], Generic[T]):
-    """The same from a backend that is asynchronous: ``async for piece in stream``, then ``await stream.value()``."""
+class AsyncStream(_SoFar[T], AsyncIterator[str]):
+    """The same from a backend that is asynchronous: ``async for piece in stream``, then ``await stream.value()``;
+    ``partial`` says what is certain in between.
+    """
 
-    def __init__(self, pieces: AsyncIterator[str], parse: Callable[[str], T]) -> None:
-        self._pieces, self._parse = pieces, parse
-        self._text: list[str] = []
-        self._value: list[T] = []
+    def __init__(self, pieces: AsyncIterator[str], parse: Callable[[str], T], *, is_json: bool = False) -> None:
+        super().__init__(parse, is_json)
+        self._pieces = pieces
 
     async def __anext__(self) -> str:
-        piece = await anext(self._pieces)
+        try:
+            piece = await anext(self._pieces)
+        except StopAsyncIteration:
+            self._has_ended = True
+            raise
         self._text.append(piece)
         return piece
-
-    @property
-    def text(self) -> str:
-        """The text so far."""
-        return "".join(self._text)
 
     async def value(self) -> T:
         """The value of the whole output; waits for the end. ``InvalidOutputError`` where the text makes none."""

@@ -15,7 +15,6 @@ import transformers
 
 from interlock._core import ArgumentError, BudgetError, Index, Vocabulary
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.budgets import budget_of
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.output_types import OutputType
@@ -149,11 +148,11 @@ class TransformersGenerator(LocalGenerator):
             options |= {
                 "custom_generate": jump_forward,
                 "constraints": index,
-                "max_tokens": budget_of(index, max_tokens),
+                "max_tokens": max_tokens,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
-            own = GuideLogitsProcessor(index, max_tokens=budget_of(index, max_tokens), canonical=True)
+            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
             options["logits_processor"] = [own, *options.get("logits_processor", [])]
         with _seeded(seed, self.model.device):
             out = self.model.generate(**inputs, **options)

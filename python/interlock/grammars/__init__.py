@@ -19,6 +19,7 @@ from importlib import resources
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.sql_names import FUNCTIONS, with_tables
 from interlock.grammars.xml_elements import with_elements
@@ -106,9 +107,14 @@ def sql(
         >>> [line for line in text.splitlines() if "student" in line]
         ['NAMED_1: /student\\\\b|"student"/i']
     """
+    if tables is not None and not isinstance(tables, Mapping):
+        raise TypeError(f"tables must map names of tables to lists of columns, not be {type(tables).__name__}")
+    if functions is not None and (isinstance(functions, str) or not isinstance(functions, Iterable)):
+        raise TypeError(f"functions must be names in a list, not {type(functions).__name__}")
     return load("sql", tables=tables, functions=functions)
 
 
 def _known(name: str) -> None:
+    require(name=(name, "text"))
     if name not in names():
         raise ArgumentError(f"there is no grammar {name!r}; there are {', '.join(names())}")

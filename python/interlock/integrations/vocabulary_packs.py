@@ -215,10 +215,4 @@ def _leave_newest(folder: Path) -> None:
 
 
 def _made(tokenizer: Any, size: int, stops: list[int], special: list[int]) -> Vocabulary:
-    table = tokenizers._read(tokenizer)
-    if max([*table.tokens, *table.special], default=-1) >= size:
-        table.tokens = {i: token for i, token in table.tokens.items() if i < size}
-        table.special = {i for i in table.special if i < size}
-        # The model of how the tokenizer encodes names tokens that are not there: then nothing is forced.
-        table.model = {}
-    return tokenizers._vocabulary(table, stops, special, size)
+    return tokenizers._vocabulary(tokenizers._read(tokenizer), stops, special, size, cuts=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from interlock._core import ArgumentError, Index, Vocabulary, VocabularyError
 from interlock._recipe import byte_vocabulary
+from interlock.argument_types import require
 from interlock.output_types.errors import InvalidOutputError
 
 __all__ = ["Grammar"]
@@ -42,6 +43,11 @@ class Grammar:
         if not isinstance(self.text, str):
             way = ": pass what the file holds, path.read_text()" if hasattr(self.text, "__fspath__") else ""
             raise ArgumentError(f"the text of a grammar is a str, not {type(self.text).__name__}{way}")
+        require(syntax=(self.syntax, "text"), start=(self.start, "text?"), lexer=(self.lexer, "text?"))
+        for name in ("imports", "grammars"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(f"{name} must map names to texts, and {type(given).__name__} is no mapping")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -55,6 +61,7 @@ class Grammar:
 
     def accepts(self, text: str) -> bool:
         """Whether ``text`` as a whole is one of this grammar. Compiles over bytes, once for each object."""
+        require(text=(text, "text"))
         return self._walk(text) == (True, len(text.encode()))
 
     def parse(self, text: str) -> str:
@@ -62,6 +69,7 @@ class Grammar:
 
         A grammar with special tokens is not checked: a text does not hold them.
         """
+        require(text=(text, "text"))
         try:
             accepted, taken = self._walk(text)
         except VocabularyError:

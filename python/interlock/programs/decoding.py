@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Index
-from interlock.generators.budgets import budget_of
 from interlock.masks import allocate_bitmask, apply_padded
 from interlock.programs.cached_model import CachedModel, common_length
 from interlock.programs.healing import LongerTokens
@@ -42,18 +41,13 @@ class Decoder:
         stopped: Callable[[bytes], bool] | None = None,
     ) -> bytes:
         """Generate one part behind ``transcript`` and return its bytes. ``stopped`` is asked after every token whether
-        the bytes so far are enough. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer. Where no budget
-        can be kept (``budget_of``), the part is cut after ``max_tokens``.
+        the bytes so far are enough. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer.
         """
         begun = len(transcript.data)
-        within = budget_of(index, max_tokens)
-        guide = index.guide(max_tokens=within, context_ids=transcript.ids)
+        guide = index.guide(max_tokens=max_tokens, context_ids=transcript.ids)
         healed = not guide.must_stop and self._heal(transcript, guide, sampler)
         while not guide.must_stop:
             if stopped is not None and stopped(transcript.data[begun:]):
-                break
-            left = max_tokens - guide.num_tokens
-            if within is None and left <= 0:
                 break
             run = self._forced(transcript, guide, healed)
             if not run:
@@ -61,7 +55,6 @@ class Decoder:
                 if token is None:
                     break
                 run = [token]
-            run = run if within is not None else run[:left]
             guide.advance_many(run)
             transcript.ids.extend(run)
         return transcript.data[begun:]

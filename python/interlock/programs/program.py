@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from interlock._core import ArgumentError
+from interlock.argument_types import require
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
 from interlock.programs.sampling import Sampler
@@ -51,9 +52,10 @@ class Program:
     ) -> None:
         if not isinstance(generator, LocalGenerator):
             raise ArgumentError(
-                f"a program needs a model in this process, from_transformers, from_llama_cpp or from_mlx_lm, not "
-                f"{type(generator).__name__}"
+                "the generator of a program is a model in this process, from_transformers, from_llama_cpp or "
+                f"from_mlx_lm, not {type(generator).__name__}"
             )
+        require(chat=(chat, "flag?"))
         check_options(sampling, _SAMPLING, "a program")
         self.generator = generator
         self.model = generator.cached_model()
@@ -121,6 +123,8 @@ class Program:
         check_max_tokens(max_tokens)
         check_options(sampling, _SAMPLING, "a program")
         output = self.generator.output_type(output_type)
+        if stop is not None and not isinstance(stop, Sequence):
+            raise ArgumentError(f"stop is a text, or a list of texts, not {type(stop).__name__}")
         stops = [stop] if isinstance(stop, str) else list(stop or ())
         if stops and output.kind != "text":
             raise ArgumentError(f"stop belongs to free text; {output.name} ends by itself")
@@ -164,6 +168,8 @@ class Program:
         if isinstance(options, str):
             raise ArgumentError("options are a list of texts, not a single text: did you mean [text]?")
         _check_name(name)
+        if not isinstance(options, Sequence | Mapping):
+            raise ArgumentError(f"options are a list of texts, or map texts to values, not {type(options).__name__}")
         texts = list(options)
         # The longest option, in tokens of one byte, is as long as an option can be.
         budget = max((len(text.encode()) for text in texts if isinstance(text, str)), default=1) or 1
@@ -188,6 +194,7 @@ class Program:
     @contextlib.contextmanager
     def capture(self, name: str) -> Iterator[None]:
         """Keep all text that is written inside the ``with`` block, fixed and generated, under ``name``."""
+        _check_name(name)
         begun = len(self._transcript.data)
         yield
         self.captures[name] = self._transcript.data[begun:].decode("utf-8", "replace")

@@ -9,6 +9,7 @@ from interlock.tools import template
 from interlock.tools.argument_writing import json_type
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.escapes import escape
+from interlock.tools.event_names import written_event
 from interlock.tools.grammar_text import literal, quoted_pattern, written_json
 from interlock.tools.schema_parts import (
     KINDS, ObjectPart, closed, combined, document, excluding, kinds_of, object_parts, refuse,
@@ -40,6 +41,11 @@ class ArgumentGrammar:
         self.place = f"{pointer}/json_schema"
         self.references: dict[str, str] = {}
         self.free: str | None = None
+        #: Values between delimiters are told apart for whoever reads the arguments.
+        self.reports = builder.inside == "arguments" and node.style.encoding == "tagged"
+
+    def reported(self, name: str, body: str, place: str) -> str:
+        return self.builder.event(name, body, place) if self.reports else body
 
     def root(self) -> str:
         if self.style.encoding == "json":
@@ -63,11 +69,12 @@ class ArgumentGrammar:
     def json(self, schema: Any, place: str, excludes: Sequence[str] = ()) -> str:
         """A JSON document of a schema."""
         node = self.node
-        asked: dict[str, Any] = {"json_allow_general_unicode_escapes": True}
+        asked: dict[str, Any] = {"json_allow_general_unicode_escapes": self.builder.json.any_escapes}
         if node.any_order:
             asked["property_order"] = "any"
-        if node.max_whitespace_cnt is not None:
-            asked["whitespace_pattern"] = f"[ \\n\\t\\r]{{0,{node.max_whitespace_cnt}}}"
+        most = self.builder.json.most_whitespace if node.max_whitespace_cnt is None else node.max_whitespace_cnt
+        if most is not None:
+            asked["whitespace_pattern"] = f"[ \\n\\t\\r]{{0,{most}}}"
         whole = excluding(document(schema, self.schema), excludes)
         if not isinstance(whole, Mapping):
             whole = {} if whole else {"not": {}}
@@ -227,7 +234,8 @@ class ArgumentGrammar:
         for after in template.literal_after(self.style.begin, "key"):
             if after and after in spelled:
                 raise refuse(f"the name {key!r} contains {after!r}, which ends a name in this style", place)
-        return self.delimited(self.style.begin, self.style.end, spelled, literal(spelled), schema, place)
+        report = ("member", key)
+        return self.delimited(self.style.begin, self.style.end, spelled, literal(spelled), schema, place, report)
 
     def other_parameter(self, schema: Any, declared: Sequence[str], place: str) -> str | None:
         if self.closes_by_name():
@@ -242,10 +250,13 @@ class ArgumentGrammar:
         later = one.replace(quoted_pattern("/"), "")
         spelled = [escape(name, self.style.key_escape) for name in declared]
         name = self.builder.terminal(f"/(?:{one}{entities})(?:{later}{entities})*/{_but(spelled)}", place)
-        return self.delimited(self.style.begin, self.style.end, "", name, schema, place)
+        name = self.reported(written_event("key", self.style.key_escape), name, place)
+        return self.delimited(self.style.begin, self.style.end, "", name, schema, place, ("member",))
 
-    def delimited(self, begin: str, end: str, spelled: str, key: str, schema: Any, place: str) -> str | None:
-        """A value between its delimiters."""
+    def delimited(
+        self, begin: str, end: str, spelled: str, key: str, schema: Any, place: str, report: tuple[str, ...]
+    ) -> str | None:
+        """A value between its delimiters. ``report`` is the event that they are, but for what an empty value is."""
         closer = template.fill(end, {"key": spelled}) if "key" in template.placeholders(end) else end
         bodies: list[str] = []
         for kind, kinds in self.type_texts(kinds_of(schema, self.schema), "type" in template.placeholders(begin)):
@@ -256,7 +267,11 @@ class ArgumentGrammar:
             return None
         lead = f"{self.blank()} " if self.style.whitespace else ""
         body = bodies[0] if len(bodies) == 1 else "(" + " | ".join(bodies) + ")"
-        return self.builder.rule(lead + body, place)
+        if not self.reports:
+            return self.builder.rule(lead + body, place)
+        kinds = kinds_of(schema, self.schema)
+        empty = next((kind for kind in ("string", "object", "array") if kind in kinds), "null")
+        return self.builder.event(written_event(report[0], empty, *report[1:]), lead + body, place)
 
     def type_texts(self, kinds: set[str], has_type: bool) -> list[tuple[str, set[str]]]:
         """What stands for ``${type}``, and the types of values that it stands for."""
@@ -275,13 +290,14 @@ class ArgumentGrammar:
         """A value of one of ``kinds`` in front of ``closer``: a raw string, or JSON."""
         bodies: list[str] = []
         if "string" in kinds:
-            bodies += self.raw_strings(schema, closer, place)
-            if (
+            is_any = (
                 not _says_anything(schema)
                 and kinds == set(KINDS)
                 and not self.style.nested
                 and not self.style.string_begin
-            ):
+            )
+            bodies += self.raw_strings(schema, closer, place, "any" if is_any else "string")
+            if is_any:
                 return bodies[0]
         left = kinds - {"string"}
         blank = f"{self.blank()} " if self.style.whitespace else ""
@@ -292,9 +308,10 @@ class ArgumentGrammar:
                 mapping = part if isinstance(part, Mapping) else {}
                 own = kinds_of(mapping, self.schema)
                 if "object" in left & own:
-                    bodies += self.nested_objects(mapping, part, spot)
+                    bodies += [self.reported("object", one, spot) for one in self.nested_objects(mapping, part, spot)]
                 if "array" in left & own:
-                    bodies.append(f"{self.nested_array(mapping, spot)} {blank}".strip())
+                    array = self.reported("array", self.nested_array(mapping, spot), spot)
+                    bodies.append(f"{array} {blank}".strip())
             left -= {"object", "array"}
         if left:
             asked = schema if isinstance(schema, Mapping) else {}
@@ -309,7 +326,7 @@ class ArgumentGrammar:
                     place,
                     [text for text in excludes if isinstance(text, str)] if left & {"object", "array"} else (),
                 )
-                bodies.append(f"{blank}{body} {blank}".strip())
+                bodies.append(f"{blank}{self.reported('json', body, place)} {blank}".strip())
         if not bodies:
             return None
         return (
@@ -354,9 +371,9 @@ class ArgumentGrammar:
             name = self.references[key] = self.builder.reserve()
             self.builder.kept.append(schema)
             _only_known(schema, place)
-            item = self.delimited(
-                self.style.item_begin, self.style.item_end, "", "", schema.get("items", True), f"{place}/items"
-            )
+            items = schema.get("items", True)
+            style = self.style
+            item = self.delimited(style.item_begin, style.item_end, "", "", items, f"{place}/items", ("item",))
             self.builder.define(name, self.items(item, schema, "", place), place)
         return self.references[key]
 
@@ -369,7 +386,7 @@ class ArgumentGrammar:
         body = f"{item} ({separator} {item}){more}"
         return body if least else f"({body})?"
 
-    def raw_strings(self, schema: Any, closer: str, place: str) -> list[str]:
+    def raw_strings(self, schema: Any, closer: str, place: str, report: str) -> list[str]:
         """The ways to write a string that is not quoted."""
         style, found = self.style, []
         blank = f"{self.blank()} " if style.whitespace else ""
@@ -383,7 +400,7 @@ class ArgumentGrammar:
                 texts = [
                     text for text in constants if isinstance(text, str) and not any(one in text for one in closers)
                 ]
-                found += [self.constant_string(text, blank) for text in texts]
+                found += [self.constant_string(text, blank, spot) for text in texts]
                 continue
             _only_known(mapping, spot)
             is_tight = bool(blank) and ("pattern" in mapping or "format" in mapping)
@@ -391,20 +408,20 @@ class ArgumentGrammar:
                 bare = self.builder.terminal(raw_string(mapping, spot, [*closers, "<", "&", "\n"]), spot)
                 inner = self.builder.terminal(raw_string(mapping, spot, [style.string_end, *self.node.excludes]), spot)
                 begin, end = self.builder.literal(style.string_begin), self.builder.literal(style.string_end)
+                bare, inner = self.reported(report, bare, spot), self.reported(report, inner, spot)
                 found.append(f"({bare} | {begin} {inner} {end})")
                 continue
-            body = self.builder.terminal(raw_string(mapping, spot, closers), spot)
+            body = self.reported(report, self.builder.terminal(raw_string(mapping, spot, closers), spot), spot)
             found.append(f"{blank}{body} {blank}".strip() if is_tight else body)
         return found
 
-    def constant_string(self, text: str, blank: str) -> str:
+    def constant_string(self, text: str, blank: str, place: str) -> str:
         """A string that is not quoted, as it is."""
         style = self.style
+        inner = self.reported("string", literal(text), place) if text else "()"
         if style.string_begin and set(text) & set("<&\n"):
-            return (
-                f"{self.builder.literal(style.string_begin)} {literal(text)} {self.builder.literal(style.string_end)}"
-            )
-        return f"{blank}{literal(text) if text else '()'} {blank}".strip()
+            return f"{self.builder.literal(style.string_begin)} {inner} {self.builder.literal(style.string_end)}"
+        return f"{blank}{inner} {blank}".strip()
 
     # --- values between brackets: Python and Gemma --------------------------------------------------------------
 

@@ -30,7 +30,8 @@ def call_tag(form: ToolFormat, notation: Notation, tool: Tool, strict: bool | No
     begin, ids = _split(form, notation.begin, name)
     end, end_ids = _split(form, notation.end, name)
     if ids or end_ids:
-        content = nodes.Sequence((*ids, content, *([nodes.ConstString(end)] if end_ids and end else []), *end_ids[:-1]))
+        inner = nodes.Tag("", content, ("",), nodes.Event("arguments"))
+        content = nodes.Sequence((*ids, inner, *([nodes.ConstString(end)] if end_ids and end else []), *end_ids[:-1]))
     closer = _text(end_ids[-1]) if end_ids else end
     return nodes.Tag(begin, content, (closer,), nodes.Event("call", tool.name))
 
@@ -45,7 +46,7 @@ def _split(form: ToolFormat, delimiter: str, name: str) -> tuple[str, list[nodes
     rest: list[nodes.Format] = []
     for kind, text in template.pieces(delimiter):
         if kind == "placeholder" and text == "id":
-            rest.append(nodes.Regex(form.id.pattern))
+            rest.append(nodes.Tag("", nodes.Regex(form.id.pattern), ("",), nodes.Event("id")))
         else:
             text = name if kind == "placeholder" else text
             if not rest:
@@ -86,7 +87,7 @@ def _custom(form: ToolFormat, inner: nodes.Format) -> nodes.Format:
         return nodes.Sequence((nodes.ConstString(f"{{{CUSTOM_INPUT}:"), quoted, nodes.ConstString("}")))
     values = {"key": escape(CUSTOM_INPUT, style.key_escape), "type": type_text(style, "")}
     begin, end = template.fill(style.begin, values), template.fill(style.end, values)
-    return nodes.Tag(begin, quoted, (end,))
+    return nodes.Tag(begin, quoted, (end,), nodes.Event("argument", CUSTOM_INPUT))
 
 
 def section(notation: Notation, tags: Sequence[nodes.Tag], counts: dict[str, Any]) -> nodes.Format:

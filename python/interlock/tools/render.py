@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from interlock.argument_types import require
 from interlock.tools import template
 from interlock.tools.argument_writing import write_arguments
 from interlock.tools.errors import ToolFormatError
@@ -30,6 +31,11 @@ class Call:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     id: str = field(default="", compare=False)
     """The identifier in the text, where the format has one."""
+
+    def __post_init__(self) -> None:
+        require(name=(self.name, "text"), id=(self.id, "text"))
+        if not isinstance(self.arguments, Mapping):
+            raise TypeError(f"arguments must be a dict of values by name, not {type(self.arguments).__name__}")
 
 
 def call_of(call: Call | Mapping[str, Any]) -> Call:
@@ -72,6 +78,9 @@ def render(
     >>> render("mistral", [Call("add", {"a": 1}), Call("now")], text="Let me see.")
     'Let me see.[TOOL_CALLS]add[ARGS]{"a": 1}[TOOL_CALLS]now[ARGS]{}'
     """
+    require(text=(text, "text"), reasoning=(reasoning, "text?"))
+    if isinstance(calls, str | Mapping) or not isinstance(calls, Iterable):
+        raise ToolFormatError(f"calls are a list of calls, not {type(calls).__name__}")
     form = tool_format(format)
     found = [call_of(call) for call in calls]
     thought = ""

@@ -60,6 +60,9 @@ def structural_tag(
     for name, value in (("parallel", parallel), ("unique", unique)):
         if not isinstance(value, bool):
             raise StructuralTagError(f"{name} is true or false, not {value!r}", f"/{name}")
+    for name, given in (("reasoning_is_open", reasoning_is_open), ("strict", strict)):
+        if given is not None and not isinstance(given, bool):
+            raise StructuralTagError(f"{name} is true, false or None, not {given!r}", f"/{name}")
     form = _format(format, tokenizer)
     chosen, mode, is_single = choose(tools_of(tools), tool_choice)
     builder = _Builder(form, chosen, mode, strict, _counts(parallel and not is_single, min_calls, max_calls, unique))
@@ -140,11 +143,12 @@ class _Builder:
             return self.calls()
         notations = self.embedded()
         triggers = tuple(dict.fromkeys(trigger for notation in notations for trigger in self.triggers(notation)))
-        plain = nodes.AnyText(tuple(dict.fromkeys((*self.excludes(), *triggers))))
+        excludes = tuple(dict.fromkeys((*self.excludes(), *self.call_tokens(notations, triggers))))
+        plain = nodes.AnyText(tuple(dict.fromkeys((*excludes, *triggers))))
         if self.mode == "none" or not triggers:
             return plain
         tags = tuple(tag for notation in notations for tag in self.embedded_tags(notation))
-        counts: dict[str, Any] = {"excludes": self.excludes()}
+        counts: dict[str, Any] = {"excludes": excludes}
         if any(notation.section_begin for notation in notations) or self.counts["max_calls"] == 1:
             # Bounds hold within a section, and a second section would begin to count again.
             counts["stop_after_first"] = self.is_bounded
@@ -153,6 +157,13 @@ class _Builder:
         found = nodes.TriggeredTags(triggers, tags, **counts)
         # The bounds are on calls, if any come.
         return nodes.Or((found, plain)) if found.min_calls else found
+
+    def call_tokens(self, notations: Sequence[Notation], triggers: Sequence[str]) -> list[str]:
+        """The special tokens that calls inside a section begin with. Where sections have no end, a text behind one that
+        holds such a token could be another call."""
+        begins = [notation.begin for notation in notations if notation.section_begin and not notation.section_end]
+        tokens = [token for token in self.form.special_tokens for begin in begins if begin.startswith(token)]
+        return [token for token in tokens if token not in triggers]
 
     def calls(self) -> nodes.Format:
         """The calls and nothing else, in any notation of the format."""

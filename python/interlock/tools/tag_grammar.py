@@ -5,21 +5,34 @@ The grammar is in Lark's notation and means what it means under ``lexer="any"``:
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
 from interlock.tools.argument_grammar import ArgumentGrammar
 from interlock.tools.ebnf_rules import lark_of_ebnf
 from interlock.tools.errors import StructuralTagError
+from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.quoted_grammar import quoted
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
 
-__all__ = ["GrammarBuilder", "MOST_UNIQUE", "TagGrammar", "grammar_of", "tag_grammar"]
+__all__ = [
+    "AnyVocabularyBuilder",
+    "GrammarBuilder",
+    "JsonWriting",
+    "MOST_UNIQUE",
+    "TagGrammar",
+    "grammar_of",
+    "special_names",
+    "tag_grammar",
+]
 
 #: Of more tags than this, "each at most once" has too many cases to be written out.
 MOST_UNIQUE = 8
@@ -56,41 +69,81 @@ def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str
     >>> vocabulary = interlock.Vocabulary([b"a", b"<e>", b""], eos_token_ids=[2], special_token_ids=[1])
     >>> tag = {"type": "tag", "begin": "a", "content": {"type": "any_text"}, "end": "<e>"}
     >>> print(grammar_of({"format": tag, "type": "structural_tag", "special_tokens": ["<e>"]}, vocabulary))
-    start: r1
+    start: r2
     T1: /.*/s & ~/.*(?:\\x{3c}e\\x{3e}).*/s
-    r1: "a" T1 <[1]>
+    r1[event="tag a"]: T1
+    r2: "a" r1 <[1]>
     <BLANKLINE>
     """
     return tag_grammar(tag, vocabulary, closed=closed).text
 
 
-def tag_grammar(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> TagGrammar:
-    """As ``grammar_of``, with the places that lines come from."""
+def tag_grammar(
+    tag: Any, vocabulary: Vocabulary, *, closed: bool = False, json: JsonWriting | None = None, spellable: str = ""
+) -> TagGrammar:
+    """As ``grammar_of``, with the places that lines come from. ``spellable`` is a terminal that holds every other one
+    down to characters that the vocabulary can spell (see ``interlock.tools.spellable``).
+    """
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed).build()
+    return GrammarBuilder(found, vocabulary, closed, json, spellable).build()
+
+
+@dataclass(frozen=True)
+class JsonWriting:
+    """How the JSON of a structural tag is written, where the tag does not say."""
+
+    most_whitespace: int | None = None
+    """How much may stand between its parts; ``None`` for any."""
+    any_escapes: bool = True
+    """Whether strings may have escapes that JSON does not need."""
+
+
+@functools.lru_cache(maxsize=2)
+def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
+    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
+    ids: dict[str, int] = {}
+    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
+        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+    return MappingProxyType(ids)
+
+
+@functools.lru_cache(maxsize=4)
+def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Finds the texts that are not empty, the longest of those that begin at one place."""
+    known = sorted((text for text in texts if text), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, known))) if known else None
 
 
 class GrammarBuilder:
     """Writes the rules of one structural tag."""
 
-    def __init__(self, tag: nodes.StructuralTag, vocabulary: Vocabulary, closed: bool) -> None:
-        self.tag, self.closed = tag, closed
-        self.ids: dict[str, int] = {}
-        for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
-            self.ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+    def __init__(
+        self,
+        tag: nodes.StructuralTag,
+        vocabulary: Vocabulary,
+        closed: bool,
+        json: JsonWriting | None = None,
+        spellable: str = "",
+    ) -> None:
+        self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
+        self.ids = special_names(vocabulary)
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
-        delimiters = sorted((text for text in tag.special_tokens if text in self.ids), key=len, reverse=True)
-        self.delimiters = delimiters
+        self.delimiters = _any_of(tuple(text for text in tag.special_tokens if text in self.ids))
         self.lines: list[tuple[str, str]] = []
         self.known: dict[Any, str] = {}
         self.kept: list[Any] = []
         self.count = itertools.count(1)
         self.terminals: dict[str, str] = {}
+        self.events: dict[tuple[str, str], str] = {}
+        #: What the place is inside of: "" at the top, where text is text.
+        self.inside: Literal["", "tag", "call", "arguments"] = ""
 
     def build(self) -> TagGrammar:
-        start = self.format(self.tag.format, (), "/format")
+        # Without any tag the output as a whole is text, which needs no reader.
+        whole = not holds_events(self.tag.format)
+        start = self.within("tag" if whole else "", self.tag.format, (), "/format")
         lines = [(f"start: {start}", "/format"), *self.lines]
         return TagGrammar("".join(f"{line}\n" for line, _ in lines), tuple(pointer for _, pointer in lines))
 
@@ -101,6 +154,26 @@ class GrammarBuilder:
         self.lines.append((f"{name}: {body}", pointer))
         return name
 
+    def event(self, name: str, body: str, pointer: str) -> str:
+        """A rule whose text is reported: ``name`` says as what."""
+        key = (name, body)
+        if key not in self.events:
+            rule = self.events[key] = f"r{next(self.count)}"
+            self.lines.append((f'{rule}[event="{name}"]: {body}', pointer))
+        return self.events[key]
+
+    def plain(self, body: str, pointer: str) -> str:
+        """What is text, unless it is inside of something else."""
+        return body if self.inside else self.event("text", body, pointer)
+
+    def within(self, place: Literal["", "tag", "call", "arguments"], node: Any, stops: Stops, pointer: str) -> str:
+        """The rule of a format inside of something."""
+        before, self.inside = self.inside, place
+        try:
+            return self.format(node, stops, pointer)
+        finally:
+            self.inside = before
+
     def reserve(self) -> str:
         return f"r{next(self.count)}"
 
@@ -110,7 +183,8 @@ class GrammarBuilder:
     def terminal(self, body: str, pointer: str) -> str:
         if body not in self.terminals:
             self.terminals[body] = f"T{len(self.terminals) + 1}"
-            self.lines.append((f"{self.terminals[body]}: {body}", pointer))
+            written = f"({body}) & {self.spellable}" if self.spellable else body
+            self.lines.append((f"{self.terminals[body]}: {written}", pointer))
         return self.terminals[body]
 
     def choice(self, parts: Iterable[str], pointer: str) -> str:
@@ -121,19 +195,14 @@ class GrammarBuilder:
 
     def pieces(self, text: str) -> list[str | int]:
         """``text`` as texts and ids of special tokens."""
+        if self.delimiters is None:
+            return [text] if text else []
         found: list[str | int] = []
-        plain = ""
         at = 0
-        while at < len(text):
-            token = next((one for one in self.delimiters if text.startswith(one, at)), None)
-            if token is None:
-                plain += text[at]
-                at += 1
-                continue
-            found += [plain, self.ids[token]] if plain else [self.ids[token]]
-            plain = ""
-            at += len(token)
-        return [*found, plain] if plain else found
+        for token in self.delimiters.finditer(text):
+            found += [text[at : token.start()], self.ids[token[0]]]
+            at = token.end()
+        return [piece for piece in (*found, text[at:]) if piece != ""]
 
     def literal(self, text: str) -> str:
         """A delimiter. ``""`` for one without characters."""
@@ -178,7 +247,7 @@ class GrammarBuilder:
 
     def format(self, node: Any, stops: Stops, pointer: str) -> str:
         """The rule of a format whose texts hold nothing of ``stops``."""
-        key = (id(node), stops)
+        key = (id(node), stops, self.inside)
         if key not in self.known:
             self.kept.append(node)
             self.known[key] = _WRITERS[type(node)](self, node, stops, pointer)
@@ -208,7 +277,7 @@ class GrammarBuilder:
     def any_text(self, node: nodes.AnyText, stops: Stops, pointer: str) -> str:
         if node.max_tokens is not None:
             raise UnsupportedError(f"at {pointer}/max_tokens: a text cannot be bounded in tokens yet; use max_chars")
-        return self.text((*node.excludes, *stops), pointer, node.max_chars)
+        return self.plain(self.text((*node.excludes, *stops), pointer, node.max_chars), pointer)
 
     def any_tokens(self, node: nodes.AnyTokens, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
@@ -219,10 +288,13 @@ class GrammarBuilder:
                     "that ends the tag; end it with a token"
                 )
             excluded += [self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)]
-            return self.rule(_other(excluded) + times(0, node.max_tokens), pointer)
-        return self.between(excluded, stops, pointer)
+            return self.plain(self.rule(_other(excluded) + times(0, node.max_tokens), pointer), pointer)
+        return self.plain(self.between(excluded, stops, pointer), pointer)
 
     def grammar(self, node: nodes.GrammarText, stops: Stops, pointer: str) -> str:
+        return self.plain(self.grammar_rule(node, pointer), pointer)
+
+    def grammar_rule(self, node: nodes.GrammarText, pointer: str) -> str:
         if node.syntax == "lark":
             return self.nested("%lark {\n" + node.grammar + "\n}", pointer)
         start, rules = lark_of_ebnf(node.grammar, f"g{next(self.count)}", node.syntax, self, f"{pointer}/grammar")
@@ -238,7 +310,13 @@ class GrammarBuilder:
         return name
 
     def json_schema(self, node: nodes.JsonSchema, stops: Stops, pointer: str) -> str:
-        return ArgumentGrammar(self, node, pointer).root()
+        return self.plain(ArgumentGrammar(self, node, pointer).root(), pointer)
+
+    def constant(self, node: nodes.ConstString, pointer: str) -> str:
+        body = self.rule(self.literal(node.value), pointer)
+        # Line ends and special tokens between parts are no text.
+        is_text = node.value.strip() and not any(token in node.value for token in self.tag.special_tokens)
+        return self.plain(body, pointer) if is_text else body
 
     def begin_of(self, tag: nodes.Tag, pointer: str) -> str:
         if isinstance(tag.begin, str):
@@ -253,12 +331,40 @@ class GrammarBuilder:
             inner: Stops = (tag.end,)
             end = f"<[{self.id_of(tag.end.token, f'{pointer}/end/token')}]>"
         else:
-            inner = tuple(one for one in tag.end if one) or stops
+            # Where the end may be missing, what ends the parts around the tag ends its text too.
+            inner = (*(one for one in tag.end if one), *(stops if "" in tag.end or not tag.end else ()))
             ends = [self.literal(one) for one in tag.end if one]
             end = ends[0] if len(ends) == 1 and "" not in tag.end else f"({' | '.join(ends)})" if ends else ""
             end += "?" if ends and "" in tag.end else ""
-        content = self.format(tag.content, inner, f"{pointer}/content")
-        return self.rule(" ".join(part for part in (begin, content, end) if part), pointer)
+        content = self.content(tag, inner, f"{pointer}/content")
+        body = " ".join(part for part in (begin, content, end) if part)
+        if tag.event is not None and tag.event.kind == "call":
+            return self.event("call", self.event(written_event("named", tag.event.name), body, pointer), pointer)
+        if tag.event is not None and tag.event.kind == "argument":
+            return self.event(written_event("member", "string", tag.event.name), body, pointer)
+        return self.rule(body, pointer)
+
+    def content(self, tag: nodes.Tag, stops: Stops, place: str) -> str:
+        """What stands inside a tag, reported as its event says."""
+        kind = tag.event.kind if tag.event is not None else ""
+        if kind == "call":
+            if marks_arguments(tag.content):
+                return self.within("call", tag.content, stops, place)
+            body = self.within("arguments", tag.content, stops, place)
+            return self.event(written_event("arguments", *encoding_of(tag.content)), body, place)
+        if kind == "arguments":
+            body = self.within("arguments", tag.content, stops, place)
+            return self.event(written_event("arguments", *encoding_of(tag.content)), body, place)
+        if kind == "argument":
+            return self.event("string", self.within("arguments", tag.content, stops, place), place)
+        if kind == "id":
+            return self.event("id", self.within("call", tag.content, stops, place), place)
+        if kind:
+            return self.event(kind, self.within("tag", tag.content, stops, place), place)
+        if self.inside or holds_events(tag.content):
+            return self.format(tag.content, stops, place)
+        begin = tag.begin if isinstance(tag.begin, str) else ""
+        return self.event(written_event("tag", begin), self.within("tag", tag.content, stops, place), place)
 
     # --- tags in text, tags after each other --------------------------------------------------------------------
 
@@ -266,13 +372,13 @@ class GrammarBuilder:
         return self.counted(node, stops, pointer, "", self.literal(node.separator), is_text=False)
 
     def triggered(self, node: nodes.TriggeredTags, stops: Stops, pointer: str) -> str:
-        text = self.text((*node.triggers, *node.excludes, *stops), pointer)
+        text = self.plain(self.text((*node.triggers, *node.excludes, *stops), pointer), pointer)
         return self.counted(node, stops, pointer, text, text, is_text=True)
 
     def token_triggered(self, node: nodes.TokenTriggeredTags, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.trigger_tokens, f"{pointer}/trigger_tokens")
         excluded += self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
-        text = self.between(excluded, stops, pointer)
+        text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.counted(node, stops, pointer, text, text, is_text=True)
 
     def counted(self, node: Any, stops: Stops, pointer: str, before: str, between: str, *, is_text: bool) -> str:
@@ -331,12 +437,13 @@ class GrammarBuilder:
         return behind(frozenset())
 
     def dispatch(self, node: nodes.Dispatch, stops: Stops, pointer: str) -> str:
-        text = self.text((*(one for one, _ in node.rules), *node.excludes, *stops), pointer)
+        text = self.plain(self.text((*(one for one, _ in node.rules), *node.excludes, *stops), pointer), pointer)
         return self.dispatched(node, [self.literal(one) for one, _ in node.rules], text, stops, pointer)
 
     def token_dispatch(self, node: nodes.TokenDispatch, stops: Stops, pointer: str) -> str:
         numbers = [self.id_of(token, f"{pointer}/rules/{index}/0") for index, (token, _) in enumerate(node.rules)]
-        text = self.between(numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens"), stops, pointer)
+        excluded = numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
+        text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.dispatched(node, [f"<[{number}]>" for number in numbers], text, stops, pointer)
 
     def dispatched(self, node: Any, begins: list[str], text: str, stops: Stops, pointer: str) -> str:
@@ -373,10 +480,12 @@ def _token(builder: GrammarBuilder, node: nodes.Token, stops: Stops, pointer: st
 
 
 _WRITERS: dict[type, Any] = {
-    nodes.ConstString: lambda b, node, stops, pointer: b.rule(b.literal(node.value), pointer),
+    nodes.ConstString: lambda b, node, stops, pointer: b.constant(node, pointer),
     nodes.JsonSchema: GrammarBuilder.json_schema,
     nodes.GrammarText: GrammarBuilder.grammar,
-    nodes.Regex: lambda b, node, stops, pointer: b.terminal(pattern(node.pattern), f"{pointer}/pattern"),
+    nodes.Regex: lambda b, node, stops, pointer: b.plain(
+        b.terminal(pattern(node.pattern), f"{pointer}/pattern"), pointer
+    ),
     nodes.AnyText: GrammarBuilder.any_text,
     nodes.Quoted: quoted,
     nodes.Token: _token,
@@ -395,3 +504,22 @@ _WRITERS: dict[type, Any] = {
     nodes.Dispatch: GrammarBuilder.dispatch,
     nodes.TokenDispatch: GrammarBuilder.token_dispatch,
 }
+
+
+class AnyVocabularyBuilder(GrammarBuilder):
+    """Writes the rules of a structural tag where no vocabulary is known: any special token may be named."""
+
+    def __init__(self, tag: nodes.StructuralTag, closed: bool, json: JsonWriting | None = None) -> None:
+        super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed, json)
+        self._named: dict[str, int] = {}
+
+    def id_of(self, token: int | str, pointer: str) -> int:
+        number = token if isinstance(token, int) else _FIRST_NAMED + len(self._named)
+        if isinstance(token, str):
+            number = self._named.setdefault(token, number)
+        self.special_ids.add(number)
+        return number
+
+
+#: Ids of named tokens where there is no vocabulary: beyond those of every vocabulary.
+_FIRST_NAMED = 1 << 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -12,7 +13,11 @@ from interlock._core import (
     InterlockError,
     PatternError,
     SchemaError,
+    UnsatisfiableError,
     Vocabulary,
+    VocabularyError,
+    check_grammar,
+    check_json_schema,
 )
 from interlock.grammar_syntax import syntax_of
 from interlock.tools import spec
@@ -20,10 +25,11 @@ from interlock.tools.errors import StructuralTagError
 from interlock.tools.response_format import response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
+from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import structural_tag
-from interlock.tools.tag_grammar import TagGrammar, tag_grammar
+from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
-__all__ = ["index_of_response_format", "index_of_structural_tag", "index_of_tools"]
+__all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
 
 def index_of_structural_tag(
@@ -32,42 +38,90 @@ def index_of_structural_tag(
     *,
     closed: bool = False,
     special_delimiters: bool = False,
+    json: JsonWriting | None = None,
     limits: Any = None,
     cancel: Any = None,
 ) -> Index:
-    """See ``Index.from_structural_tag``. ``special_delimiters`` takes all special tokens of the vocabulary for
-    ``special_tokens`` of the tag: clients of servers write delimiters as texts, whatever they are in the vocabulary."""
+    """See ``Index.from_structural_tag``.
+
+    ``special_delimiters`` takes all special tokens of the vocabulary for ``special_tokens`` of the tag: clients of
+    servers write delimiters as texts, whatever they are in the vocabulary. ``json`` says how JSON is written where the
+    tag does not.
+    """
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     if special_delimiters:
-        texts = (vocabulary.token_bytes(number) or b"" for number in vocabulary.special_token_ids)
-        named = (text.decode("utf-8", "replace") for text in texts if text)
-        found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys((*found.special_tokens, *named))))
+        named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
+        found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys(named)))
     work = {"limits": limits, "cancel": cancel}
     if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
-        return _whole_json(whole, vocabulary, closed, work)
-    grammar = tag_grammar(found, vocabulary, closed=closed)
+        return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
+    grammar = tag_grammar(found, vocabulary, closed=closed, json=json)
     try:
-        return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        try:
+            return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        except VocabularyError:
+            if not (known := spellable(vocabulary)):
+                raise
+            narrower = tag_grammar(found, vocabulary, closed=closed, json=json, spellable=known)
+            with contextlib.suppress(VocabularyError, UnsatisfiableError):  # The first error names the byte.
+                return Index.from_grammar(narrower.text, vocabulary, lexer="any", **work)
+            raise
     except CancelledError:
         raise
     except InterlockError as error:
-        raise _placed(error, grammar, vocabulary) from error
+        raise _placed(error, grammar, work) from error
 
 
-def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, work: Any) -> Index:
-    """An output that is one JSON document, with members in any order."""
-    schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
-    most = node.max_whitespace_cnt
-    whitespace = "flexible" if most is None else f"[ \\n\\t\\r]{{0,{most}}}"
+def check_structural_tag(
+    tag: Any, *, closed: bool = False, json: JsonWriting | None = None, limits: Any = None, cancel: Any = None
+) -> None:
+    """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
+    errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
+
+    >>> check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
+    """
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    work = {"limits": limits, "cancel": cancel}
+    if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
+        schema, options = _schema_of(whole, closed, json or JsonWriting())
+        try:
+            check_json_schema(schema, property_order="any", **options, **work)
+        except CancelledError:
+            raise
+        except InterlockError as error:
+            raise _moved(error, "/format/json_schema") from error
+        return
+    grammar = AnyVocabularyBuilder(found, closed, json).build()
     try:
-        return Index.from_json_schema(schema, vocabulary, whitespace, property_order="any", **work)
+        check_grammar(grammar.text, lexer="any", **work)
+    except CancelledError:
+        raise
+    except InterlockError as error:
+        raise _placed(error, grammar, work) from error
+
+
+def _schema_of(node: spec.JsonSchema, is_closed: bool, json: JsonWriting) -> tuple[Any, dict[str, Any]]:
+    """The schema of a whole document, and how it is written."""
+    schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
+    most = json.most_whitespace if node.max_whitespace_cnt is None else node.max_whitespace_cnt
+    options: dict[str, Any] = {} if most is None else {"whitespace": f"[ \\n\\t\\r]{{0,{most}}}"}
+    if not json.any_escapes:
+        options["spelling"] = "plain"
+    return schema, options
+
+
+def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, json: JsonWriting, work: Any) -> Index:
+    """An output that is one JSON document, with members in any order."""
+    schema, options = _schema_of(node, is_closed, json)
+    try:
+        return Index.from_json_schema(schema, vocabulary, property_order="any", **options, **work)
     except CancelledError:
         raise
     except InterlockError as error:
         raise _moved(error, "/format/json_schema") from error
 
 
-def _placed(error: InterlockError, grammar: TagGrammar, vocabulary: Vocabulary) -> InterlockError:
+def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
     if error.offset is not None:
         return _moved(error, grammar.pointer_at(error.offset))
@@ -76,7 +130,9 @@ def _placed(error: InterlockError, grammar: TagGrammar, vocabulary: Vocabulary) 
         if not is_document:
             continue
         try:
-            Index.from_grammar(f"start: %json {schema}", vocabulary, lexer="any")
+            check_grammar(f"start: %json {schema}", lexer="any", **work)
+        except CancelledError:
+            raise
         except InterlockError as own:
             if str(own) == str(error):
                 return _moved(error, pointer)

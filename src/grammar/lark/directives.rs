@@ -207,7 +207,7 @@ impl<'a> Parser<'a, '_> {
 
     /// What stands in brackets behind the name of a rule.
     pub fn attributes(&mut self) -> Result<Attributes> {
-        const KNOWN: [&str; 6] = ["lazy", "suffix", "stop", "capture", "max_tokens", "temperature"];
+        const KNOWN: [&str; 7] = ["lazy", "suffix", "stop", "capture", "max_tokens", "temperature", "event"];
         self.expect('[', "before the attributes")?;
         let mut found = Attributes::default();
         let mut seen: Vec<&str> = Vec::new();
@@ -230,8 +230,16 @@ impl<'a> Parser<'a, '_> {
                     return Err(self.error(at, format!("a value must stand behind {name:?}, as in {name}=...")));
                 }
                 ("capture", true) => match self.take()? {
+                    (Token::Text { raw, any_case: false }, at) if raw.chars().any(char::is_control) => {
+                        return Err(self.error(at, "the name of a capture has no control characters"));
+                    }
                     (Token::Text { raw, any_case: false }, _) => found.capture = Some(raw.to_owned()),
                     (_, at) => return Err(self.error(at, "the name of a capture is a text")),
+                },
+                // What structural tags say of their parts. No name of a capture begins so.
+                ("event", true) => match self.take()? {
+                    (Token::Text { raw, any_case: false }, _) => found.capture = Some(format!("\u{1}{raw}")),
+                    (_, at) => return Err(self.error(at, "an event is a text")),
                 },
                 ("max_tokens", true) => match self.take()? {
                     (Token::Number(n), at) => {

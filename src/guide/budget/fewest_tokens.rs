@@ -2,7 +2,7 @@
 
 use crate::index::IndexCore;
 use crate::mask::trie_kind::TrieKind;
-use crate::vocab::Trie;
+use crate::vocab::{Trie, Vocabulary};
 
 /// The tokens of an index that may be used, those with ids that `usable` takes.
 #[derive(Clone, Copy)]
@@ -19,6 +19,16 @@ impl<'a, U: Fn(u32) -> bool> FewestTokens<'a, U> {
     /// The vocabulary's trie.
     pub fn trie(&self) -> &'a Trie {
         self.inner.vocabulary.trie()
+    }
+
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &'a Vocabulary {
+        &self.inner.vocabulary
+    }
+
+    /// Whether a token may be used.
+    pub fn may_use(&self, token: u32) -> bool {
+        (self.usable)(token)
     }
 
     /// The child of a node of the vocabulary's trie.

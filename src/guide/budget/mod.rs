@@ -20,6 +20,8 @@ use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 mod affordable;
 pub(super) mod completions;
 mod fewest_tokens;
+mod grammar;
+mod grammar_positions;
 pub(super) mod plan;
 mod room;
 mod search;
@@ -85,18 +87,17 @@ impl Guide {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
-        if let IndexEngine::Grammar(_) = &self.index.0.engine {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "max_tokens: the outputs of a grammar can't be bounded yet",
-            ));
-        }
         let most = max_tokens as u64;
         let inner = &*self.index.0;
         let trie = inner.vocabulary.trie();
         // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
-        let spelled = inner.tables.spelling.is_none() && (0..=255).all(single);
+        let spelled = match &inner.engine {
+            IndexEngine::Grammar(grammar) => {
+                (0..=255u8).zip(grammar.program.used_bytes()).all(|(byte, used)| !used || single(byte))
+            }
+            _ => inner.tables.spelling.is_none() && (0..=255).all(single),
+        };
         // Tokens that end this output are no part of it, and bounds are those of all guides.
         let is_bounded = spelled
             && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())
@@ -136,12 +137,12 @@ impl Guide {
     /// The tokens that are left of the budget.
     pub(super) fn tokens_left(&self) -> Option<u64> {
         let budget = self.budget.as_ref()?;
-        Some(budget.max_tokens.saturating_sub(self.history.len()) as u64)
+        Some(budget.max_tokens.saturating_sub(self.own_tokens()) as u64)
     }
 
     /// Whether the budget is used up: only a stop token may follow.
     pub(super) fn is_spent(&self) -> bool {
-        self.budget.as_ref().is_some_and(|b| self.history.len() >= b.max_tokens)
+        self.budget.as_ref().is_some_and(|b| self.own_tokens() >= b.max_tokens)
     }
 
     /// Takes the tokens out of a row after which the output could not be completed within the budget.
@@ -154,6 +155,19 @@ impl Guide {
             return;
         }
         self.make_plan();
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            if self.has_room_grammar(row, left - 1) {
+                return;
+            }
+            self.make_plan();
+            self.price(row, left - 1);
+            let plan = self.budget.as_ref().and_then(|b| b.reserves.last()).and_then(|r| r.plan.as_ref());
+            let plan = plan.filter(|(plan, done)| (plan.len() - done) as u64 <= left);
+            if let Some(&t) = plan.and_then(|(plan, done)| plan.get(*done)) {
+                row[t as usize >> 5] |= 1 << (t & 31);
+            }
+            return;
+        }
         let Some(budget) = &self.budget else { return };
         let planned = budget.reserves.last().and_then(|r| r.plan.as_ref()).and_then(|(p, done)| p.get(*done).copied());
         let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
@@ -169,8 +183,9 @@ impl Guide {
             return true;
         }
         let after = self.after_by_tables(token);
+        let own = self.own_tokens();
         let Some(budget) = &mut self.budget else { return true };
-        let left = (budget.max_tokens - self.history.len() - 1) as u64;
+        let left = (budget.max_tokens - own - 1) as u64;
         budget.here = None;
         let Some(before) = budget.reserves.last() else { return false };
         let followed = before.plan.as_ref().filter(|(p, done)| p.get(*done) == Some(&token));
@@ -180,6 +195,11 @@ impl Guide {
             Some(bound) => Reserve { plan: None, bound },
             None => Reserve { bound: plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64), plan },
         };
+        if reserve.bound > left
+            && let Some(bound) = self.bound_grammar(left, true)
+        {
+            reserve = Reserve { plan: None, bound };
+        }
         if reserve.bound > left {
             let bound = self.bound_here();
             if bound.leaves_room(left) {
@@ -188,11 +208,17 @@ impl Guide {
         }
         if reserve.bound > left {
             let plan = self.plan_here().filter(|p| p.len() as u64 <= left).or_else(|| self.plan_near(left));
-            let Some(plan) = plan.or_else(|| self.plan_as_bounded(left)) else {
-                self.forget_bounds();
-                return false;
+            let plan = plan.or_else(|| self.plan_as_bounded(left));
+            reserve = match plan {
+                Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
+                None => match self.bound_grammar(left, false) {
+                    Some(bound) => Reserve { bound, plan: None },
+                    None => {
+                        self.forget_bounds();
+                        return false;
+                    }
+                },
             };
-            reserve = Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) };
         }
         if let Some(budget) = &mut self.budget {
             budget.reserves.push(reserve);
@@ -272,6 +298,9 @@ impl Guide {
             let usable = |t: u32| !self.stops.contains(&t);
             return FewestTokens::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
         }
+        if let IndexEngine::Grammar(_) = &self.index.0.engine {
+            return self.plan_grammar().map(Arc::from);
+        }
         let plan = self.in_document(|document, speller| {
             let BudgetedDocument { program, costs, arena, top, rests } = document;
             let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
@@ -302,9 +331,12 @@ impl Guide {
             let speller = FewestTokens::new(&self.index.0, usable);
             return speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), *s, most, MAX_LOOKED);
         }
-        let found = self.in_document(|document, speller| {
-            speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0).unlimited(), 0, most, MAX_LOOKED)
-        });
+        let found = match &self.index.0.engine {
+            IndexEngine::Grammar(_) => self.search_grammar(most, MAX_LOOKED),
+            _ => self.in_document(|document, speller| {
+                speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0).unlimited(), 0, most, MAX_LOOKED)
+            }),
+        };
         let mut found = found.unwrap_or(FewestSearch { plan: None, exact: false });
         // One place stands for many: what is true of them all is a plan.
         let mut twin = self.clone();
@@ -326,8 +358,11 @@ impl Guide {
         self.search(left).plan.map(Arc::from)
     }
 
-    /// At most `left` tokens that complete a pattern from here, if a short search finds them.
-    fn plan_near(&self, left: u64) -> Option<Arc<[u32]>> {
+    /// At most `left` tokens that complete a pattern or a grammar's output from here, if a short search finds them.
+    fn plan_near(&mut self, left: u64) -> Option<Arc<[u32]>> {
+        if let Position::Grammar { .. } = self.position {
+            return self.plan_grammar_near(left).map(Arc::from);
+        }
         let Position::Pattern(state) = self.position else { return None };
         self.search_near(state, left).map(Arc::from)
     }
@@ -426,6 +461,7 @@ impl Guide {
                     AffordableTokens::new(document, speller, left).keep(&inner.vocabulary, marked, row);
                 });
             }
+            (IndexEngine::Grammar(_), Position::Grammar { .. }) => self.price_grammar(row, left),
             _ => row.fill(0),
         }
     }

@@ -15,7 +15,7 @@ pub(super) const MAX_LOOKED: usize = 800_000;
 /// Nodes of the trie that are looked at where a mask asks, of each state to which a token leads.
 pub(super) const MAX_LOOKED_NEAR: usize = 20_000;
 /// How many of these a position costs that is stepped to for the first time.
-const STEP: usize = 100;
+pub(super) const STEP: usize = 100;
 
 /// Positions that are stepped byte by byte, by their numbers, which are dense.
 pub(super) trait SearchSteps {
@@ -27,6 +27,10 @@ pub(super) trait SearchSteps {
     fn made(&self) -> usize;
     /// Whether every byte that is allowed led to a position with a number.
     fn is_exact(&self) -> bool;
+    /// The special tokens that may come next, one of those that are alike, and where they lead.
+    fn special(&mut self, _at: u32) -> Vec<(u32, u32)> {
+        Vec::new()
+    }
 }
 
 /// What a search found.
@@ -79,6 +83,17 @@ fn meet(met: &mut Vec<bool>, number: u32) -> bool {
     !std::mem::replace(&mut met[number], true)
 }
 
+/// The tokens that lead to a position, and one more.
+fn plan_to(order: &[(u32, usize, u32)], mut at: usize, token: u32) -> Vec<u32> {
+    let mut plan = vec![token];
+    while at != 0 {
+        plan.push(order[at].2);
+        at = order[at].1;
+    }
+    plan.reverse();
+    plan
+}
+
 impl<U: Fn(u32) -> bool> FewestTokens<'_, U> {
     /// The fewest tokens that lead from `start`, where the output may not end, to an end: at most `most`. `max_looked`
     /// bounds the work.
@@ -126,17 +141,19 @@ impl<U: Fn(u32) -> bool> FewestTokens<'_, U> {
                 {
                     meet(&mut met, to);
                     if steps.is_end(to) {
-                        let mut plan = vec![token];
-                        while at != 0 {
-                            plan.push(order[at].2);
-                            at = order[at].1;
-                        }
-                        plan.reverse();
-                        return FewestSearch { plan: Some(plan), exact: steps.is_exact() };
+                        return FewestSearch { plan: Some(plan_to(&order, at, token)), exact: steps.is_exact() };
                     }
                     order.push((to, at, token));
                 }
                 node += 1;
+            }
+            for (token, to) in steps.special(order[at].0) {
+                if meet(&mut met, to) {
+                    if steps.is_end(to) {
+                        return FewestSearch { plan: Some(plan_to(&order, at, token)), exact: steps.is_exact() };
+                    }
+                    order.push((to, at, token));
+                }
             }
             at += 1;
         }

@@ -121,6 +121,9 @@ impl Guide {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn forced_bytes(&mut self) -> Vec<u8> {
+        if self.due().is_some() {
+            return self.due_bytes();
+        }
         let found = self.find_run();
         found.map_or_else(Vec::new, |(run, taken)| run.bytes.get(taken..).unwrap_or_default().to_vec())
     }

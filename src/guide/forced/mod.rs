@@ -6,4 +6,5 @@
 pub(crate) mod bytes;
 pub(crate) mod canonical;
 pub(crate) mod open_piece;
+mod spelled;
 pub(crate) mod tokens;

@@ -52,6 +52,9 @@ impl Guide {
     /// That of the forced run at first, and of encoding it and what follows the last certain piece; and a walk of the
     /// tokens, at most some ten thousand bytes of them, that may pass the end of the run.
     pub fn forced_tokens(&mut self) -> Vec<u32> {
+        if let Some(due) = self.due() {
+            return due.to_vec();
+        }
         let tokens = self.certain_tokens().unwrap_or_default();
         // Going back forgets the run, which is that of this position.
         let run = self.run.clone();
@@ -67,9 +70,14 @@ impl Guide {
     /// # Cost
     /// That of taking `ids` and going back, and that of the forced tokens there.
     pub fn forced_tokens_after(&mut self, ids: &[u32]) -> Vec<u32> {
+        self.found_after(ids, Guide::forced_tokens)
+    }
+
+    /// What `find` will say once `ids` were taken. The guide stays where it is. Empty where some of `ids` is refused.
+    pub(crate) fn found_after(&mut self, ids: &[u32], find: impl FnOnce(&mut Guide) -> Vec<u32>) -> Vec<u32> {
         let (run, canonical) = (self.run.clone(), self.canonical);
         let taken = self.advance_many(ids);
-        let found = if taken == ids.len() { self.forced_tokens() } else { Vec::new() };
+        let found = if taken == ids.len() { find(self) } else { Vec::new() };
         self.back(taken);
         (self.run, self.canonical) = (run, canonical);
         found

@@ -223,7 +223,7 @@ fn is_recursive(program: &Program) -> bool {
         let arrays = rule.arrays.iter().filter_map(|&a| program.arrays.get(a as usize));
         let elements = arrays.flat_map(|a| a.prefix.iter().flatten().chain(&a.rest)).map(|e| e.rule.0);
         let objects = rule.objects.iter().filter_map(|&o| program.objects.get(o as usize));
-        let members = objects.flat_map(|o| o.rules.iter().flatten().copied().chain(o.others.iter().map(|c| c.rule)));
+        let members = objects.flat_map(|o| o.member_rules());
         elements.chain(members.map(|r| r.0)).collect()
     };
     // Rules on the way from the root, with what is left to visit below each.

@@ -19,8 +19,8 @@ use crate::mask::cache_key::declared_order::{UpcomingKeys, WORDS};
 use crate::mask::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameKind, ObjectItem, Phase};
-use crate::pushdown::json::object::ones;
 use crate::pushdown::json::program::ObjectProgram;
+use crate::util::bits::ones;
 
 /// The number of a shape in which any key may come, or none but names that no token spells.
 const OPEN: u32 = u32::MAX;
@@ -57,7 +57,7 @@ impl KeyEncoder<'_> {
     ) -> Option<bool> {
         let p = &self.program.objects[item.shape as usize];
         // In declared order the position tells more about many names, without a look at each of them.
-        if n.len > ITEMS || (p.words > WORDS && !self.program.any_order) || !self.is_plain(n, p) {
+        if n.len > ITEMS || p.union.is_some() || (p.words > WORDS && !self.program.any_order) || !self.is_plain(n, p) {
             return None;
         }
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];

@@ -159,6 +159,17 @@ impl KeyEncoder<'_> {
         let bits = |at: u32| &arena.bits[at as usize..][..p.words];
         let (seen, need) = (bits(item.seen), bits(item.need));
         let in_key = n.phase == Phase::Key;
+        if let Some(union) = &p.union {
+            // Which alternatives are open decides what may follow a name.
+            let open = &arena.bits[item.alternatives as usize..][..union.words()];
+            out.push(0);
+            out.extend_from_slice(&item.position.to_le_bytes());
+            open.iter().chain(seen).chain(need).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+            if in_key {
+                out.push(bits(item.allowed).iter().any(|w| *w != 0) as u8);
+            }
+            return in_key && item.name == u32::MAX && is_open(p) && self.is_between_chars(n);
+        }
         if self.is_ordered(n, p) && (!in_key || self.is_between_chars(n)) {
             return self.ordered_item(arena, n, item, out);
         }

@@ -264,8 +264,11 @@ impl MaskBuilder<'_> {
         match node.kind {
             FrameKind::Object => {
                 content.objects.extend_from_slice(&arena.objects[items]);
-                let own =
-                    |i: &ObjectItem| program.objects[i.shape as usize].words > 0 && i.seen.max(i.need) >= known.bits;
+                let own = |i: &ObjectItem| {
+                    let p = &program.objects[i.shape as usize];
+                    (p.words > 0 && i.seen.max(i.need) >= known.bits)
+                        || (p.union.is_some() && i.alternatives >= known.bits)
+                };
                 (!content.objects.iter().any(own)).then_some(content)
             }
             FrameKind::Array => {

@@ -57,6 +57,13 @@ impl GrammarMasker<'_> {
         stack.truncate(&mark);
     }
 
+    /// Adds the tokens that run past the end of the document that a branch is in.
+    pub fn add_tokens_past_document(&self, stack: &mut ParseStack, branch: &Branch, row: &mut [u32]) {
+        let mark = stack.mark();
+        builder::MaskBuilder::new(self, stack, branch).walk_document(branch, branch.document, branch.frame, false, row);
+        stack.truncate(&mark);
+    }
+
     fn fill_frame(&self, stack: &mut ParseStack, branch: &Branch, document: u32, frame: FrameId, row: &mut [u32]) {
         // Few documents begin where a longer match must not go on: there every byte is looked at.
         let walked = branch.is_in_document() && branch.scan != NO_OBLIGATIONS;
@@ -75,6 +82,6 @@ impl GrammarMasker<'_> {
             }
             row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
         }
-        builder::MaskBuilder::new(self, stack).walk_document(branch, document, frame, walked, row);
+        builder::MaskBuilder::new(self, stack, branch).walk_document(branch, document, frame, walked, row);
     }
 }

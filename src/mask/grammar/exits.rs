@@ -1,34 +1,66 @@
-//! Exits: where below a node of the tokens' trie a terminal may end and another one begin.
+//! Exits: what tokens spell behind the end of a terminal.
 //!
-//! They depend on the state of the scanner alone, so they are found once for each state and node.
+//! Below a node of the tokens' trie a terminal goes on, and may end at many other nodes. What tokens spell behind all of
+//! these is one trie for each terminal that ends, since what follows does not depend on the text before. Nodes with many
+//! tokens behind an end stay where they are: below them, rows are known. Both belong to the state of the scanner alone,
+//! so they are found once for each state.
 
 use std::sync::Arc;
 
+use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::scanner::{REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
-use crate::vocab::Trie;
+use crate::util::hash::SeededMap;
+use crate::vocab::{Trie, Vocabulary};
+
+/// Subtrees of fewer nodes are walked.
+pub const SMALL: u32 = 64;
 
 /// Bytes of exits that one index keeps.
-const EXIT_BYTES: usize = 6 << 20;
+const EXIT_BYTES: usize = 12 << 20;
 
-/// A node at which a terminal may end, with the state of the scanner there.
-pub type Exit = (u32, ScanStateId);
+/// The end of a terminal, and what tokens spell behind it.
+pub struct Exit {
+    /// What ends.
+    pub terminal: u32,
+    /// What must not follow.
+    pub obligations: ObligationsId,
+    /// The rest of each token that runs past the end. Rests that begin with a byte that can't follow are left out.
+    pub behind: Trie,
+}
 
-/// Exits by node and state.
+/// The ends below some nodes.
+pub struct ExitsBelow {
+    /// Where few tokens follow each end.
+    pub few: Vec<Exit>,
+    /// Nodes at which terminals may end and many tokens follow, each with the state of the scanner.
+    pub many: Vec<(u32, ScanStateId)>,
+}
+
+/// The exits below some nodes; none where they are too many.
+type Found = Option<Arc<ExitsBelow>>;
+
+/// Exits by the state of the scanner and the nodes at which it is in it.
 #[derive(Default)]
 pub struct Exits {
-    known: BoundedCache<(u32, ScanStateId), Arc<[Exit]>, EXIT_BYTES>,
+    known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXIT_BYTES>,
 }
 
 impl Exits {
-    /// The exits at `node` and below it, if the scanner is in a state at it.
-    pub fn of(&self, program: &GrammarProgram, trie: &Trie, node: u32, state: ScanStateId) -> Arc<[Exit]> {
-        if let Some(known) = self.known.get(&(node, state)) {
+    /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too many.
+    /// Readings that may become one again are not followed in tries of their own: there all exits are nodes.
+    pub fn of(&self, program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state: ScanStateId) -> Found {
+        let key = (state, Box::from(nodes));
+        if let Some(known) = self.known.get(&key) {
             return known;
         }
-        let found: Arc<[Exit]> = find(program, trie, node, state).into();
-        self.known.keep((node, state), found.clone(), found.len() * 8 + 64);
+        let found: Found = find(program, vocabulary, nodes, state).map(Arc::new);
+        let size = |exits: &Arc<ExitsBelow>| {
+            let behind: usize = exits.few.iter().map(|exit| exit.behind.len() * 16 + 96).sum();
+            behind + exits.many.len() * 8
+        };
+        self.known.keep(key, found.clone(), found.as_ref().map_or(0, size) + nodes.len() * 4 + 96);
         found
     }
 
@@ -38,42 +70,68 @@ impl Exits {
     }
 }
 
-/// Whether a terminal may end in a state, and one of the bytes below a node may follow it.
-fn may_end(program: &GrammarProgram, trie: &Trie, node: u32, state: ScanStateId) -> bool {
-    let ends = &program.scanner.state(state).ends;
-    !ends.is_empty()
-        && trie.children(node).any(|child| {
-            let byte = trie.byte[child as usize];
-            ends.iter().any(|&(terminal, obligations)| {
-                program.follow.bytes(terminal)[usize::from(byte)] && !program.scanner.forbids(obligations, byte)
-            })
-        })
-}
+/// The rests of tokens behind the end of one terminal.
+type Rests<'v> = Vec<(&'v [u8], u32)>;
 
-fn find(program: &GrammarProgram, trie: &Trie, node: u32, state: ScanStateId) -> Vec<Exit> {
-    let scanner = &program.scanner;
-    let mut out = Vec::new();
-    if may_end(program, trie, node, state) {
-        out.push((node, state));
-    }
-    let base = trie.depth[node as usize];
+fn find(program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state: ScanStateId) -> Option<ExitsBelow> {
+    /// Rests of tokens that are put into tries.
+    const MOST: usize = 100_000;
+    let (scanner, trie) = (&program.scanner, vocabulary.trie());
+    let small = if program.scanner.lexer() == Lexer::Contextual { SMALL } else { 0 };
+    let mut rests: SeededMap<(u32, ObligationsId), Rests> = SeededMap::default();
+    let (mut count, mut many) = (0, Vec::new());
+    let mut add_ends = |node: u32, state: ScanStateId| {
+        for &(terminal, obligations) in &scanner.state(state).ends {
+            for child in trie.children(node) {
+                if !program.may_follow(terminal, obligations, trie.byte[child as usize]) {
+                    continue;
+                }
+                if trie.end[child as usize] - child > small {
+                    if many.last() != Some(&(node, state)) {
+                        many.push((node, state));
+                    }
+                    continue;
+                }
+                let tokens = trie.subtree_tokens(child);
+                count += tokens.len();
+                let from = usize::from(trie.depth[node as usize]);
+                let rest = |&token: &u32| {
+                    (vocabulary.spelling(token).unwrap_or_default().get(from..).unwrap_or_default(), token)
+                };
+                rests.entry((terminal, obligations)).or_default().extend(tokens.iter().map(rest));
+            }
+        }
+        count <= MOST
+    };
     let mut states = vec![state; 32];
-    let (mut at, end) = (node + 1, trie.end[node as usize]);
-    while at < end {
-        let depth = usize::from(trie.depth[at as usize] - base);
-        let to = scanner.next(states[depth - 1], trie.byte[at as usize]);
-        if to == REFUSED {
-            at = trie.end[at as usize];
-            continue;
+    for &node in nodes {
+        if !add_ends(node, state) {
+            return None;
         }
-        if depth >= states.len() {
-            states.resize(depth * 2, to);
+        let base = trie.depth[node as usize];
+        states[0] = state;
+        let (mut at, end) = (node + 1, trie.end[node as usize]);
+        while at < end {
+            let depth = usize::from(trie.depth[at as usize] - base);
+            let to = scanner.next(states[depth - 1], trie.byte[at as usize]);
+            if to == REFUSED {
+                at = trie.end[at as usize];
+                continue;
+            }
+            if depth >= states.len() {
+                states.resize(depth * 2, to);
+            }
+            states[depth] = to;
+            if trie.end[at as usize] > at + 1 && !add_ends(at, to) {
+                return None;
+            }
+            at += 1;
         }
-        states[depth] = to;
-        if trie.end[at as usize] > at + 1 && may_end(program, trie, at, to) {
-            out.push((at, to));
-        }
-        at += 1;
     }
-    out
+    let mut ends: Vec<_> = rests.into_iter().collect();
+    ends.sort_unstable_by_key(|(end, _)| *end);
+    let exit = |((terminal, obligations), mut rests): ((u32, ObligationsId), Rests)| {
+        Some(Exit { terminal, obligations, behind: Trie::build(&mut rests).ok()? })
+    };
+    Some(ExitsBelow { few: ends.into_iter().map(exit).collect::<Option<_>>()?, many })
 }

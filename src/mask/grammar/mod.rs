@@ -3,39 +3,56 @@
 //! The mask of a branch is decided by the state of its scanner and by what can be seen of its stack. So masks are kept
 //! by both ([`StackCache`]), and a mask that was made once is found again in every place that is alike.
 //!
+//! A few tokens, such as a row of closing brackets, look far down the stack. So what all other tokens say is kept as well,
+//! for all stacks that are alike as far as *they* look, and elsewhere only those few are tried again.
+//!
 //! A mask that is not known is put together from parts that belong to the vocabulary and to one state of the scanner:
 //! the tokens that stay inside a terminal (the same rows that patterns and schemas use), and the places in the trie of
 //! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`builder`).
 
 mod builder;
+mod document_walk;
 mod documents;
 mod exits;
+mod row_levels;
 
 use std::sync::Arc;
 
+use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
+use crate::mask::grammar::row_levels::Row;
 use crate::mask::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::util::bounded_cache::BoundedCache;
 use crate::vocab::Vocabulary;
 
 /// Bytes of rows that one index keeps.
 const ROW_BYTES: usize = 16 << 20;
 
+/// Bytes of growths that one index keeps.
+const GROWTH_BYTES: usize = 1 << 20;
+
 /// What one index remembers of its masks.
 #[derive(Default)]
 pub struct GrammarMasks {
-    rows: StackCache<Arc<[u32]>, ROW_BYTES>,
+    rows: StackCache<Row, ROW_BYTES>,
     exits: Exits,
+    /// The growth of each row, by what decides the row.
+    pub growths: BoundedCache<Box<[u32]>, Growth, GROWTH_BYTES>,
 }
+
+/// By how many bytes a token of a row can lengthen the way to the end, and the tokens of which that is not known.
+pub type Growth = (u64, Arc<[u32]>);
 
 impl GrammarMasks {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.rows.memory_bytes() + self.exits.memory_bytes()
+        self.rows.memory_bytes() + self.exits.memory_bytes() + self.growths.memory_bytes()
     }
 }
 
@@ -51,13 +68,20 @@ pub struct GrammarEngine {
     pub documents: Vec<DocumentMasks>,
     /// Tokens with the byte that separates a terminal from what its look-ahead sees, where there is such a look-ahead.
     pub no_text: Box<[u32]>,
+    /// What readers of the output's events share.
+    pub events: EventTables,
 }
 
 impl GrammarEngine {
     /// What fills masks.
     pub fn masker<'a>(&'a self, tables: &'a VocabTables, vocabulary: &'a Vocabulary) -> GrammarMasker<'a> {
-        let GrammarEngine { program, lexemes, masks, documents, no_text } = self;
+        let GrammarEngine { program, lexemes, masks, documents, no_text, .. } = self;
         GrammarMasker { program, lexemes, tables, vocabulary, masks, documents, no_text }
+    }
+
+    /// The grammar, for a reader of events.
+    pub fn events(&self) -> EventGrammar<'_> {
+        EventGrammar { program: &self.program, tables: &self.events }
     }
 
     /// Approximate bytes held, those included that are shared with other indexes of the vocabulary.
@@ -99,8 +123,8 @@ impl GrammarMasker<'_> {
             let mut view = view_of(branch, tops);
             let Some(known) = self.masks.rows.find(&mut view, stack) else { return false };
             match std::mem::replace(&mut is_first, false) {
-                true => row.copy_from_slice(&known),
-                false => row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from),
+                true => row.copy_from_slice(&known.tokens),
+                false => row.iter_mut().zip(known.tokens.iter()).for_each(|(to, from)| *to |= from),
             }
         }
         if is_first {
@@ -126,19 +150,52 @@ impl GrammarMasker<'_> {
         }
     }
 
+    /// What decides the tokens that may come next in a branch outside of documents, if its row is known.
+    pub fn decides(&self, stack: &mut ParseStack, branch: &Branch) -> Option<Box<[u32]>> {
+        let tops: Vec<NodeId> = stack.tops(branch.tops).to_vec();
+        let mut view = view_of(branch, &tops);
+        if self.program.closure(stack, &tops).closure.has_documents {
+            // What comes behind a document is not part of the row.
+            while view.deepen(stack) {}
+            return Some(view.key().into());
+        }
+        self.masks.rows.find(&mut view, stack)?;
+        Some(view.key().into())
+    }
+
     fn row_of(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {
         let mut view = view_of(branch, stack.tops(branch.tops));
-        if let Some(known) = self.masks.rows.find(&mut view, stack) {
+        let known = self.masks.rows.look_up(&mut view, stack);
+        if let Some(Row { tokens, .. }) = known.answer {
             self.tables.count_mask(true);
-            return known;
+            return tokens;
         }
         self.tables.count_mask(false);
         let mark = stack.mark();
-        let (row, decided) = builder::MaskBuilder::new(self, stack).build(branch);
+        let (tokens, decided) = match known.mostly {
+            Some(Row { tokens, open: Some(open) }) => {
+                let (mut row, decided) = MaskBuilder::new(self, stack, branch).build_open(branch, &open);
+                row.iter_mut().zip(tokens.iter()).for_each(|(to, from)| *to |= from);
+                (row, decided)
+            }
+            _ => {
+                let built = MaskBuilder::new(self, stack, branch).build(branch);
+                if let Some((level, row)) = built.mostly {
+                    let mut view = view_of(branch, stack.tops(branch.tops));
+                    (0..level).for_each(|_| {
+                        view.deepen(stack);
+                    });
+                    let size = row.tokens.len() * 4 + row.open.as_ref().map_or(0, |open| open.len() * 16);
+                    self.masks.rows.keep_mostly(&view, row, size);
+                }
+                (built.row, built.decided)
+            }
+        };
         stack.truncate(&mark);
-        let row: Arc<[u32]> = row.into();
-        self.masks.rows.keep(&mut view, stack, &decided, row.clone(), row.len() * 4);
-        row
+        let tokens: Arc<[u32]> = tokens.into();
+        let row = Row { tokens: tokens.clone(), open: None };
+        self.masks.rows.keep(&mut view, stack, &decided, row, tokens.len() * 4);
+        tokens
     }
 }
 

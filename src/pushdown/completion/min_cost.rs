@@ -56,6 +56,10 @@ impl MinCosts {
     /// An object of a shape, from its brace on.
     pub(crate) fn object(&self, program: &Program, shape: u32) -> u64 {
         let o = &program.objects[shape as usize];
-        self.object_after(program, shape, (&[], &o.required), 0, 0).saturating_add(1)
+        let after = |required: &[u64]| self.object_after(program, shape, (&[], required), 0, 0).saturating_add(1);
+        match &o.union {
+            Some(union) => (0..union.len).map(|i| after(union.required(i))).min().unwrap_or(u64::MAX),
+            None => after(&o.required),
+        }
     }
 }

@@ -193,8 +193,14 @@ fn array_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &Array
 
 /// What an item still needs behind its open member, if it has one.
 fn object_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &ObjectItem) -> u64 {
-    let words = frames.program.objects[item.shape as usize].words;
-    let names = (frames.bits(item.seen, words), frames.bits(item.need, words));
+    let shape = &frames.program.objects[item.shape as usize];
+    let seen = frames.bits(item.seen, shape.words);
+    // Behind a key that has just split the alternatives, what the item needs is what those need that it left.
+    let need = match shape.union.as_ref().filter(|_| item.unsettled) {
+        Some(union) => union.nearest(frames.open_alternatives(item), seen),
+        None => frames.bits(item.need, shape.words),
+    };
+    let names = (seen, need);
     costs.object_after(frames.program, item.shape, names, node.count.into(), item.witnessed)
 }
 
@@ -246,7 +252,7 @@ impl MinCosts {
             while left != 0 {
                 let i = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let value = o.rules[i].map_or(u64::MAX, |r| self.rules[r.0 as usize]);
+                let value = o.rules_of(i).map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
                 total = total.saturating_add(value).saturating_add(o.name(i as u32).len() as u64 + 4);
                 members += 1;
             }
@@ -255,8 +261,7 @@ impl MinCosts {
         total = total.saturating_add(lacking.last().copied().unwrap_or(0));
         let more = o.min.saturating_sub(members).saturating_sub(o.missing_members(witnessed));
         if more > 0 {
-            let named = o.rules.iter().flatten().chain(o.others.iter().map(|c| &c.rule));
-            let one = named.map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
+            let one = o.member_rules().map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
             total = total.saturating_add(one.saturating_add(MEMBER).saturating_mul(more));
         }
         total

@@ -15,7 +15,7 @@ use crate::pushdown::completion::writer::ByteWriter;
 use crate::pushdown::json::frame::{Frame, FrameKind, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::object::ones;
+use crate::util::bits::ones;
 use crate::util::hash::SeededMap;
 
 /// Characters of one scalar that are chosen; then it is ended the shortest way.

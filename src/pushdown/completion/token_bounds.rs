@@ -202,13 +202,14 @@ impl TokenBounds {
     /// The most costly member of a shape from anywhere inside its key on, with what its value costs.
     fn most_member(&self, o: &ObjectProgram, value: impl Fn(u32) -> u32) -> u32 {
         let around = AROUND_KEY + 2 * self.gap;
-        let named = o.spelled.iter().zip(&o.rules).filter_map(|(name, rule)| {
+        let named = o.spelled.iter().enumerate().filter_map(|(i, name)| {
             let key = (name.len() as u32).saturating_mul(most_bytes(name)).saturating_add(BYTES_OF_ESCAPE);
-            Some(value(rule.as_ref()?.0).saturating_add(key))
+            Some(o.rules_of(i).map(|rule| value(rule.0)).max()?.saturating_add(key))
         });
-        let others = o.others.iter().map(|class| {
+        let others = o.others.iter().enumerate().map(|(i, class)| {
             let key = class.keys.as_ref().map_or(0, |keys| keys.distance_bound().saturating_mul(BYTES_OF_BYTE));
-            value(class.rule.0).saturating_add(key).saturating_add(BYTES_OF_ESCAPE)
+            let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| value(rule.0));
+            united.fold(value(class.rule.0), u32::max).saturating_add(key).saturating_add(BYTES_OF_ESCAPE)
         });
         named.chain(others).max().unwrap_or(0).saturating_add(around)
     }
@@ -282,17 +283,23 @@ impl TokenBounds {
         }
         let keys = &self.objects[shape as usize].keys;
         let (mut total, mut members) = (1 + self.gap, count);
+        // Whichever alternatives of a united shape a token leaves, one of them is completed.
+        let need = match &o.union {
+            Some(_) if count < o.min => return UNBOUNDED,
+            Some(union) => union.needed(),
+            None => need,
+        };
         for (word, &need) in need.iter().enumerate() {
             let mut left = need & !seen.get(word).copied().unwrap_or(0);
             while left != 0 {
                 let i = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let value = o.rules[i].map_or(UNBOUNDED, |rule| self.values[rule.0 as usize]);
+                let value = o.rules_of(i).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
                 total = total.saturating_add(value).saturating_add(keys[i]);
                 members += 1;
             }
         }
-        if members < o.min { UNBOUNDED } else { total }
+        if o.union.is_none() && members < o.min { UNBOUNDED } else { total }
     }
 
     /// What is left of the output when the value above `node` has ended, but for the frames below `node`, and by how

@@ -4,13 +4,14 @@
 //! its own, or not, since nothing is known yet of the terminal that follows. The closure holds every top that is
 //! reached so. Reductions pop at least one part and grammars have finitely many symbols, so it is finite.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
 use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::hash::SeededSet;
 
@@ -31,10 +32,14 @@ pub struct Closure {
     reached: Box<[Reached]>,
     /// The terminals that may come next, ascending, and behind them the sets of special tokens and the documents.
     pub next: Arc<[Symbol]>,
+    /// Those of `next` behind which everything that was begun can be completed with free terminals.
+    pub next_completes: Box<[Symbol]>,
     /// The output may end here.
     pub accepting: bool,
     /// A document may come next.
     pub has_documents: bool,
+    /// The state of the scanner at a boundary where nothing is promised, made on use.
+    pub scan_start: OnceLock<ScanStateId>,
 }
 
 /// Closures by what decides them.
@@ -67,13 +72,20 @@ impl Closures {
         let mut wide = StackView::new(&[], tops);
         while !decided.iter().all(|&node| wide.describes(node)) && wide.deepen(stack) {}
         let mut next: Vec<Symbol> = Vec::new();
+        let mut next_completes: Vec<Symbol> = Vec::new();
         let mut accepting = false;
         let mut reached = Vec::new();
         for (state, base, is_top) in tops_reached {
             let lr_state = lr.state(state);
             accepting |= lr_state.accepting;
             let before = next.len();
-            next.extend(lr_state.terminals(productions));
+            let stands_well = stack.completes(base) && (is_top || LrAutomaton::completes(state));
+            for (symbol, completes) in lr_state.terminals(productions) {
+                next.push(symbol);
+                if completes && stands_well {
+                    next_completes.push(symbol);
+                }
+            }
             if next.len() > before {
                 let base = wide.number(base).unwrap_or_default();
                 reached.push(Reached { state, base, is_top });
@@ -81,9 +93,18 @@ impl Closures {
         }
         next.sort_unstable();
         next.dedup();
-        let size = reached.len() * size_of::<Reached>() + next.len() * 4 + 64;
+        next_completes.sort_unstable();
+        next_completes.dedup();
+        let size = reached.len() * size_of::<Reached>() + (next.len() + next_completes.len()) * 4 + 64;
         let has_documents = next.iter().any(|&s| productions.document(s).is_some());
-        let closure = Arc::new(Closure { reached: reached.into(), next: next.into(), accepting, has_documents });
+        let closure = Arc::new(Closure {
+            reached: reached.into(),
+            next: next.into(),
+            next_completes: next_completes.into(),
+            accepting,
+            has_documents,
+            scan_start: OnceLock::new(),
+        });
         self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
         // A view that another answer had led deeper gives the same numbers, and more of them.
         if view.order().len() < wide.order().len() {

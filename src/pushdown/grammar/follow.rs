@@ -37,9 +37,12 @@ impl SymbolSets {
         grew
     }
 
+    fn row(&self, set: usize) -> &[u64] {
+        &self.bits[set * self.words..(set + 1) * self.words]
+    }
+
     fn of(&self, set: usize) -> impl Iterator<Item = Symbol> + '_ {
-        let words = &self.bits[set * self.words..(set + 1) * self.words];
-        words.iter().enumerate().flat_map(|(at, &word)| {
+        self.row(set).iter().enumerate().flat_map(|(at, &word)| {
             (0..64u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
         })
     }
@@ -55,6 +58,9 @@ pub struct Follow {
     terminals: Box<[Box<[u32]>]>,
     /// For each terminal the bytes that begin each document that may come behind it.
     documents: Box<[Box<[ByteSet]>]>,
+    /// Sets of terminals of which any two may begin at one place, ignored ones left out.
+    places: Box<[Box<[u64]>]>,
+    ignored: Box<[u32]>,
 }
 
 fn first_bytes(lexeme: Option<&Arc<Lexeme>>) -> ByteSet {
@@ -154,9 +160,16 @@ impl Follow {
             let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
             symbols.map(|document| documents[document as usize]).collect()
         };
+        // What may come at one place may come behind one symbol, or first of all.
+        let mut places: Vec<Box<[u64]>> = (0..below).map(|s| follows.row(s).into()).collect();
+        places.push(firsts.row(productions.start as usize).into());
+        places.sort_unstable();
+        places.dedup();
         Follow {
             bytes,
             first,
+            places: places.into(),
+            ignored: ignored.into(),
             terminals: (0..terminals).map(behind).collect(),
             documents: (0..terminals).map(documents_behind).collect(),
         }
@@ -171,6 +184,14 @@ impl Follow {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.first.len()
+    }
+
+    /// Whether two terminals may begin at one place.
+    pub fn together(&self, one: u32, other: u32) -> bool {
+        let has = |place: &[u64], t: u32| place[t as usize / 64] >> (t % 64) & 1 == 1;
+        self.ignored.contains(&one)
+            || self.ignored.contains(&other)
+            || self.places.iter().any(|place| has(place, one) && has(place, other))
     }
 
     /// The bytes that can begin a terminal.

@@ -20,27 +20,38 @@ pub type LrStateId = u32;
 
 /// No state.
 pub const NO_STATE: LrStateId = u32::MAX;
+/// Set in the number of a state whose items can all be completed with *free* terminals; see
+/// [`succession`](crate::pushdown::grammar::succession).
+const COMPLETES: u32 = 1 << 30;
 /// A transition that nobody asked for yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
 /// An alternative with a dot, and how many of the parts before the dot are on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Item {
-    production: u32,
-    dot: u16,
-    parts: u16,
+pub struct Item {
+    /// The alternative.
+    pub production: u32,
+    /// How many of its parts were read.
+    pub dot: u16,
+    /// How many of them are on the stack.
+    pub parts: u16,
 }
 
 /// A step by one symbol.
 struct Transition {
     symbol: Symbol,
     to: AtomicU32,
+    /// Whether the items of the state that it leads to can all be completed with free terminals.
+    completes: bool,
     /// The items of the state that it leads to, before what they predict.
     kernel: Box<[Item]>,
 }
 
 /// A set of items.
 pub struct LrState {
+    /// The items that the state was made of, before what they predict. What the stack was made for is read by one of
+    /// them.
+    pub kernel: Box<[Item]>,
     /// By symbol, ascending.
     transitions: Box<[Transition]>,
     /// Alternatives that were read to their end: the nonterminal, and how many parts of it are on the stack.
@@ -50,16 +61,20 @@ pub struct LrState {
 }
 
 impl LrState {
-    /// The terminals and sets of special tokens that lead on from here.
-    pub fn terminals<'s>(&'s self, productions: &Productions) -> impl Iterator<Item = Symbol> + 's {
+    /// The terminals, sets of special tokens and documents that lead on from here, each with whether all that it leads
+    /// to can be completed with free terminals.
+    pub fn terminals<'s>(&'s self, productions: &Productions) -> impl Iterator<Item = (Symbol, bool)> + 's {
         let first_rule = productions.first_rule;
-        self.transitions.iter().map(|t| t.symbol).take_while(move |&s| s < first_rule)
+        self.transitions.iter().map(|t| (t.symbol, t.completes)).take_while(move |&(s, _)| s < first_rule)
     }
 }
 
 /// The LR(0) automaton of a grammar, made on use. Threads share it.
 pub struct LrAutomaton {
     states: AppendVec<LrState>,
+    /// For each symbol whether it can be read with free terminals alone.
+    free: Box<[bool]>,
+    start: LrStateId,
     builder: Mutex<Builder>,
 }
 
@@ -70,25 +85,42 @@ struct Builder {
 }
 
 impl LrAutomaton {
-    /// The start state of the automaton.
-    pub const START: LrStateId = 0;
-
-    /// The automaton, of which only the start state is made.
-    pub fn new(productions: &Productions) -> Self {
-        let automaton = LrAutomaton { states: AppendVec::default(), builder: Mutex::default() };
+    /// The automaton, of which only the start state is made. `free` says for each symbol whether it can be read with free
+    /// terminals alone.
+    pub fn new(productions: &Productions, free: Box<[bool]>) -> Self {
+        let mut automaton = LrAutomaton { states: AppendVec::default(), free, start: 0, builder: Mutex::default() };
         let production = productions.alternatives(productions.start)[0];
-        automaton.intern(productions, &mut automaton.lock(), &[Item { production, dot: 0, parts: 0 }]);
+        let kernel = [Item { production, dot: 0, parts: 0 }];
+        let start = automaton.intern(productions, &mut automaton.lock(), &kernel);
+        automaton.start = start;
         automaton
+    }
+
+    /// The start state.
+    pub fn start(&self) -> LrStateId {
+        self.start
+    }
+
+    /// Whether all items of a state can be completed with free terminals.
+    #[inline]
+    pub fn completes(id: LrStateId) -> bool {
+        id & COMPLETES != 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Builder> {
         self.builder.lock().unwrap_or_else(|p| p.into_inner())
     }
 
+    /// The number of a state, from 0 on.
+    #[inline]
+    pub fn number(id: LrStateId) -> u32 {
+        id & !COMPLETES
+    }
+
     /// A state.
     #[inline]
     pub fn state(&self, id: LrStateId) -> &LrState {
-        match self.states.get(id) {
+        match self.states.get(Self::number(id)) {
             Some(state) => state,
             // Ids are only ever handed out after their state was set.
             None => unreachable!("state {id} of a parser was never made"),
@@ -126,19 +158,28 @@ impl LrAutomaton {
         if let Some(&id) = builder.by_kernel.get(kernel) {
             return id;
         }
-        let id = builder.by_kernel.len() as LrStateId;
-        let state = close(productions, kernel);
+        let number = builder.by_kernel.len() as LrStateId;
+        let id = if completes(productions, &self.free, kernel) { number | COMPLETES } else { number };
+        let state = close(productions, &self.free, kernel);
         let items: usize = state.transitions.iter().map(|t| t.kernel.len()).sum();
         builder.bytes +=
-            size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
-        self.states.set(id, state);
+            2 * size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
+        self.states.set(number, state);
         builder.by_kernel.insert(kernel.into(), id);
         id
     }
 }
 
+/// Whether items can be completed with free terminals.
+fn completes(productions: &Productions, free: &[bool], items: &[Item]) -> bool {
+    items.iter().all(|item| {
+        let parts = &productions.all[item.production as usize].parts;
+        parts[usize::from(item.dot)..].iter().all(|&part| free[part as usize])
+    })
+}
+
 /// The state with this kernel: what its items predict, where they lead, what ends in it.
-fn close(productions: &Productions, kernel: &[Item]) -> LrState {
+fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
     let mut seen: SeededSet<Item> = kernel.iter().copied().collect();
     let mut todo: Vec<Item> = kernel.to_vec();
     let mut predicted: SeededSet<Symbol> = SeededSet::default();
@@ -178,7 +219,8 @@ fn close(productions: &Productions, kernel: &[Item]) -> LrState {
     let transitions = moves.chunk_by(|a, b| a.0 == b.0).map(|group| Transition {
         symbol: group[0].0,
         to: AtomicU32::new(UNKNOWN),
+        completes: group.iter().all(|m| completes(productions, free, std::slice::from_ref(&m.1))),
         kernel: group.iter().map(|m| m.1).collect(),
     });
-    LrState { transitions: transitions.collect(), reductions: reductions.into(), accepting }
+    LrState { kernel: kernel.into(), transitions: transitions.collect(), reductions: reductions.into(), accepting }
 }

@@ -7,6 +7,7 @@ use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_FRAME, NodeId, ParseStack, PositionId, StackMark};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED};
+use crate::pushdown::grammar::succession::Outlook;
 
 /// Branches in the making.
 pub type Branches = SmallVec<[Branch; 4]>;
@@ -30,7 +31,7 @@ pub struct GrammarMachine<'m> {
 impl GrammarMachine<'_> {
     /// Makes the first position. It has no branches if nothing is accepted.
     pub fn start(&mut self) -> PositionId {
-        let bottom = self.stack.push(crate::pushdown::grammar::lr_automaton::LrAutomaton::START, &[]);
+        let bottom = self.stack.push(self.program.lr.start(), &[]);
         let tops = self.stack.group(&[bottom]);
         let found = self.program.closure(self.stack, &[bottom]);
         let scan = self.program.scan_start(&found, NO_OBLIGATIONS);
@@ -102,7 +103,7 @@ impl GrammarMachine<'_> {
         let mut found: Option<Found> = None;
         for &(terminal, obligations) in ends {
             if let Some(byte) = byte
-                && (!program.follow.bytes(terminal)[usize::from(byte)] || program.scanner.forbids(obligations, byte))
+                && !program.may_follow(terminal, obligations, byte)
             {
                 continue;
             }
@@ -234,7 +235,11 @@ impl GrammarMachine<'_> {
     /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
     /// follow, that takes a search.
     pub fn completes(&mut self, branch: &Branch) -> bool {
-        self.program.succession.is_free || self.completes_nearby(branch).is_some() || self.search_completion(branch)
+        match self.outlook(branch, &mut Vec::new()) {
+            Outlook::Open | Outlook::Completes => true,
+            Outlook::Dead => false,
+            Outlook::Unknown => self.search_completion(branch, &mut Vec::new()),
+        }
     }
 
     /// The branches that can be completed.

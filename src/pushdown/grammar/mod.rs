@@ -12,14 +12,18 @@
 //! `docs/internals/grammars.md` has an example.
 
 pub mod closure;
-mod completion_search;
+pub mod completion;
 pub mod document;
+pub mod ends_ahead;
+pub mod events;
 pub mod follow;
+pub mod going_on;
 pub mod lr_automaton;
 pub mod machine;
 pub mod parse_stack;
 pub mod productions;
 pub mod program;
+pub mod reachable_states;
 pub mod scanner;
 pub mod stack_view;
 pub mod succession;

@@ -11,7 +11,8 @@ use std::hash::Hasher;
 
 use smallvec::SmallVec;
 
-use crate::pushdown::grammar::lr_automaton::LrStateId;
+use crate::pushdown::grammar::completion::place_costs::PlaceCosts;
+use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId};
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::FrameId;
 pub use crate::pushdown::json::frame::NONE as NO_FRAME;
@@ -34,8 +35,12 @@ struct StackNode {
     state: LrStateId,
     /// The only node below, or where those below stand in `links`.
     below: u32,
+    /// How many there are below, with [`COMPLETES`].
     count: u32,
 }
+
+/// Set in the count of a node from which everything that was begun can be completed with free terminals.
+const COMPLETES: u32 = 1 << 31;
 
 /// One reading of the text so far, or several whose last terminal is the same.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +108,10 @@ pub struct ParseStack {
     arena_marks: Vec<ArenaMark>,
     /// Nodes by their content, so that equal ones are one node; see [`push`](Self::push).
     known: NodeTable,
+    /// What completes the output from the nodes, as far as it was asked.
+    pub place_costs: PlaceCosts,
+    /// The same, at most.
+    pub largest_costs: PlaceCosts,
 }
 
 /// Nodes by a hash of their content. Entries of nodes that were forgotten stay, and are told by the content: it is
@@ -138,6 +147,8 @@ impl ParseStack {
     /// Forgets what came after a mark. No position may have been made since.
     pub fn truncate(&mut self, mark: &StackMark) {
         self.nodes.truncate(mark.nodes as usize);
+        self.place_costs.truncate(mark.nodes as usize);
+        self.largest_costs.truncate(mark.nodes as usize);
         self.links.truncate(mark.links as usize);
         self.groups.truncate(mark.groups as usize);
         self.branches.truncate(mark.branches as usize);
@@ -165,7 +176,9 @@ impl ParseStack {
             }
             at = (at + 1) & places;
         }
-        let count = below.len() as u32;
+        let completes =
+            LrAutomaton::completes(state) && (below.is_empty() || below.iter().any(|&node| self.completes(node)));
+        let count = below.len() as u32 | if completes { COMPLETES } else { 0 };
         let first = match below {
             [] => 0,
             [one] => *one,
@@ -196,6 +209,13 @@ impl ParseStack {
         self.known = NodeTable { slots, used: self.nodes.len() };
     }
 
+    /// Whether everything that was begun at a node and below it can be completed with free terminals; see
+    /// [`succession`](crate::pushdown::grammar::succession).
+    #[inline]
+    pub fn completes(&self, node: NodeId) -> bool {
+        self.nodes[node as usize].count & COMPLETES != 0
+    }
+
     /// The state of a node.
     #[inline]
     pub fn state(&self, node: NodeId) -> LrStateId {
@@ -206,7 +226,7 @@ impl ParseStack {
     #[inline]
     pub fn below(&self, node: NodeId) -> &[NodeId] {
         let n = &self.nodes[node as usize];
-        match n.count {
+        match n.count & !COMPLETES {
             0 => &[],
             1 => std::slice::from_ref(&n.below),
             count => &self.links[n.below as usize..(n.below + count) as usize],
@@ -287,6 +307,8 @@ impl ParseStack {
         self.arena.as_ref().map_or(0, |arena| arena.memory_bytes())
             + self.arena_marks.capacity() * size_of::<ArenaMark>()
             + self.nodes.capacity() * size_of::<StackNode>()
+            + self.place_costs.memory_bytes()
+            + self.largest_costs.memory_bytes()
             + self.known.slots.capacity() * 4
             + (self.links.capacity() + self.groups.capacity()) * 4
             + self.branches.capacity() * size_of::<Branch>()

@@ -10,6 +10,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::model::{Grammar, Node, UNBOUNDED};
 use crate::limits::Limits;
+use crate::util::hash::SeededMap;
 
 /// A symbol: a terminal, a set of special tokens or a nonterminal, by [`Productions::terminals`] and
 /// [`Productions::first_rule`]; between these, sets of special tokens and documents.
@@ -39,7 +40,15 @@ pub struct Productions {
     pub nullable: Vec<bool>,
     /// The whole output, a nonterminal with one alternative of one part.
     pub start: Symbol,
+    /// By nonterminal, less [`first_rule`](Self::first_rule): the name that its text is reported under, a number of
+    /// [`capture_names`](Self::capture_names), or [`NO_CAPTURE`]. Shorter than the nonterminals: later ones have none.
+    pub captures: Vec<u32>,
+    /// The names of captures.
+    pub capture_names: Vec<String>,
 }
+
+/// The text of a nonterminal is not reported.
+pub const NO_CAPTURE: u32 = u32::MAX;
 
 /// How many productions a limit of rules allows for each of them.
 const PER_RULE: usize = 8;
@@ -49,6 +58,9 @@ struct Writer<'g> {
     grammar: &'g Grammar,
     first_rule: u32,
     of: Vec<Vec<Box<[Symbol]>>>,
+    captures: Vec<u32>,
+    capture_names: Vec<String>,
+    capture_ids: SeededMap<String, u32>,
     written: usize,
     most: usize,
 }
@@ -73,11 +85,28 @@ impl Writer<'_> {
         self.first_rule + self.of.len() as u32 - 1
     }
 
+    /// The nonterminal of a part whose text is reported.
+    fn captured(&mut self, name: &str, body: &Node) -> Result<Symbol> {
+        let number = match self.capture_ids.get(name) {
+            Some(&known) => known,
+            None => {
+                let number = self.capture_names.len() as u32;
+                self.capture_names.push(name.to_owned());
+                self.capture_ids.insert(name.to_owned(), number);
+                number
+            }
+        };
+        let rule = self.fresh();
+        self.captures.resize(self.of.len(), NO_CAPTURE);
+        self.captures[(rule - self.first_rule) as usize] = number;
+        self.alternatives(rule, body)?;
+        Ok(rule)
+    }
+
     /// Adds the alternatives that a node says.
     fn alternatives(&mut self, of: Symbol, node: &Node) -> Result<()> {
         match node {
             Node::Choice(all) => all.iter().try_for_each(|one| self.alternatives(of, one)),
-            Node::Capture { body, .. } => self.alternatives(of, body),
             _ => {
                 let mut parts = Vec::new();
                 self.sequence(node, &mut parts)?;
@@ -97,7 +126,7 @@ impl Writer<'_> {
                 parts.push((self.grammar.terminals.len() + self.grammar.token_sets.len()) as u32 + d);
             }
             Node::Sequence(all) => all.iter().try_for_each(|one| self.sequence(one, parts))?,
-            Node::Capture { body, .. } => self.sequence(body, parts)?,
+            Node::Capture { name, body } => parts.push(self.captured(name, body)?),
             Node::Choice(_) => {
                 let rule = self.fresh();
                 self.alternatives(rule, node)?;
@@ -111,7 +140,7 @@ impl Writer<'_> {
     /// The symbol of a node.
     fn symbol(&mut self, node: &Node) -> Result<Symbol> {
         match node {
-            Node::Terminal(_) | Node::Token(_) | Node::Document(_) | Node::Rule(_) => {
+            Node::Terminal(_) | Node::Token(_) | Node::Document(_) | Node::Rule(_) | Node::Capture { .. } => {
                 let mut parts = Vec::new();
                 self.sequence(node, &mut parts)?;
                 Ok(parts[0])
@@ -293,13 +322,16 @@ impl Productions {
             grammar,
             first_rule,
             of: vec![Vec::new(); rules],
+            captures: Vec::new(),
+            capture_names: Vec::new(),
+            capture_ids: SeededMap::default(),
             written: 0,
             most: limits.max_rules.saturating_mul(PER_RULE),
         };
         for (number, rule) in (0u32..).zip(&grammar.rules) {
             writer.alternatives(first_rule + number, &rule.body)?;
         }
-        let mut of = writer.of;
+        let Writer { mut of, captures, capture_names, .. } = writer;
         for rule in 0..of.len() {
             flatten(&mut of, rule, first_rule);
         }
@@ -335,7 +367,24 @@ impl Productions {
                 .collect()
             })
             .collect();
-        Ok(Productions { terminals, first_document, first_rule, all, of: numbers, nullable, start })
+        Ok(Productions {
+            terminals,
+            first_document,
+            first_rule,
+            all,
+            of: numbers,
+            nullable,
+            start,
+            captures,
+            capture_names,
+        })
+    }
+
+    /// The name that the text of a nonterminal is reported under, as a number.
+    #[inline]
+    pub fn capture(&self, rule: Symbol) -> Option<u32> {
+        let name = *self.captures.get((rule - self.first_rule) as usize)?;
+        (name != NO_CAPTURE).then_some(name)
     }
 
     /// The set of special tokens that a symbol is.

@@ -10,6 +10,7 @@ use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::Lexeme;
 use crate::limits::Limits;
 use crate::pushdown::grammar::closure::{Closures, Found};
+use crate::pushdown::grammar::completion::prospects::Prospects;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
@@ -40,6 +41,8 @@ pub struct GrammarProgram {
     pub documents: Vec<Box<Program>>,
     /// Which terminals the longest match of another one lets follow.
     pub succession: Succession,
+    /// How outputs are completed where longest matches may forbid what follows, as far as it was asked.
+    pub prospects: Prospects,
 }
 
 impl GrammarProgram {
@@ -64,12 +67,13 @@ impl GrammarProgram {
         let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first);
         let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
         let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
-        let lr = LrAutomaton::new(&productions);
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored),
+            _ => Succession::of(&scanner, &follow, &ignored, &documents_first),
         };
+        let prospects = Prospects::new(&scanner, documents_first);
+        let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
         let program = GrammarProgram {
             productions,
             lr,
@@ -80,6 +84,7 @@ impl GrammarProgram {
             token_sets: token_sets.into(),
             documents,
             succession,
+            prospects,
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();
@@ -108,19 +113,28 @@ impl GrammarProgram {
 
     /// The state of the scanner at a boundary behind these tops.
     pub fn scan_start(&self, found: &Found, obligations: ObligationsId) -> ScanStateId {
-        let terminals = self.productions.terminals;
-        let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
-        self.scanner.start(next.chain(self.ignored.iter().copied()), obligations)
+        let start = *found.closure.scan_start.get_or_init(|| {
+            let terminals = self.productions.terminals;
+            let next = found.closure.next.iter().copied().take_while(|&s| s < terminals);
+            self.scanner.start(next.chain(self.ignored.iter().copied()))
+        });
+        self.scanner.oblige_start(start, obligations)
+    }
+
+    /// Whether a byte may come behind the end of a terminal somewhere in the grammar, and no obligation forbids it.
+    #[inline]
+    pub fn may_follow(&self, terminal: u32, obligations: ObligationsId, byte: u8) -> bool {
+        self.follow.bytes(terminal)[usize::from(byte)] && !self.scanner.forbids(obligations, byte)
     }
 
     /// The bytes that some terminal reads.
     pub fn used_bytes(&self) -> ByteSet {
+        if !self.documents.is_empty() {
+            return [true; 256];
+        }
         let mut out = [false; 256];
         for terminal in 0..self.productions.terminals {
             let Some(lexeme) = self.scanner.lexeme(terminal) else { continue };
-            if !self.documents.is_empty() {
-                return [true; 256];
-            }
             out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
         }
         out

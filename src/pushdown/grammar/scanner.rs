@@ -12,6 +12,7 @@ use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
+use crate::util::bounded_cache::BoundedCache;
 use crate::util::hash::SeededMap;
 
 /// Names a state of the scanner.
@@ -30,6 +31,9 @@ pub const END: u8 = 0xFF;
 
 /// No obligations.
 pub const NO_OBLIGATIONS: ObligationsId = 0;
+
+/// Bytes of states at boundaries that one scanner keeps by what they are made of.
+const OBLIGED_BYTES: usize = 1 << 20;
 
 /// A terminal and the state of its automaton.
 pub type TerminalState = (u32, StateId);
@@ -66,6 +70,8 @@ struct Obligations {
     list: Box<[Obligation]>,
     /// The bytes that would break it, made on use.
     forbidden: OnceLock<ByteSet>,
+    /// Whether some text keeps all of them, made on use.
+    possible: OnceLock<bool>,
 }
 
 /// What decides which of several terminals is taken where they match the same text.
@@ -75,6 +81,13 @@ pub struct Precedence {
     pub priority: i32,
     /// Literals before patterns.
     pub literal: bool,
+}
+
+/// Whether the same is said to follow and not to follow.
+fn contradict(list: &[Obligation]) -> bool {
+    list.iter().any(|&(promise, terminal, state)| {
+        promise == Promise::Follows && list.contains(&(Promise::FollowsNot, terminal, state))
+    })
 }
 
 /// The terminals of a grammar as one automaton over bytes. Threads share it.
@@ -90,6 +103,8 @@ pub struct Scanner {
     firsts: Box<[u8]>,
     states: AppendVec<ScanState>,
     obligations: AppendVec<Obligations>,
+    /// States at boundaries with obligations.
+    obliged: BoundedCache<(ScanStateId, ObligationsId), ScanStateId, OBLIGED_BYTES>,
     builder: Mutex<Builder>,
 }
 
@@ -134,6 +149,7 @@ impl Scanner {
             firsts: firsts.into(),
             states: AppendVec::default(),
             obligations: AppendVec::default(),
+            obliged: BoundedCache::default(),
             builder: Mutex::new(Builder { next: FIRST, ..Builder::default() }),
         };
         scanner.oblige(&mut scanner.lock(), Vec::new());
@@ -147,6 +163,12 @@ impl Scanner {
     /// How the text is cut into terminals.
     pub fn lexer(&self) -> Lexer {
         self.lexer
+    }
+
+    /// How many terminals there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.lexemes.len()
     }
 
     /// The automaton of a terminal.
@@ -169,6 +191,11 @@ impl Scanner {
         &self.firsts
     }
 
+    /// The bytes of a class.
+    pub fn bytes_of_class(&self, class: usize) -> std::ops::Range<usize> {
+        usize::from(self.firsts[class])..self.firsts.get(class + 1).map_or(256, |&next| usize::from(next))
+    }
+
     /// The class of a byte.
     #[inline]
     pub fn class(&self, byte: u8) -> usize {
@@ -181,9 +208,23 @@ impl Scanner {
     }
 
     /// The state at a boundary where these terminals may begin.
-    pub fn start(&self, terminals: impl Iterator<Item = u32>, obligations: ObligationsId) -> ScanStateId {
+    pub fn start(&self, terminals: impl Iterator<Item = u32>) -> ScanStateId {
         let live = terminals.filter_map(|t| Some((t, self.lexemes[t as usize].as_ref()?.start()))).collect();
-        self.intern(&mut self.lock(), live, obligations, true)
+        self.intern(&mut self.lock(), live, NO_OBLIGATIONS, true)
+    }
+
+    /// A state at a boundary, with obligations.
+    pub fn oblige_start(&self, start: ScanStateId, obligations: ObligationsId) -> ScanStateId {
+        if obligations == NO_OBLIGATIONS {
+            return start;
+        }
+        if let Some(known) = self.obliged.get(&(start, obligations)) {
+            return known;
+        }
+        let live = self.state(start).live.to_vec();
+        let state = self.intern(&mut self.lock(), live, obligations, true);
+        self.obliged.keep((start, obligations), state, 24);
+        state
     }
 
     /// The state behind a byte, or [`REFUSED`].
@@ -264,7 +305,7 @@ impl Scanner {
     }
 
     /// The state of a terminal behind a byte of its text, or one that is dead.
-    fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
+    pub fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
         match &self.lexemes[terminal as usize] {
             Some(lexeme) if byte != END || !self.looks_ahead[terminal as usize] => lexeme.next(from, byte),
             _ => DEAD,
@@ -288,20 +329,77 @@ impl Scanner {
             Some(obligations) => {
                 let mut builder = self.lock();
                 let obligations = self.oblige(&mut builder, obligations);
-                self.intern(&mut builder, live, obligations, false)
+                match self.may_be_kept(&mut builder, obligations) {
+                    true => self.intern(&mut builder, live, obligations, false),
+                    false => REFUSED,
+                }
             }
         };
         state.row[self.class(byte)].store(to, Ordering::Release);
         to
     }
 
+    /// The obligations behind a terminal that is read by itself and ends in a state; `None` where it may not end.
+    pub(super) fn ended(&self, own: TerminalState, held: ObligationsId) -> Option<ObligationsId> {
+        if !self.accepts(own.0, own.1) {
+            return None;
+        }
+        let longer = (self.lexer != Lexer::Any && self.goes_on(&own)).then_some((Promise::NoLonger, own.0, own.1));
+        let mut list = self.obligations(held).to_vec();
+        list.extend(self.promises(&own).chain(longer));
+        Some(self.oblige(&mut self.lock(), list))
+    }
+
+    /// Whether all that may follow under obligations may follow under others as well.
+    pub(super) fn is_weaker(&self, weaker: ObligationsId, than: ObligationsId) -> bool {
+        let all = self.obligations(than);
+        weaker == than || self.obligations(weaker).iter().all(|one| all.binary_search(one).is_ok())
+    }
+
+    /// Whether some text keeps obligations. True as well where that is not found out in reasonable time.
+    fn may_be_kept(&self, builder: &mut Builder, id: ObligationsId) -> bool {
+        /// Lists that are looked at.
+        const MOST: usize = 1_000;
+        let Some(obligations) = self.obligations.get(id) else { return true };
+        if obligations.list.iter().all(|&(promise, ..)| promise == Promise::NoLonger) {
+            return true;
+        }
+        if let Some(&known) = obligations.possible.get() {
+            return known;
+        }
+        let mut seen = vec![id];
+        let mut at = 0;
+        let mut answer = false;
+        while let Some(&one) = seen.get(at).filter(|_| !answer) {
+            at += 1;
+            if contradict(self.obligations(one)) {
+                continue;
+            }
+            answer = seen.len() > MOST || self.may_end(one);
+            for &byte in self.firsts.iter().filter(|_| !answer) {
+                let Some(list) = self.step_obligations(self.obligations(one), byte) else { continue };
+                let next = self.oblige(builder, list);
+                if !seen.contains(&next) {
+                    seen.push(next);
+                }
+            }
+        }
+        *obligations.possible.get_or_init(|| answer)
+    }
+
     /// Whether a terminal may end in a state, whatever follows.
-    fn accepts(&self, terminal: u32, state: StateId) -> bool {
+    pub fn accepts(&self, terminal: u32, state: StateId) -> bool {
         let Some(lexeme) = self.lexeme(terminal).filter(|_| state > CLOSED) else { return false };
         match self.looks_ahead[terminal as usize] {
             true => lexeme.next(state, END) > CLOSED,
             false => lexeme.state(state).accepting,
         }
+    }
+
+    /// Whether a text that two terminals match is the first one's.
+    pub fn prefers(&self, terminal: u32, other: u32) -> bool {
+        let rank = |t: u32| (std::cmp::Reverse(self.precedence[t as usize]), t);
+        rank(terminal) < rank(other)
     }
 
     /// Whether a terminal's look-ahead sees beyond its end.
@@ -325,8 +423,25 @@ impl Scanner {
     /// The bytes that keep some promise open, or break it, behind the end of a terminal in a state.
     pub fn bytes_that_matter(&self, own: TerminalState) -> ByteSet {
         let list: Vec<Obligation> = self.promises(&own).chain([(Promise::NoLonger, own.0, own.1)]).collect();
+        self.bytes_that_leave(&list)
+    }
+
+    /// The bytes that tell whether the look-ahead of a terminal that ends in a state is met; `None` if it is, whatever
+    /// follows.
+    pub fn bytes_that_decide(&self, own: TerminalState) -> Option<ByteSet> {
+        let (_, terminal, rest) = self.promises(&own).next()?;
+        Some(self.bytes_that_leave(&[(Promise::FollowsNot, terminal, rest)]))
+    }
+
+    /// The bytes that keep some obligation open, or break it.
+    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> ByteSet {
+        self.bytes_that_leave(self.obligations(obligations))
+    }
+
+    /// The bytes that keep some promise open, or break it.
+    fn bytes_that_leave(&self, list: &[Obligation]) -> ByteSet {
         let by_class: Vec<bool> =
-            self.firsts.iter().map(|&byte| self.step_obligations(&list, byte).is_none_or(|l| !l.is_empty())).collect();
+            self.firsts.iter().map(|&byte| self.step_obligations(list, byte).is_none_or(|l| !l.is_empty())).collect();
         std::array::from_fn(|byte| by_class[self.class(byte as u8)])
     }
 
@@ -345,7 +460,8 @@ impl Scanner {
         }
         let id = builder.by_obligations.len() as ObligationsId;
         builder.bytes += list.len() * 16 + 360;
-        self.obligations.set(id, Obligations { list: list.clone(), forbidden: OnceLock::new() });
+        self.obligations
+            .set(id, Obligations { list: list.clone(), forbidden: OnceLock::new(), possible: OnceLock::new() });
         builder.by_obligations.insert(list, id);
         id
     }
@@ -384,7 +500,7 @@ impl Scanner {
         let mut accepting: Vec<TerminalState> = live.iter().copied().filter(|&(t, s)| self.accepts(t, s)).collect();
         let held = self.obligations(obligations).to_vec();
         let longer = |one: &TerminalState| Some((Promise::NoLonger, one.0, one.1)).filter(|_| self.goes_on(one));
-        match self.lexer {
+        let ends: Vec<(u32, ObligationsId)> = match self.lexer {
             Lexer::Any => accepting
                 .iter()
                 .map(|own| match self.promises(own).next() {
@@ -412,9 +528,10 @@ impl Scanner {
                     let Some((_, terminal, rest)) = promise else { break };
                     before.push((Promise::FollowsNot, terminal, rest));
                 }
-                ends.into()
+                ends
             }
-        }
+        };
+        ends.into_iter().filter(|&(_, obligations)| self.may_be_kept(builder, obligations)).collect()
     }
 
     /// How many states are known.

@@ -14,6 +14,8 @@ use crate::util::hash::SeededMap;
 
 /// A state whose node has not exactly one node below that is met for the first time.
 const BRANCHING: u32 = 1 << 31;
+/// Set in the description of a node that [completes](ParseStack::completes).
+const COMPLETES: u32 = 1 << 29;
 
 /// The description of a stack down to some level.
 pub struct StackView {
@@ -47,7 +49,7 @@ impl StackView {
         }
         for at in self.read..end {
             let node = self.order[at];
-            let state = stack.state(node);
+            let state = stack.state(node) | if stack.completes(node) { COMPLETES } else { 0 };
             let below = stack.below(node);
             if let [one] = below
                 && (!self.branches || self.number(*one).is_none())
@@ -121,6 +123,16 @@ enum Known<V> {
     Answer(V),
     /// The next level decides.
     Deeper,
+    /// The next level decides, and most of the answer is this.
+    Mostly(V),
+}
+
+/// What a cache says of a stack.
+pub struct LookUp<V> {
+    /// The answer.
+    pub answer: Option<V>,
+    /// Most of it, where the answer itself is not known.
+    pub mostly: Option<V>,
 }
 
 /// Answers by what can be seen from the top of a stack, in at most `MOST` bytes.
@@ -138,13 +150,31 @@ impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
     /// The answer for a stack, if it is known. The view is described down to the level that decides, or as far as
     /// something is known.
     pub fn find(&self, view: &mut StackView, stack: &ParseStack) -> Option<V> {
+        self.look_up(view, stack).answer
+    }
+
+    /// The answer for a stack, or most of it, as far as they are known.
+    pub fn look_up(&self, view: &mut StackView, stack: &ParseStack) -> LookUp<V> {
+        let mut found = LookUp { answer: None, mostly: None };
         loop {
             match self.known.get(view.key()) {
-                Some(Known::Answer(answer)) => return Some(answer),
-                Some(Known::Deeper) if view.deepen(stack) => {}
-                _ => return None,
+                Some(Known::Answer(answer)) => found.answer = Some(answer),
+                Some(Known::Deeper) if view.deepen(stack) => continue,
+                Some(Known::Mostly(answer)) => {
+                    found.mostly = Some(answer);
+                    if view.deepen(stack) {
+                        continue;
+                    }
+                }
+                _ => {}
             }
+            return found;
         }
+    }
+
+    /// Keeps most of an answer, for all stacks of which a view describes as much. `size` are its bytes.
+    pub fn keep_mostly(&self, view: &StackView, answer: V, size: usize) {
+        self.known.keep(view.key().into(), Known::Mostly(answer), view.key().len() * 4 + 64 + size);
     }
 
     /// Keeps an answer that these nodes decided, those with at least the number `own` not counted: they are made from

@@ -1,33 +1,28 @@
 //! Succession: which terminals the longest match of another one lets follow.
 //!
 //! A terminal that took its longest match may not be followed by what would make it longer: behind a name no letter may
-//! come, so `in` can follow it only behind a blank. If every terminal can be followed by all that the grammar puts
-//! behind it, at once or behind an ignored terminal, then whatever was begun can be completed, and nothing needs to be
-//! searched.
+//! come, so `in` can follow it only behind a blank. A terminal is *free* if all that the grammar puts behind it can come,
+//! at once or behind an ignored terminal. Where all that was begun can be completed with free terminals alone, a
+//! text that ends in one can be completed, and nothing needs to be searched.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
-use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::pushdown::grammar::closure::Closure;
+use crate::pushdown::grammar::closure::{Closure, Found, Shifted};
+use crate::pushdown::grammar::ends_ahead::EndsAhead;
 use crate::pushdown::grammar::follow::Follow;
+use crate::pushdown::grammar::going_on::{Bits, bits, bytes_that_go_on, escapes};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
+use crate::pushdown::grammar::productions::Productions;
 use crate::pushdown::grammar::program::GrammarMachine;
-use crate::pushdown::grammar::scanner::{END, Scanner};
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner, TerminalState};
+use crate::util::bounded_cache::BoundedCache;
 
-/// A set of bytes as bits.
-type Bits = [u64; 4];
-
-fn bits(set: &ByteSet) -> Bits {
-    let mut out = [0; 4];
-    (0..256).filter(|&b| set[b]).for_each(|b| out[b / 64] |= 1 << (b % 64));
-    out
-}
-
-/// Whether some byte of `first` is none of `going_on`.
-fn escapes(going_on: &Bits, first: &Bits) -> bool {
-    going_on.iter().zip(first).any(|(on, first)| first & !on != 0)
-}
+/// Bytes of ends that one index keeps.
+const ENDS_BYTES: usize = 2 << 20;
 
 /// Which terminals the longest match of another one lets follow.
 pub struct Succession {
@@ -36,57 +31,101 @@ pub struct Succession {
     /// For each terminal the bytes that must not come behind it, more rather than fewer. There may be several such sets:
     /// from wherever the terminal has come it can be ended so that each of them holds.
     going_on: Box<[Vec<Bits>]>,
+    /// For each terminal whether it lets all follow that may come behind it.
+    free: Box<[bool]>,
+    /// For each terminal whether the output may end with it: nothing must follow.
+    may_be_last: Box<[bool]>,
     /// The ignored terminals.
     ignored: Box<[u32]>,
-    /// Every terminal of the rules lets all follow that may come behind it.
-    pub rules_are_free: bool,
-    /// Every terminal does, ignored ones too.
+    /// The bytes that begin each document.
+    documents: Box<[Bits]>,
+    /// The ends that can be reached from states of the scanner.
+    ends_ahead: BoundedCache<ScanStateId, Option<Arc<EndsAhead>>, ENDS_BYTES>,
+    /// All terminals are free, ignored ones too.
     pub is_free: bool,
 }
 
 impl Succession {
     /// Anything may follow anything.
     pub fn free() -> Self {
-        let none = Box::default();
         Succession {
             first: Box::default(),
-            going_on: none,
+            going_on: Box::default(),
+            free: Box::default(),
+            may_be_last: Box::default(),
             ignored: Box::default(),
-            rules_are_free: true,
+            documents: Box::default(),
+            ends_ahead: BoundedCache::default(),
             is_free: true,
         }
     }
 
     /// For terminals that take longest matches.
-    pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32]) -> Self {
+    pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32], documents: &[ByteSet]) -> Self {
         let count = follow.len() as u32;
         let first: Box<[Bits]> = (0..count).map(|t| bits(follow.first(t))).collect();
         // All bytes that a terminal reads are more than those that go on, and known at once.
         let read = |t: u32| vec![scanner.lexeme(t).map_or([0; 4], |l| bits(&l.used_bytes()))];
         let going_on: Box<[Vec<Bits>]> = (0..count).map(read).collect();
-        let mut this = Succession { first, going_on, ignored: ignored.into(), rules_are_free: false, is_free: false };
+        let known: Vec<u32> = (0..count).filter(|&t| scanner.lexeme(t).is_some()).collect();
+        let mut this = Succession {
+            first,
+            going_on,
+            free: Box::default(),
+            may_be_last: (0..count).map(|t| !scanner.looks_ahead(t)).collect(),
+            ignored: ignored.into(),
+            documents: documents.iter().map(bits).collect(),
+            ends_ahead: BoundedCache::default(),
+            is_free: false,
+        };
         let contextual = scanner.lexer() == Lexer::Contextual;
-        for terminal in 0..count {
+        let mut is_won = vec![true; count as usize];
+        for &terminal in &known {
             if contextual || ignored.contains(&terminal) || !this.lets_all(follow, terminal) {
-                this.going_on[terminal as usize] = bytes_that_go_on(scanner, terminal);
+                let begin_alike = |other: &u32| {
+                    let both = this.first[terminal as usize].iter().zip(&this.first[*other as usize]);
+                    *other != terminal && both.into_iter().any(|(a, b)| a & b != 0) && follow.together(terminal, *other)
+                };
+                let others: Vec<u32> = known.iter().copied().filter(|o| contextual && begin_alike(o)).collect();
+                let sets = bytes_that_go_on(scanner, terminal, &others);
+                is_won[terminal as usize] = !sets.is_empty();
+                this.may_be_last[terminal as usize] &= !others.iter().any(|&other| scanner.looks_ahead(other));
+                this.going_on[terminal as usize] = sets;
             }
-            if contextual {
-                for other in (0..count).filter(|&other| other != terminal) {
-                    let both = this.first[terminal as usize].iter().zip(&this.first[other as usize]);
-                    if both.into_iter().any(|(a, b)| a & b != 0) {
-                        let more = bytes_that_go_on_beside(scanner, terminal, other);
-                        this.going_on[terminal as usize].iter_mut().for_each(|set| add(set, &more));
-                    }
+        }
+        this.free = (0..count).map(|t| is_won[t as usize] && this.lets_all(follow, t)).collect();
+        let lets_any = |&between: &u32| known.iter().all(|&next| next == between || this.leads_to(between, next));
+        // Rules may name ignored terminals as well. Where none does, nothing follows them here.
+        let rules_are_free = known.iter().all(|t| this.free[*t as usize]);
+        this.is_free = rules_are_free && documents.is_empty() && ignored.iter().all(lets_any);
+        this
+    }
+
+    /// For each symbol whether it can be read with free terminals alone.
+    pub fn read_freely(&self, productions: &Productions) -> Box<[bool]> {
+        let mut free: Box<[bool]> = (0..productions.symbols() as u32)
+            .map(|s| match s < productions.terminals {
+                true => self.is_free || self.free[s as usize] || productions.nullable[s as usize],
+                false => !productions.is_rule(s) || productions.nullable[s as usize],
+            })
+            .collect();
+        let mut grown = true;
+        while grown {
+            grown = false;
+            for production in &productions.all {
+                if !free[production.of as usize] && production.parts.iter().all(|&part| free[part as usize]) {
+                    free[production.of as usize] = true;
+                    grown = true;
                 }
             }
         }
-        let known = |t: &u32| scanner.lexeme(*t).is_some();
-        this.rules_are_free =
-            (0..count).filter(known).filter(|t| !ignored.contains(t)).all(|t| this.lets_all(follow, t));
-        let all: Vec<u32> = (0..count).filter(known).collect();
-        let lets_any = |&between: &u32| all.iter().all(|&next| next == between || this.lets(between, next));
-        this.is_free = this.rules_are_free && ignored.iter().all(lets_any);
-        this
+        free
+    }
+
+    /// Sets of bytes that must not come behind a terminal. From wherever the terminal has come it can be ended so that
+    /// each of them holds.
+    pub fn bytes_that_go_on(&self, terminal: u32) -> &[[u64; 4]] {
+        self.going_on.get(terminal as usize).map_or(&[], |sets| sets)
     }
 
     /// Whether `next` can come at once behind a terminal.
@@ -105,161 +144,200 @@ impl Succession {
         self.lets(terminal, next) || self.ignored.iter().any(between)
     }
 
-    /// Whether the output can be completed behind a terminal of the rules, or behind an ignored one where `closure` says
-    /// what may come next. Asked where [`rules_are_free`](Self::rules_are_free).
-    pub fn completes_behind(&self, terminal: u32, closure: &Closure, terminals: u32) -> bool {
-        // All terminals of the rules let follow what may come.
-        self.is_free
-            || closure.next.binary_search(&terminal).is_ok()
-            || closure.accepting
-            || closure.has_documents
-            || closure.next.iter().take_while(|&&s| s < terminals).any(|&next| self.leads_to(terminal, next))
+    /// Whether what begins with these bytes can come behind a terminal, at once or behind an ignored one.
+    fn leads_to_begin(&self, terminal: u32, first: &Bits) -> bool {
+        let between = |&t: &u32| self.lets(terminal, t) && self.lets_begin(t, first);
+        self.lets_begin(terminal, first) || self.ignored.iter().any(between)
     }
 
-    fn lets_all(&self, follow: &Follow, terminal: u32) -> bool {
-        let before_document = |first: &ByteSet| {
-            let first = bits(first);
-            let between = |&t: &u32| self.lets(terminal, t) && self.lets_begin(t, &first);
-            self.lets_begin(terminal, &first) || self.ignored.iter().any(between)
+    /// Whether something may come behind a terminal, of which `sets` say what must not follow, behind which everything
+    /// can be completed.
+    fn leads_on(&self, sets: &[Bits], closure: &Closure, productions: &Productions) -> bool {
+        let lets_begin = |first: &Bits| sets.iter().any(|set| escapes(set, first));
+        let leads_to = |first: &Bits| {
+            let between = |&t: &u32| lets_begin(&self.first[t as usize]) && self.lets_begin(t, first);
+            lets_begin(first) || self.ignored.iter().any(between)
         };
-        follow.terminals(terminal).iter().all(|&next| self.leads_to(terminal, next))
-            && follow.documents(terminal).iter().all(before_document)
+        closure.next_completes.iter().any(|&next| match productions.document(next) {
+            _ if next < productions.terminals => self.free[next as usize] && leads_to(&self.first[next as usize]),
+            Some(document) => leads_to(&self.documents[document as usize]),
+            None => true,
+        })
     }
+
+    /// The ends that can be reached from a state of the scanner. `None` if there are too many states.
+    fn ends_from(&self, scanner: &Scanner, state: ScanStateId) -> Option<Arc<EndsAhead>> {
+        if let Some(known) = self.ends_ahead.get(&state) {
+            return known;
+        }
+        let ends = EndsAhead::of(scanner, state).map(Arc::new);
+        let size = ends.as_ref().map_or(0, |ends| ends.memory_bytes());
+        self.ends_ahead.keep(state, ends.clone(), size + 64);
+        ends
+    }
+
+    /// Whether a terminal lets all follow that may come behind it.
+    fn lets_all(&self, follow: &Follow, terminal: u32) -> bool {
+        follow.terminals(terminal).iter().all(|&next| self.leads_to(terminal, next))
+            && follow.documents(terminal).iter().all(|first| self.leads_to_begin(terminal, &bits(first)))
+    }
+}
+
+/// What is known of a branch without following it byte by byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// Wherever the terminals lead that are being read, the output can be completed.
+    Open,
+    /// The output can be completed.
+    Completes,
+    /// It cannot.
+    Dead,
+    /// That takes a search.
+    Unknown,
 }
 
 impl GrammarMachine<'_> {
-    /// Whether a branch can be completed, as far as that can be told from what may come next: the nodes of the stack
-    /// that tell. `None` where it can't be told.
-    pub fn completes_nearby(&mut self, branch: &Branch) -> Option<Vec<NodeId>> {
-        if branch.is_in_document() {
-            return Some(Vec::new());
+    /// Whether a branch can be completed, as far as that can be told from what may come next. Adds the nodes of the stack
+    /// that tell.
+    pub fn outlook(&mut self, branch: &Branch, decided: &mut Vec<NodeId>) -> Outlook {
+        if self.program.succession.is_free || branch.is_in_document() {
+            return Outlook::Open;
         }
+        let tops: SmallVec<[NodeId; 4]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let found = self.program.closure(self.stack, &tops);
+        decided.extend_from_slice(found.decided());
+        self.outlook_at(branch.scan, &found, decided)
+    }
+
+    /// The outlook of a state of the scanner where `found` says what may come.
+    pub fn outlook_at(&mut self, state: ScanStateId, found: &Found, decided: &mut Vec<NodeId>) -> Outlook {
+        let program = self.program;
+        let scan = program.scanner.state(state);
+        let mut looks = LOOKS;
+        if scan.at_boundary {
+            return match self.completes_behind(scan.obligations, found, decided, &mut looks) {
+                Some(true) => Outlook::Completes,
+                Some(false) => Outlook::Dead,
+                None => Outlook::Unknown,
+            };
+        }
+        if scan.live.iter().all(|&(terminal, _)| self.is_well(state, terminal, found)) {
+            return Outlook::Open;
+        }
+        let Some(ends) = program.succession.ends_from(&program.scanner, state) else { return Outlook::Unknown };
+        let answers: SmallVec<[Option<bool>; 8]> =
+            ends.all.iter().map(|&end| self.completes_with(end, found, decided, &mut looks)).collect();
+        if answers.contains(&Some(true)) {
+            match ends.are_reached_from_everywhere(|end| answers[end as usize] == Some(true)) {
+                true => Outlook::Open,
+                false => Outlook::Completes,
+            }
+        } else if answers.contains(&None) {
+            Outlook::Unknown
+        } else {
+            Outlook::Dead
+        }
+    }
+
+    /// Whether it is known beforehand that a terminal which is live in a state can be ended, and the output be completed.
+    fn is_well(&self, state: ScanStateId, terminal: u32, found: &Found) -> bool {
         let program = self.program;
         let succession = &program.succession;
-        let scan = program.scanner.state(branch.scan);
-        if !succession.rules_are_free || !program.scanner.obligations(scan.obligations).is_empty() {
-            return None;
-        }
-        let tops: smallvec::SmallVec<[NodeId; 4]> = smallvec::SmallVec::from_slice(self.stack.tops(branch.tops));
-        let found = program.closure(self.stack, &tops);
-        let mut decided = found.decided().to_vec();
-        let contextual = program.scanner.lexer() == Lexer::Contextual;
-        let terminals = program.productions.terminals;
-        for &(terminal, _) in &scan.live {
-            let lets = succession.completes_behind(terminal, &found.closure, terminals);
-            if lets != contextual {
-                return lets.then_some(decided);
-            }
-        }
-        decided.dedup();
-        contextual.then_some(decided)
+        let closure = &found.closure;
+        let obliged = program.scanner.state(state).obligations != NO_OBLIGATIONS;
+        let leads_on = || {
+            let may_be_last = closure.accepting && succession.may_be_last[terminal as usize];
+            let sets = &succession.going_on[terminal as usize];
+            may_be_last || succession.leads_on(sets, closure, &program.productions)
+        };
+        let is_next = closure.next.binary_search(&terminal).is_ok();
+        let may_be_next =
+            || succession.free[terminal as usize] && closure.next_completes.binary_search(&terminal).is_ok();
+        !obliged && (!is_next || may_be_next()) && (!program.ignored.contains(&terminal) || leads_on())
     }
-}
 
-/// States of automata that are looked at for one terminal.
-const MOST: usize = 20_000;
-
-fn add(to: &mut Bits, more: &Bits) {
-    to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
-}
-
-/// Sets of bytes that must not come behind a terminal: from every state of its automaton an end can be reached at which
-/// no byte beyond the set matters. All bytes if its automaton is large.
-fn bytes_that_go_on(scanner: &Scanner, terminal: u32) -> Vec<Bits> {
-    let Some(lexeme) = scanner.lexeme(terminal) else { return vec![[0; 4]] };
-    let ahead = scanner.looks_ahead(terminal);
-    let mut numbers: SeededMap<StateId, u32> = SeededMap::from_iter([(lexeme.start(), 0)]);
-    let mut seen: Vec<StateId> = vec![lexeme.start()];
-    // The states that lead to each, and what matters at each end.
-    let mut from: Vec<Vec<u32>> = vec![Vec::new()];
-    let mut ends: Vec<(u32, Bits)> = Vec::new();
-    let mut at = 0;
-    while let Some(&state) = seen.get(at) {
-        let number = at as u32;
-        at += 1;
-        let accepting = if ahead { lexeme.next(state, END) > CLOSED } else { lexeme.state(state).accepting };
-        if accepting && number > 0 {
-            ends.push((number, bits(&scanner.bytes_that_matter((terminal, state)))));
+    /// Whether the output can be completed behind an end; `None` if that can't be told.
+    fn completes_with(
+        &mut self,
+        (terminal, obligations): (u32, ObligationsId),
+        found: &Found,
+        decided: &mut Vec<NodeId>,
+        looks: &mut u32,
+    ) -> Option<bool> {
+        let program = self.program;
+        let mut answer = Some(false);
+        if program.ignored.contains(&terminal) {
+            answer = self.completes_behind(obligations, found, decided, looks);
         }
-        for (lo, _) in lexeme.byte_runs() {
-            let to = lexeme.next(state, lo);
-            if to <= CLOSED || ahead && lo == END {
+        if answer == Some(true) || found.closure.next.binary_search(&terminal).is_err() {
+            return answer;
+        }
+        let mut shifted = Shifted::default();
+        found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
+        let tops = shifted.finish(self.stack);
+        let behind = program.closure(self.stack, &tops);
+        decided.extend_from_slice(behind.decided());
+        match (answer, self.completes_behind(obligations, &behind, decided, looks)) {
+            (None, Some(false)) => None,
+            (_, answer) => answer,
+        }
+    }
+
+    /// Whether the output can be completed at a boundary where `found` says what may come next.
+    fn completes_behind(
+        &mut self,
+        obligations: ObligationsId,
+        found: &Found,
+        decided: &mut Vec<NodeId>,
+        looks: &mut u32,
+    ) -> Option<bool> {
+        let program = self.program;
+        let succession = &program.succession;
+        let closure = &found.closure;
+        if closure.accepting && program.scanner.may_end(obligations) {
+            return Some(true);
+        }
+        let set = bits(&program.scanner.bytes_that_keep(obligations));
+        if succession.leads_on(&[set], closure, &program.productions) {
+            return Some(true);
+        }
+        // Nothing is known to lead on, so all that may begin is looked at.
+        let mut answer = Some(false);
+        if closure.next.last().is_some_and(|&next| next >= program.productions.terminals) {
+            answer = None;
+        }
+        let start = program.scan_start(found, obligations);
+        for &byte in program.scanner.bytes_of_classes() {
+            let state = program.scanner.next(start, byte);
+            if state == REFUSED {
                 continue;
             }
-            let next = *numbers.entry(to).or_insert_with(|| {
-                seen.push(to);
-                from.push(Vec::new());
-                seen.len() as u32 - 1
-            });
-            if seen.len() > MOST {
-                return vec![[u64::MAX; 4]];
+            if *looks == 0 {
+                return None;
             }
-            if from[next as usize].last() != Some(&number) {
-                from[next as usize].push(number);
-            }
-        }
-    }
-    let mut all = [0; 4];
-    ends.iter().for_each(|(_, set)| add(&mut all, set));
-    let mut sets: Vec<Bits> = ends.iter().map(|(_, set)| *set).collect();
-    sets.sort_unstable();
-    sets.dedup();
-    /// Sets that are tried.
-    const FEW: usize = 8;
-    sets.truncate(FEW);
-    let within = |set: &Bits, other: &Bits| !set.iter().zip(other).any(|(a, b)| a & !b != 0);
-    let is_reached_from_everywhere = |set: &Bits| {
-        let mut todo: Vec<u32> = ends.iter().filter(|(_, end)| within(end, set)).map(|end| end.0).collect();
-        let mut reached = vec![false; seen.len()];
-        todo.iter().for_each(|&number| reached[number as usize] = true);
-        while let Some(number) = todo.pop() {
-            for &before in &from[number as usize] {
-                if !std::mem::replace(&mut reached[before as usize], true) {
-                    todo.push(before);
-                }
-            }
-        }
-        reached.iter().all(|&reached| reached)
-    };
-    let mut out: Vec<Bits> = sets.into_iter().filter(is_reached_from_everywhere).collect();
-    if out.is_empty() {
-        out.push(all);
-    }
-    out
-}
-
-/// The bytes by which a text of a terminal can go on to what may still become a text of another one.
-fn bytes_that_go_on_beside(scanner: &Scanner, terminal: u32, other: u32) -> Bits {
-    let mut out = [0u64; 4];
-    let (Some(a), Some(b)) = (scanner.lexeme(terminal), scanner.lexeme(other)) else { return out };
-    let start = (a.start(), b.start());
-    let mut known = SeededSet::from_iter([start]);
-    let mut seen = vec![start];
-    let mut at = 0;
-    let live = |l: &Lexeme, from: StateId, byte: u8| Some(l.next(from, byte)).filter(|&to| to > CLOSED);
-    while let Some(&(x, y)) = seen.get(at) {
-        at += 1;
-        let accepting = at > 1
-            && match scanner.looks_ahead(terminal) {
-                true => a.next(x, END) > CLOSED,
-                false => a.state(x).accepting,
+            *looks -= 1;
+            let live = &program.scanner.state(state).live;
+            let is_well = |&(terminal, _): &TerminalState| {
+                self.is_well(state, terminal, found) && !program.ignored.contains(&terminal)
             };
-        for byte in 0..=255u8 {
-            if byte == END && (scanner.looks_ahead(terminal) || scanner.looks_ahead(other)) {
+            if live.iter().any(is_well) {
+                return Some(true);
+            }
+            let Some(ends) = succession.ends_from(&program.scanner, state) else {
+                answer = None;
                 continue;
-            }
-            let Some(to) = live(b, y, byte) else { continue };
-            if accepting {
-                out[usize::from(byte) / 64] |= 1 << (byte % 64);
-            }
-            let Some(from) = live(a, x, byte) else { continue };
-            if known.insert((from, to)) {
-                if seen.len() >= MOST {
-                    return [u64::MAX; 4];
+            };
+            for &end in &ends.all {
+                match self.completes_with(end, found, decided, looks) {
+                    Some(true) => return Some(true),
+                    Some(false) => {}
+                    None => answer = None,
                 }
-                seen.push((from, to));
             }
         }
+        answer
     }
-    out
 }
+
+/// Terminals that are looked at for one answer.
+const LOOKS: u32 = 40;

@@ -10,6 +10,7 @@ use crate::lexeme::StateId;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, ScalarItem, Seen};
 use crate::pushdown::json::unique::state::UniqueState;
 use crate::util::prefix_index::PrefixIndex;
+use smallvec::SmallVec;
 
 /// The frames and items of configurations, in vectors that grow by steps and are truncated by going back.
 #[derive(Clone, Default)]
@@ -99,33 +100,52 @@ impl Arena {
         self.unique.truncate(m[0], m[10]);
     }
 
-    /// Keeps one node and its items of what was made since `mark`, where that is all that `top` needs: inside scalars
-    /// and whitespace, which is where most tokens end. Returns where `top` is now.
+    /// Keeps of what was made since `mark` only the frames that `top` stands on, and their items. Returns where `top` is
+    /// now. Frames of elements that are recorded stay as they are.
     pub fn compact(&mut self, mark: &ArenaMark, top: FrameId) -> FrameId {
         let old = mark.0[0];
         if top < old {
             self.truncate(mark);
             return top;
         }
-        let mut node = self.nodes[top as usize];
-        if (node.parent >= old && node.parent != NONE) || node.trace != u32::MAX {
+        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
+        let (mut at, mut containers) = (top, false);
+        while at >= old && at != NONE {
+            let node = &self.nodes[at as usize];
+            if node.trace != u32::MAX {
+                return top;
+            }
+            containers |= matches!(node.kind, FrameKind::Array | FrameKind::Object);
+            chain.push(at);
+            at = node.parent;
+        }
+        if chain.len() == self.nodes.len() - old as usize {
             return top;
         }
-        match node.kind {
-            FrameKind::Scalar => {
-                let mut kept = *mark;
-                if node.start >= mark.0[2] {
-                    let items = node.start as usize;
-                    self.scalars.copy_within(items..items + node.len as usize, mark.0[2] as usize);
-                    node.start = mark.0[2];
-                    kept.0[2] += node.len;
-                }
-                self.truncate(&kept);
-            }
-            FrameKind::Done => self.truncate(mark),
-            _ => return top,
+        // Registers of items, keys and elements stay where they are.
+        let mut kept = if containers { self.mark() } else { *mark };
+        kept.0[..5].copy_from_slice(&mark.0[..5]);
+        let mut below = at;
+        // A frame and its items come after those of the frame below, so nothing is written over that is still to move.
+        for id in chain.into_iter().rev() {
+            let mut node = Frame { parent: below, ..self.nodes[id as usize] };
+            let (from, to) = (node.start, node.start + node.len);
+            let moved = match node.kind {
+                FrameKind::Root | FrameKind::Done => None,
+                FrameKind::Value => move_down(&mut self.rules, (from, to), &mut kept.0[1]),
+                FrameKind::Scalar => move_down(&mut self.scalars, (from, to), &mut kept.0[2]),
+                FrameKind::Array => move_down(&mut self.arrays, (from, to), &mut kept.0[3]),
+                FrameKind::Object => move_down(&mut self.objects, (from, to), &mut kept.0[4]),
+            };
+            node.start = moved.unwrap_or(node.start);
+            below = kept.0[0];
+            self.nodes[below as usize] = node;
+            kept.0[0] += 1;
         }
-        self.push(node)
+        // What was found at these nodes was found at others.
+        self.unique.truncate(old, kept.0[10]);
+        self.truncate(&kept);
+        below
     }
 
     /// Whether a key that an object has begins with `prefix`.
@@ -188,4 +208,16 @@ impl Arena {
             + self.ordered.memory_bytes()
             + self.ordered.items().iter().map(|text| text.len()).sum::<usize>()
     }
+}
+
+/// Moves the items of a range down to `place`, and `place` behind them, unless they are in front of it. Returns where
+/// they begin now, if they were moved.
+fn move_down<T: Copy>(items: &mut [T], (from, to): (u32, u32), place: &mut u32) -> Option<u32> {
+    if from < *place {
+        return None;
+    }
+    let start = *place;
+    items.copy_within(from as usize..to as usize, start as usize);
+    *place += to - from;
+    Some(start)
 }

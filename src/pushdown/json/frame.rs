@@ -135,6 +135,10 @@ pub struct ObjectItem {
     pub child: u32,
     /// Witnesses found so far, the open member included: the item lives on only where its rule accepts the value.
     pub witnessed: u32,
+    /// Of a united shape: the alternatives that are still open, in the arena's `bits`.
+    pub alternatives: u32,
+    /// Of a united shape: what is open has changed since `seen` and `need` were set by it.
+    pub unsettled: bool,
 }
 
 /// A key without a name that an object has.

@@ -18,6 +18,7 @@ use crate::lexeme::CLOSED;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram};
+use crate::util::bits::ones;
 use smallvec::SmallVec;
 
 type RequiredBits = SmallVec<[u64; 4]>;
@@ -34,6 +35,10 @@ impl JsonMachine<'_> {
                 self.arena.bits.extend(std::iter::repeat_n(0, p.words));
                 let need = self.arena.bits.len() as u32;
                 self.arena.bits.extend_from_slice(&p.required);
+                let alternatives = self.arena.bits.len() as u32;
+                if let Some(union) = &p.union {
+                    self.arena.bits.extend_from_slice(&union.all());
+                }
                 self.arena.objects.push(ObjectItem {
                     tag,
                     shape,
@@ -46,9 +51,12 @@ impl JsonMachine<'_> {
                     position: 0,
                     child: 0,
                     witnessed: 0,
+                    alternatives,
+                    unsettled: false,
                 });
             }
         }
+        self.settle_alternatives(start, 0);
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 {
             return NONE;
@@ -152,6 +160,12 @@ impl JsonMachine<'_> {
         let p = &self.program.objects[item.shape as usize];
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         let any_order = self.program.any_order;
+        if p.union.is_some() {
+            // What no open alternative has room for counts as seen. One without a bound has keys without end.
+            let room = p.max.saturating_sub(node.count.into());
+            let allowed = p.possible.iter().zip(seen).map(|(p, s)| if room == 0 { 0 } else { p & !s }).collect();
+            return (allowed, self.missing_names(item, p) < room && self.has_others_left(node, p));
+        }
         let mut allowed = RequiredBits::from_slice(&p.possible);
         allowed.iter_mut().zip(seen).for_each(|(p, s)| *p &= !s);
         if any_order && p.max == u64::MAX && p.implied.is_none() && p.min <= node.count as u64 + 1 {
@@ -260,17 +274,25 @@ impl JsonMachine<'_> {
 
     pub(crate) fn member_done(&mut self, node: Frame, tags: &[u32]) -> FrameId {
         let start = self.arena.objects.len() as u32;
+        let mut united = false;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
             if tags.binary_search(&item.child).is_err() {
                 continue;
             }
             let item = ObjectItem { child: 0, ..item };
-            if self.program.objects[item.shape as usize].witnesses == 0 {
+            let p = &self.program.objects[item.shape as usize];
+            if p.union.is_some() {
+                self.join_alternatives(start, item);
+                united = true;
+            } else if p.witnesses == 0 {
                 self.arena.objects.push(item);
             } else {
                 self.push_witnessed(start, item);
             }
+        }
+        if united {
+            self.settle_alternatives(start, node.count);
         }
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 {
@@ -347,12 +369,4 @@ fn clear_above(bits: &mut [u64], n: usize) {
             *w &= (1 << (n - i * 64 + 1)) - 1;
         }
     }
-}
-
-/// The indices of set bits, ascending.
-pub(crate) fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    bits.iter().enumerate().flat_map(|(i, &w)| {
-        std::iter::successors((w != 0).then_some(w), |w| Some(w & (w - 1)).filter(|w| *w != 0))
-            .map(move |w| i * 64 + w.trailing_zeros() as usize)
-    })
 }

@@ -280,7 +280,7 @@ impl JsonMachine<'_> {
             let item = self.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
             let class = &p.others[k as usize];
-            self.arena.objects.push(ObjectItem {
+            let closed = ObjectItem {
                 position: p.rules.len() as u32,
                 child: class.rule.0,
                 witnessed: item.witnessed | class.matches,
@@ -289,7 +289,11 @@ impl JsonMachine<'_> {
                 name: u32::MAX,
                 classes: 0,
                 ..item
-            });
+            };
+            match &p.union {
+                Some(union) => self.split_by_rule(closed, node.count, &union.classes[k as usize]),
+                None => self.arena.objects.push(closed),
+            }
         }
         self.after_key(node, start, node.seen)
     }
@@ -334,6 +338,15 @@ impl JsonMachine<'_> {
                     let old = item.seen as usize;
                     self.arena.bits.extend_from_within(old..old + p.words);
                     self.arena.bits[seen as usize + i as usize / 64] |= bit;
+                    if let Some(union) = &p.union {
+                        let closed = ObjectItem { seen, allowed: 0, others: false, name: u32::MAX, classes: 0, ..item };
+                        self.split_by_rule(
+                            ObjectItem { unsettled: true, ..closed },
+                            node.count,
+                            &union.named[i as usize],
+                        );
+                        continue;
+                    }
                     let mut need = item.need;
                     if let Some(implied) = &p.implied {
                         let old = need as usize;
@@ -356,7 +369,7 @@ impl JsonMachine<'_> {
                     if again {
                         continue;
                     }
-                    unnamed |= self.take_unnamed(item);
+                    unnamed |= self.take_unnamed(item, node.count);
                     continue;
                 }
             };
@@ -371,8 +384,9 @@ impl JsonMachine<'_> {
         self.after_key(node, start, seen)
     }
 
-    /// Adds an item for each class of `item` that has the key which ends here; whether there is one.
-    fn take_unnamed(&mut self, item: ObjectItem) -> bool {
+    /// Adds an item for each class of `item` that has the key which ends here, behind `count` members; whether there is
+    /// one.
+    fn take_unnamed(&mut self, item: ObjectItem, count: u32) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let first = self.arena.objects.len();
         for (class, i) in p.others.iter().zip(0..) {
@@ -390,7 +404,9 @@ impl JsonMachine<'_> {
                 classes: 0,
                 ..item
             };
-            if !self.arena.objects[first..].contains(&next) {
+            if let Some(union) = &p.union {
+                self.split_by_rule(next, count, &union.classes[i as usize]);
+            } else if !self.arena.objects[first..].contains(&next) {
                 self.arena.objects.push(next);
             }
             if p.witnesses == 0 {

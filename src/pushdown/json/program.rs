@@ -11,6 +11,7 @@ use crate::lexeme::Lexeme;
 use crate::pushdown::json::contains::ContainsCounting;
 use crate::pushdown::json::frame::ArrayItem;
 use crate::pushdown::json::literal_trie::LiteralTries;
+use crate::pushdown::json::shape_union::ShapeUnion;
 use crate::pushdown::json::unique::memo::UniqueMemo;
 use crate::vocab::Trie;
 
@@ -86,6 +87,9 @@ pub struct ObjectProgram {
     pub witnesses: u32,
     /// For each set of missing witnesses, the fewest members that are all of them.
     pub witness_members: SmallVec<[u32; 4]>,
+    /// Where the shape stands for several alternatives: what they differ in. The rules above are of some of them then,
+    /// and `required` is what one of those needs that need the fewest names.
+    pub union: Option<Arc<ShapeUnion>>,
 }
 
 /// A compiled set of rules.
@@ -140,6 +144,19 @@ impl ObjectProgram {
     /// are missing then, where those in `witnessed` are there.
     pub fn has_room(&self, class: &ClassProgram, taken: u64, witnessed: u32) -> bool {
         taken + 1 + self.missing_members(witnessed | class.matches) <= self.max
+    }
+
+    /// The rules that members may have, in any alternative.
+    pub(crate) fn member_rules(&self) -> impl Iterator<Item = RuleId> + '_ {
+        let united = self.union.iter().flat_map(|union| union.named.iter().chain(&union.classes).flatten());
+        let own = self.rules.iter().flatten().copied().chain(self.others.iter().map(|class| class.rule));
+        own.chain(united.map(|(rule, _)| *rule))
+    }
+
+    /// The rules that a property may have.
+    pub(crate) fn rules_of(&self, property: usize) -> impl Iterator<Item = RuleId> + '_ {
+        let united = self.union.iter().flat_map(move |union| &union.named[property]);
+        self.rules[property].into_iter().chain(united.map(|(rule, _)| *rule))
     }
 
     /// The name of a property.

@@ -155,6 +155,10 @@ impl Arena {
             p.names.subtree_tokens(i.name).iter().filter(allowed).for_each(|&name| word(name));
             word(u32::MAX);
         }
+        if let Some(union) = &p.union {
+            let open = &self.bits[i.alternatives as usize..][..union.words()];
+            open.iter().flat_map(|&bits| [bits as u32, (bits >> 32) as u32]).for_each(&mut word);
+        }
         for w in 0..p.words {
             let (mut seen, mut need) = (self.bits[i.seen as usize + w], self.bits[i.need as usize + w]);
             if cut {

@@ -1,33 +1,25 @@
-//! Numbers that come from Python: token ids, row numbers and counts.
+//! Numbers that come from Python: token ids and row numbers.
 //!
 //! A token id that no vocabulary can have (negative, or too large) is not a type error: it is a token that is not
 //! allowed. It becomes [`NO_TOKEN`], which every guide refuses.
 
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::error::ErrorKind;
-use crate::python::errors::{argument, of_kind};
+use crate::python::convert::argument::{integer, type_name, wrong_type};
+use crate::python::errors::of_kind;
 
 /// Stands for every integer that cannot be a token id.
 pub const NO_TOKEN: u32 = u32::MAX;
-
-fn integer(object: &Bound<'_, PyAny>) -> PyResult<i64> {
-    object.extract::<i64>().or_else(|e| {
-        // Beyond 64 bits: still an integer, and out of every range that is asked about here.
-        if !e.is_instance_of::<PyOverflowError>(object.py()) {
-            return Err(e);
-        }
-        Ok(if object.lt(0)? { i64::MIN } else { i64::MAX })
-    })
-}
 
 fn token(n: i64) -> u32 {
     u32::try_from(n).unwrap_or(NO_TOKEN)
 }
 
-/// A single token id.
+/// A single token id; the argument is called `id` wherever there is one.
 #[derive(Clone, Copy)]
 pub struct TokenId {
     /// The id, [`NO_TOKEN`] for what cannot be one.
@@ -40,41 +32,12 @@ impl<'py> FromPyObject<'_, 'py> for TokenId {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        integer(&object).map(|given| TokenId { id: token(given), given })
+        integer(&object, "id").map(|given| TokenId { id: token(given), given })
     }
 }
 
-/// A row number, any integer; the buffer checks its range.
-#[derive(Clone, Copy)]
-pub struct RowNumber(pub i64);
-
-impl<'py> FromPyObject<'_, 'py> for RowNumber {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        integer(&object).map(RowNumber)
-    }
-}
-
-/// How many of something: an integer that is not negative. What is too large to count is the largest count.
-#[derive(Clone, Copy)]
-pub struct Count(pub usize);
-
-impl<'py> FromPyObject<'_, 'py> for Count {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match object.extract::<usize>() {
-            Ok(n) => Ok(Count(n)),
-            Err(e) if !e.is_instance_of::<PyOverflowError>(object.py()) => Err(e),
-            Err(_) if object.lt(0)? => Err(argument(object.py(), format!("a count cannot be negative: {}", *object))),
-            Err(_) => Ok(Count(usize::MAX)),
-        }
-    }
-}
-
-/// Any iterable of integers. NumPy arrays of 32 and 64 bits are copied without making Python integers.
-fn integers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+/// The integers of an iterable. NumPy arrays of 32 and 64 bits are copied without making Python integers.
+fn integers(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<i64>> {
     if let Ok(array) = object.cast::<PyArray1<i64>>()
         && let Ok(values) = array.to_vec()
     {
@@ -85,7 +48,15 @@ fn integers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     {
         return Ok(values.into_iter().map(i64::from).collect());
     }
-    object.try_iter()?.map(|item| integer(&item?)).collect()
+    // A text is a sequence of texts, and what it holds says nothing.
+    if object.is_instance_of::<PyString>() {
+        return Err(wrong_type(object, name, "a sequence of int"));
+    }
+    let items = object.try_iter().map_err(|e| match e.is_instance_of::<PyTypeError>(object.py()) {
+        true => wrong_type(object, name, "a sequence of int"),
+        false => e,
+    })?;
+    items.enumerate().map(|(i, item)| integer(&item?, &format!("{name}[{i}]"))).collect()
 }
 
 /// A sequence of token ids.
@@ -98,18 +69,26 @@ pub struct TokenIds {
 
 impl TokenIds {
     /// The ids in `object`, one or several; else a `TypeError` that names the argument.
-    pub fn one_or_several(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<TokenIds> {
-        if let Ok(one) = integer(object) {
+    pub fn one_or_several(object: &Bound<'_, PyAny>, name: &str) -> PyResult<TokenIds> {
+        if let Ok(one) = integer(object, name) {
             return Ok(TokenIds::of(vec![one]));
         }
-        integers(object).map(TokenIds::of).map_err(|e| {
+        TokenIds::several(object, name).map_err(|e| {
             if !e.is_instance_of::<PyTypeError>(object.py()) {
                 return e;
             }
-            let kind = object.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
-            let message = format!("{argument} must be a token id or several, all of them int, not {kind}: {e}");
-            PyTypeError::new_err(message)
+            let kind = type_name(object);
+            let inner = match object.is_instance_of::<PyString>() || object.try_iter().is_err() {
+                true => String::new(),
+                false => format!(": {}", e.value(object.py())),
+            };
+            PyTypeError::new_err(format!("{name} must be a token id or several, all of them int, not {kind}{inner}"))
         })
+    }
+
+    /// The ids in an iterable; else a `TypeError` that names the argument.
+    pub fn several(object: &Bound<'_, PyAny>, name: &str) -> PyResult<TokenIds> {
+        integers(object, name).map(TokenIds::of)
     }
 
     fn of(given: Vec<i64>) -> TokenIds {
@@ -126,20 +105,12 @@ impl TokenIds {
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for TokenIds {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        integers(&object).map(TokenIds::of)
-    }
-}
-
 /// A sequence of row numbers.
 pub fn row_numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    integers(object)
+    integers(object, "rows")
 }
 
 /// A sequence of draft ids or parents, in which negative numbers mean something.
-pub fn signed_ids(object: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
-    Ok(integers(object)?.into_iter().map(|n| i32::try_from(n).unwrap_or(i32::MAX)).collect())
+pub fn signed_ids(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<i32>> {
+    Ok(integers(object, name)?.into_iter().map(|n| i32::try_from(n).unwrap_or(i32::MAX)).collect())
 }

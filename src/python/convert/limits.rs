@@ -2,11 +2,10 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
 use crate::limits::Limits;
-use crate::python::convert::ids::Count;
-use crate::python::convert::source::OptionText;
+use crate::python::convert::argument::{count, text, type_name, wrong_type};
 
 /// Bounds on the work of one compile, each a number of things and never a time. What is found in a cache, because a
 /// compile before has made it, is no work.
@@ -22,12 +21,16 @@ pub struct PyLimits {
 fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (key, value) in values.iter() {
-        let OptionText(key) = key.extract()?;
+        if !key.is_instance_of::<PyString>() {
+            let (key, kind) = (key.repr()?, type_name(&key));
+            return Err(PyTypeError::new_err(format!("the names of limits are str, and {key} is {kind}")));
+        }
+        let key = text(&key, "the name of a limit")?;
         let Some((_, field)) = fields(&mut limits).into_iter().find(|&(name, _)| name == key) else {
             let known: Vec<_> = fields(&mut limits).into_iter().map(|(name, _)| name).collect();
             return Err(PyTypeError::new_err(format!("no limit is named {key:?}; there are {}", known.join(", "))));
         };
-        *field = value.extract::<Count>()?.0;
+        *field = count(&value, &format!("limits: {key}"))?;
     }
     Ok(limits)
 }
@@ -40,7 +43,8 @@ pub fn from_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
             Ok(limits) => Ok(limits.get().core),
             Err(_) => {
                 let values = PyDict::new(value.py());
-                values.update(value.cast::<PyMapping>()?)?;
+                let wanted = "an interlock.Limits, a mapping such as {\"max_depth\": 50} or None";
+                values.update(value.cast::<PyMapping>().map_err(|_| wrong_type(value, "limits", wanted))?)?;
                 from_dict(&values)
             }
         },
@@ -128,6 +132,9 @@ limits! {
     /// Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it; by default
     /// 16,777,216, some 40,000 states. Exceeding it is no error.
     max_state_bytes,
+    /// Bytes of history that one guide holds for rolling back, beside what its position needs; by default 16,777,216.
+    /// Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the tokens again.
+    max_guide_bytes,
     /// Alternatives of one rule; by default 12,288.
     max_alternatives,
     /// Rules of one index; by default 100,000.

@@ -1,5 +1,6 @@
 //! Arguments that come from Python: arrays, ids, limits and sources.
 
+pub(crate) mod argument;
 pub(crate) mod buffer;
 pub(crate) mod ids;
 pub(crate) mod limits;

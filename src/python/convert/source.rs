@@ -2,12 +2,14 @@
 //! the forms that Python programs keep them in.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString, PyTuple, PyType};
 
 use crate::error::{Error, ErrorKind, SourcePlace};
+use crate::python::convert::argument::{Given, text, type_name};
 use crate::python::errors::{argument, of_kind, to_exception};
 
 /// `re.Pattern.flags`, by the letters that `flags=` takes.
@@ -45,18 +47,27 @@ pub fn pattern(source: &Bound<'_, PyAny>, flags: &str) -> PyResult<(String, Stri
     Ok((utf8(text, ErrorKind::Pattern, "the pattern")?, letters.into_iter().collect()))
 }
 
-/// The text of an option. PyO3's own `&str` raises `UnicodeEncodeError` for a lone surrogate, which is no
-/// `InterlockError`.
-#[derive(Clone, Copy)]
-pub struct OptionText<'a>(pub &'a str);
+/// The letters that the option `flags` has.
+pub fn flags<'a>(given: Given<'a, '_>) -> PyResult<&'a str> {
+    given.text("flags", "").map_err(|e| match given.is_integer() {
+        true => {
+            let way = "re.IGNORECASE is \"i\", and re.compile(pattern, flags) is a pattern with its flags";
+            PyTypeError::new_err(format!("flags must be a str of letters, not {}; {way}", given.type_name()))
+        }
+        false => e,
+    })
+}
 
-impl<'a, 'py> FromPyObject<'a, 'py> for OptionText<'a> {
+/// A path of a file. As of texts, PyO3 raises `UnicodeEncodeError` for a lone surrogate that stands for no byte.
+pub struct FilePath(pub PathBuf);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FilePath {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        object.extract::<&str>().map(OptionText).map_err(|e| {
+        object.extract::<PathBuf>().map(FilePath).map_err(|e| {
             match e.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
-                true => argument(object.py(), lone_surrogate(&format!("the option {:?}", *object))),
+                true => argument(object.py(), lone_surrogate(&format!("the path {:?}", *object))),
                 false => e,
             }
         })
@@ -124,6 +135,12 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     if source.is_instance_of::<PyDict>() || source.is_instance_of::<PyBool>() {
         return dump(source);
+    }
+    if !source.is_instance_of::<PyType>() && source.hasattr("model_json_schema")? {
+        let name = type_name(source);
+        return Err(PyTypeError::new_err(format!(
+            "schema must be a pydantic model class, not an instance of {name}: pass the class {name}"
+        )));
     }
     for name in ["model_json_schema", "json_schema"] {
         if let Ok(method) = source.getattr(name)
@@ -267,8 +284,8 @@ pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, St
         .items()?
         .try_iter()?
         .map(|item| {
-            let (uri, document): (String, Bound<'_, PyAny>) = item?.extract()?;
-            Ok((uri, schema(&document)?))
+            let (uri, document): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+            Ok((text(&uri, "a URI of documents")?.to_owned(), schema(&document)?))
         })
         .collect()
 }

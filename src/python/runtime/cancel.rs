@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::python::convert::argument::instance;
 use crate::python::errors::detached;
 use crate::util::cancel::{Watch, uninterruptible, watched};
 
@@ -49,6 +50,11 @@ impl PyCancelToken {
     fn __repr__(&self) -> String {
         format!("<interlock.CancelToken{}>", if self.is_cancelled() { " cancelled" } else { "" })
     }
+}
+
+/// What was given as `cancel`: a token, or nothing.
+pub fn argument<'a, 'py>(given: Option<&'a Bound<'py, PyAny>>) -> PyResult<Option<&'a Bound<'py, PyCancelToken>>> {
+    given.map(|given| instance(given, "cancel", "an interlock.CancelToken or None")).transpose()
 }
 
 fn stopped() -> Error {

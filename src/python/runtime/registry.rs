@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::compile::index_cache::{CacheStats, CompileCache};
 use crate::limits::INDEX_BYTES;
 use crate::mask::vocab_tables::VocabTables;
-use crate::python::convert::ids::Count;
+use crate::python::convert::argument::count as count_argument;
 use crate::python::errors::detached;
 use crate::vocab::{ModelParts, Vocabulary};
 
@@ -181,10 +181,11 @@ pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
 /// not touched.
 #[pyfunction]
 #[pyo3(signature = (n), text_signature = "(n)")]
-pub fn set_index_cache_bytes(py: Python<'_>, n: Count) -> PyResult<()> {
+pub fn set_index_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
+    let n = count_argument(n, "n")?;
     detached(py, || {
-        MOST.store(n.0, Ordering::Relaxed);
-        caches().iter().for_each(|cache| cache.set_most(n.0));
+        MOST.store(n, Ordering::Relaxed);
+        caches().iter().for_each(|cache| cache.set_most(n));
         Ok(())
     })
 }

@@ -5,8 +5,7 @@
 //! gives its content, else the next free one. A file whose own numbers differ means other ids to the library than it
 //! says, and is refused.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
@@ -40,6 +39,54 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<TokenizerTable> {
     };
     if let Some(id) = unknown.filter(|&id| id < table.tokens.len() as u64) {
         table.special.insert(id as u32);
+    }
+    Ok(table)
+}
+
+/// An added token as a tokenizer object knows it: in the library's own numbering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedToken {
+    /// What the library looks it up by.
+    pub id: u32,
+    /// The text that is looked for.
+    pub content: String,
+    /// What it spells; of a special one its name.
+    pub bytes: Vec<u8>,
+    /// Whether it never spells text.
+    pub special: bool,
+}
+
+/// Reads the document of a tokenizer object, which says itself what its added tokens are. How it encodes is read only
+/// if the numbers in the document are the library's (`keeps_numbers`).
+pub(super) fn read_object(
+    document: &Map<String, Value>,
+    added: Vec<AddedToken>,
+    keeps_numbers: bool,
+) -> Result<TokenizerTable> {
+    let model = object_field(document, "model")?;
+    let decoder = Decoder::parse(document.get("decoder"))?;
+    let encodes = if keeps_numbers { crate::vocab::load::merges::read(document) } else { None };
+    let mut table = TokenizerTable { model: encodes, ..TokenizerTable::default() };
+    let listed = listed_tokens(model)?;
+    for &(text, id) in &listed {
+        table.set(id, decoder.decode(text))?;
+    }
+    let unknown = match model.get("unk_token").and_then(Value::as_str) {
+        Some(text) => added
+            .iter()
+            .find(|token| token.content == text)
+            .map(|token| u64::from(token.id))
+            .or_else(|| listed.iter().find(|(t, _)| *t == text).map(|&(_, id)| id)),
+        None => model.get("unk_id").and_then(Value::as_u64),
+    };
+    for token in added {
+        let id = table.set(u64::from(token.id), token.bytes)?;
+        if token.special {
+            table.special.insert(id);
+        }
+    }
+    if let Some(id) = unknown.and_then(|id| u32::try_from(id).ok()) {
+        table.special.insert(id);
     }
     Ok(table)
 }
@@ -78,8 +125,8 @@ fn add_tokens(
     if added.is_empty() {
         return Ok(());
     }
-    let model: HashMap<&str, u64> = listed.iter().copied().collect();
-    let mut ids: HashMap<&str, u64> = HashMap::new();
+    let model: FxHashMap<&str, u64> = listed.iter().copied().collect();
+    let mut ids: FxHashMap<&str, u64> = FxHashMap::default();
     // What the library would number the next new token: after the model, and after every id given so far.
     let mut next = model.len() as u64;
     for token in added {

@@ -6,7 +6,7 @@
 //! become `▁`, nothing splits, and characters that are no tokens fall back to bytes. Unigram models have to mark spaces
 //! in the same way, may split in front of them, and fall back to nothing. Otherwise there is no model.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::vocab::load::byte_level::bytes_of;
@@ -117,11 +117,12 @@ fn unigram(document: &Map<String, Value>, model: &Value) -> Option<ModelParts> {
         return None;
     }
     let (added, contents) = added_tokens(document)?;
+    let contents: FxHashSet<&str> = contents.into_iter().collect();
     let vocab = model.get("vocab")?.as_array()?;
     // The unknown token is a piece like others if its name stands in a text, unless it is taken out before.
     if let Some(unknown) = model.get("unk_id").and_then(Value::as_u64) {
         let text = vocab.get(usize::try_from(unknown).ok()?)?.get(0)?.as_str()?;
-        if !contents.contains(&text) {
+        if !contents.contains(text) {
             return None;
         }
     }
@@ -132,7 +133,7 @@ fn unigram(document: &Map<String, Value>, model: &Value) -> Option<ModelParts> {
         if text.is_empty() || text.contains(' ') {
             return None;
         }
-        if !(contents.contains(&text) || cut && inside) {
+        if !(contents.contains(text) || cut && inside) {
             ids.push(id);
             ranks.push((score as f32).to_bits());
         }
@@ -163,23 +164,30 @@ pub(super) fn read(document: &Map<String, Value>) -> Option<ModelParts> {
         return None;
     }
     let (added, mut contents) = added_tokens(document)?;
-    let mut by_text: FxHashMap<&str, u32> = FxHashMap::default();
-    for (text, id) in model.get("vocab")?.as_object()? {
+    let listed = model.get("vocab")?.as_object()?;
+    let mut by_text: FxHashMap<&str, u32> = FxHashMap::with_capacity_and_hasher(listed.len(), Default::default());
+    for (text, id) in listed {
         by_text.insert(text, u32::try_from(id.as_u64()?).ok()?);
     }
-    let mut merges = Vec::new();
-    for merge in model.get("merges")?.as_array()? {
+    let pairs = model.get("merges")?.as_array()?;
+    let (mut merges, mut made) = (Vec::with_capacity(pairs.len()), String::new());
+    for merge in pairs {
         let (left, right) = match merge {
             Value::String(both) => both.split_once(' ')?,
             pair => (pair.get(0)?.as_str()?, pair.get(1)?.as_str()?),
         };
-        let made = [left, right].concat();
+        made.clear();
+        made.push_str(left);
+        made.push_str(right);
         merges.push([*by_text.get(left)?, *by_text.get(right)?, *by_text.get(made.as_str())?]);
     }
     contents.extend(model.get("unk_token").and_then(Value::as_str));
     let byte = |b: u8| by_text.get(format!("<0x{b:02X}>").as_str()).copied();
     let bytes = if marked { (0..=255).map(byte).collect::<Option<Vec<u32>>>()? } else { Vec::new() };
-    by_text.retain(|text, id| !contents.contains(text) && !bytes.contains(id));
+    // Thousands of added tokens beside a hundred thousand others: sets.
+    let contents: FxHashSet<&str> = contents.into_iter().collect();
+    let spelled: FxHashSet<u32> = bytes.iter().copied().collect();
+    by_text.retain(|text, id| !contents.contains(text) && !spelled.contains(id));
     let mut ids: Vec<u32> = by_text.into_values().collect();
     ids.sort_unstable();
     Some(ModelParts {

@@ -47,6 +47,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::util::mapped::open_file;
 use crate::vocab::load::config::Config;
+pub use crate::vocab::load::hf::AddedToken;
 use crate::vocab::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 
 /// The largest tokenizer file that is read, in bytes; the largest known one has 35 MB. Of a GGUF file only the head
@@ -89,6 +90,11 @@ impl TokenizerTable {
         }
         self.tokens[index] = bytes;
         Ok(id as u32)
+    }
+
+    /// One more than the largest id that is listed.
+    fn reach(&self) -> usize {
+        self.special.last().map_or(0, |&id| id as usize + 1).max(self.tokens.len())
     }
 
     /// The id named `name`: a special token of that name if there is one, else the first token that spells it.
@@ -215,9 +221,29 @@ pub fn load_bytes(data: &[u8], options: LoadOptions) -> Result<Arc<Vocabulary>> 
     parse(data)?.finish(&Config::default(), options)
 }
 
-/// How the tokenizer of a `tokenizer.json` encodes, if it is byte-level BPE of a known kind.
-pub fn model_of_json(data: &[u8]) -> Option<ModelParts> {
-    merges::read(&json::object(data).ok()?)
+/// The vocabulary of a tokenizer object: of its document, as the tokenizers library writes it, and of what the object
+/// says of its added tokens. `keeps_numbers` tells whether it gives them the numbers that the document says.
+/// With `cuts`, tokens beyond `options.size` are left out, and how the tokenizer encodes with them.
+///
+/// # Errors
+/// As [`load_file`].
+///
+/// # Cost
+/// 0.2 s for 128,000 tokens.
+pub fn load_object(
+    document: &str,
+    added: Vec<AddedToken>,
+    keeps_numbers: bool,
+    options: LoadOptions,
+    cuts: bool,
+) -> Result<Arc<Vocabulary>> {
+    let mut table = hf::read_object(&json::object(document.as_bytes())?, added, keeps_numbers)?;
+    if let Some(size) = options.size.filter(|&size| cuts && table.reach() > size) {
+        table.tokens.truncate(size);
+        table.special.retain(|&id| (id as usize) < size);
+        table.model = None;
+    }
+    table.finish(&Config::default(), options)
 }
 
 /// How the tokenizer of a sentencepiece model encodes, where that is known.

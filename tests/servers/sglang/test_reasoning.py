@@ -20,6 +20,7 @@ def server(model, tmp_path_factory):
         reasoning_parser="deepseek-r1",
         enable_strict_thinking=True,
         tool_call_parser="deepseekv3",
+        constrained_json_whitespace_pattern="[ ]{2}",
     )
     try:
         yield made.wait()
@@ -57,6 +58,21 @@ def test_the_budget_counts_what_reasoning_spent(server):
         assert isinstance(json.loads(choice["message"]["content"]), list) and choice["finish_reason"] == "stop"
 
 
+def test_the_servers_whitespace_pattern(server):
+    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": False}
+    status, answer = server.generate(json_schema=json.dumps(schema))
+    assert status == 200 and answer["text"] == '{  "a"  :  1  }', answer
+
+
+def test_grammars_and_tags_after_reasoning(server):
+    status, choice = asked(server, ebnf='root ::= "a" [bc]{3}', temperature=1.0)
+    assert status == 200 and re.fullmatch("a[bc]{3}", choice["message"]["content"]), choice
+    content = {"type": "regex", "pattern": "[0-9]{4}"}
+    tag = {"type": "structural_tag", "format": {"type": "tag", "begin": "<n>", "content": content, "end": "</n>"}}
+    status, choice = asked(server, response_format=tag, temperature=1.0)
+    assert status == 200 and re.fullmatch("<n>[0-9]{4}</n>", choice["message"]["content"]), choice
+
+
 def test_a_request_without_reasoning_is_constrained_from_the_start(server):
     status, answer = server.generate(regex="[ab]{9}")
     assert status == 200 and re.fullmatch("[ab]{9}", answer["text"])
@@ -79,7 +95,7 @@ def test_free_and_constrained_ones_at_once(server):
 
 
 def test_refusals(server):
-    for parameters, words in (({"regex": "(a"}, "PatternError"), ({"ebnf": 'root ::= "a"'}, "not supported")):
+    for parameters, words in (({"regex": "(a"}, "PatternError"), ({"ebnf": 'root ::= "a'}, "GrammarError")):
         for _ in range(2):
             status, answer = asked(server, **parameters)
             assert status == 400 and words in json.dumps(answer), answer

@@ -18,7 +18,11 @@ SERVERS = {
         {},
     ),
     # A random model with 129,000 tokens, padded logits and added tokens.
-    "tiny": ("tiny", "--max-model-len 512 --max-num-seqs 32", {"INTERLOCK_VLLM_WHITESPACE": "compact"}),
+    "tiny": (
+        "tiny",
+        "--max-model-len 512 --max-num-seqs 32 --enable-auto-tool-choice --tool-call-parser hermes",
+        {"INTERLOCK_VLLM_WHITESPACE": "compact"},
+    ),
     # The random model with reasoning before its output.
     "reasoning": ("tiny", "--max-model-len 512 --max-num-seqs 8 --reasoning-parser deepseek_r1", {}),
     # The random model with n-gram drafts, and forced tokens behind them.

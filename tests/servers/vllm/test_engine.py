@@ -12,7 +12,6 @@ os.environ.update(
     VLLM_CPU_KVCACHE_SPACE="1",
     VLLM_ENABLE_V1_MULTIPROCESSING="0",
     INTERLOCK_VLLM_WHITESPACE="compact",
-    INTERLOCK_VLLM_CANONICAL="1",
 )
 
 CALL = {
@@ -33,6 +32,21 @@ CALL = {
     "required": ["name", "arguments"],
     "additionalProperties": False,
 }
+
+RECORD = {
+    "type": "object",
+    "properties": {
+        "customer_id": {"type": "integer", "minimum": 1, "maximum": 9999},
+        "shipping_city": {"type": "string", "maxLength": 10},
+        "payment_method": {"enum": ["card", "cash", "bank transfer"]},
+        "items_ordered": {"type": "array", "items": {"enum": ["pen", "ink", "pad"]}, "minItems": 1, "maxItems": 3},
+        "is_gift": {"type": "boolean"},
+    },
+    "required": ["customer_id", "shipping_city", "payment_method", "items_ordered", "is_gift"],
+    "additionalProperties": False,
+}
+KINDS = {"tool calls": ("Call", CALL), "records": ("Order", RECORD)}
+COUNT = 10
 
 
 class Engine:
@@ -69,20 +83,20 @@ class Engine:
 
         core.model_executor.execute_model = counted
 
-    def calls(self, jump, temperature, count=5):
-        """Texts, tokens and steps of ``count`` tool calls, one after the other."""
+    def outputs(self, kind, jump, temperature):
+        """Texts, tokens and steps of ten outputs of a kind, one after the other."""
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
 
-        self.backend.jumps, before, texts, tokens = jump, self.steps, [], 0
-        for n in range(count):
-            params = SamplingParams(
-                temperature=temperature, max_tokens=120, structured_outputs=StructuredOutputsParams(json=CALL)
-            )
-            (answer,) = self.llm.generate([f"Call {n}: "], params, use_tqdm=False)
+        (word, schema), before, texts, tokens = KINDS[kind], self.steps, [], 0
+        self.backend.jumps = jump
+        for n in range(COUNT):
+            constraint = StructuredOutputsParams(json=schema)
+            params = SamplingParams(temperature=temperature, max_tokens=120, structured_outputs=constraint)
+            (answer,) = self.llm.generate([f"{word} {n}: "], params, use_tqdm=False)
             texts.append(answer.outputs[0].text)
             tokens += len(answer.outputs[0].token_ids)
-            jsonschema.validate(json.loads(texts[-1]), CALL)
+            jsonschema.validate(json.loads(texts[-1]), schema)
         return texts, tokens, self.steps - before
 
 
@@ -95,25 +109,26 @@ def engine(request, model_folder):
     gc.collect()
 
 
-def test_jump_forward(engine):
+@pytest.mark.parametrize("kind", KINDS)
+def test_jump_forward(engine, kind):
     """Forced tokens cost no step of their own, and the text is the one without drafts."""
     forced = engine.backend.counts.forced
+    assert engine.backend.canonical
     texts = {}
-    for jump in (False, True):
-        for temperature in (0.0, 0.8):
-            before = forced.value("proposed"), forced.value("accepted")
-            made, tokens, steps = engine.calls(jump, temperature)
-            proposed, accepted = forced.value("proposed") - before[0], forced.value("accepted") - before[1]
-            print(
-                f"jump-forward {jump}, temperature {temperature}: {tokens} tokens, {steps} steps; "
-                f"{accepted} of {proposed} forced drafts accepted"
-            )
-            if temperature == 0:
-                texts[jump] = made
-            if jump:
-                # The mask leaves a forced token alone, so it has the probability 1 and every draft of it holds.
-                assert accepted == proposed > 0.3 * tokens and steps <= (tokens - accepted) * 1.05
-            else:
-                assert proposed == 0 and steps == tokens
+    for jump, temperature in ((False, 0.0), (True, 0.0), (True, 0.8)):
+        before = forced.value("proposed"), forced.value("accepted")
+        made, tokens, steps = engine.outputs(kind, jump, temperature)
+        proposed, accepted = forced.value("proposed") - before[0], forced.value("accepted") - before[1]
+        print(
+            f"{kind}, jump-forward {jump}, temperature {temperature}: {tokens} tokens, {steps} steps; "
+            f"{accepted} of {proposed} forced drafts accepted, {accepted / tokens:.0%} of the tokens"
+        )
+        if temperature == 0:
+            texts[jump] = made
+        if jump:
+            # The mask leaves a forced token alone, so it has the probability 1 and every draft of it holds.
+            assert accepted == proposed > 0.3 * tokens and steps <= (tokens - accepted) * 1.05
+        else:
+            assert proposed == 0 and steps == tokens
     assert texts[False] == texts[True]
     assert engine.backend.counts.rejected.value() == 0

@@ -4,12 +4,12 @@
 //! that the counts can be told apart in their order. What a workload needs is made outside of it, and its answer is
 //! asserted. Run alone, the binary only checks the answers.
 
-use interlock::artifact::{PackKind, Pack};
-use interlock::schema::{PropertyOrder, SchemaOptions};
+use interlock::artifact::{Pack, PackKind};
 use interlock::index::prepare;
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::{Guide, Index, Limits, Vocabulary};
-use interlock_benches::sources::{LARGE_GROUPS, self};
+use interlock_benches::sources::{self, LARGE_GROUPS};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
 use std::hint::black_box;

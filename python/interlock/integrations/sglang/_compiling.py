@@ -24,6 +24,8 @@ from interlock.grammar_syntax import syntax_of
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
+from interlock.tools.tag_grammar import JsonWriting
+from interlock.tools.tag_index import index_of_structural_tag
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
 
@@ -125,10 +127,15 @@ class Compiler:
                 text, self.vocabulary, syntax=syntax_of(text), limits=dict(options.limits), cancel=cancel
             )
         if kind == "structural_tag":
-            from interlock.tools.tag_index import index_of_structural_tag
-
+            # JSON in tags is written as other JSON is, as far as tags can say that.
+            written = JsonWriting(0 if self._whitespace == "compact" else None, options.spelling == "any")
             return index_of_structural_tag(
-                text, self.vocabulary, special_delimiters=True, limits=dict(options.limits), cancel=cancel
+                text,
+                self.vocabulary,
+                special_delimiters=True,
+                json=written,
+                limits=dict(options.limits),
+                cancel=cancel,
             )
         return Index.from_json_schema(
             True if text == ANY_JSON else text,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from interlock import ArgumentError
+from interlock import ArgumentError, Guide
 from interlock.integrations._batch import Batch
 from interlock.integrations._forced import forced_run
 from interlock.integrations.transformers._masks import Masks
@@ -51,15 +51,20 @@ class _Sequence:
         self.waiting: list[int] = []
         self.new: list[int] = []
         self.done = False
+        #: Tokens of a text from outside that are still to come.
+        self.outside = 0
 
     def take(self, token: int, stopping: Any) -> None:
+        is_outside = self.outside > 0
+        self.outside -= is_outside
         self.row.advance(token)
         if self.row.refused:
             raise ArgumentError(f"token {token} is forbidden: another processor left no choice")
         self.waiting.append(token)
         self.new.append(token)
         self.ids = torch.cat([self.ids, torch.tensor([[token]], dtype=self.ids.dtype, device=self.ids.device)], dim=1)
-        self.done = self.row.over or bool(stopping(self.ids, None).all())
+        # What comes from outside may hold tokens that would end a generation.
+        self.done = self.row.over or not is_outside and bool(stopping(self.ids, None).all())
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
@@ -74,13 +79,15 @@ def jump_forward(
     max_tokens: int | None = None,
     on_tokens: Callable[[int, list[int], bool], None] | None = None,
     stats: JumpForwardStats | None = None,
+    on_guide: Callable[[int, Guide], bool] | None = None,
     **model_kwargs: Any,
 ) -> torch.Tensor:
     """A loop for ``model.generate(..., custom_generate=jump_forward, constraints=index)``: greedy search or sampling.
 
     ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``.
-    ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. Returns the ids with the
-    prompt, padded on the right.
+    ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. ``on_guide(row, guide)``
+    is called behind each token that a guide took; it may call ``guide.force`` and then answers true. What it forces may
+    hold stop tokens: they end nothing. Returns the ids with the prompt, padded on the right.
 
     Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
     caches that are not plain attention over everything.
@@ -120,6 +127,15 @@ def jump_forward(
     filler = 0 if pad is None else int(pad)
     masks = Masks()
 
+    def follow(i: int, sequence: _Sequence) -> bool:
+        """Whether the host forced something behind the last token."""
+        guide = sequence.row.guide
+        # Within a text from outside nothing new is said.
+        if on_guide is None or guide is None or sequence.done or sequence.outside or not on_guide(i, guide):
+            return False
+        sequence.outside = len(guide.forced_tokens())
+        return True
+
     def jump() -> None:
         for i, sequence in enumerate(batch):
             while not sequence.done and (run := forced_run(sequence.row)):
@@ -127,6 +143,8 @@ def jump_forward(
                 for token in run:
                     if not sequence.done:
                         sequence.take(token, stopping_criteria)
+                        if follow(i, sequence):
+                            break
                 stats.forced += len(sequence.new) - before
                 if on_tokens is not None:
                     on_tokens(i, sequence.new[before:], True)
@@ -173,6 +191,7 @@ def jump_forward(
             else:
                 token = int(scores.argmax(-1))
             sequence.take(token, stopping_criteria)
+            follow(i, sequence)
             stats.sampled += 1
             if on_tokens is not None:
                 on_tokens(i, [token], False)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import interlock
-from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError, UnsupportedError
+from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.server_counts import Counts
@@ -36,13 +36,11 @@ def guide_within(index: Index, max_tokens: int, **given: Any) -> Guide:
 
 
 def _bounded(index: Index, max_tokens: int | None, **given: Any) -> Guide:
-    """A guide with this budget; without one for a grammar of which no short output is known."""
-    try:
-        return index.guide(max_tokens=max_tokens, **given)
-    except UnsupportedError:
-        if index.kind != "grammar":
-            raise
-        return index.guide(**given)
+    """A guide with this budget."""
+    if max_tokens is not None and given.get("min_tokens", 0) > max_tokens:
+        # The stop token's room is among the tokens that vLLM wants at least.
+        given = {**given, "min_tokens": max_tokens}
+    return index.guide(max_tokens=max_tokens, **given)
 
 
 def _guide(index: Index, max_tokens: int | None, **given: Any) -> Guide:
@@ -75,9 +73,10 @@ class Backend:
         self._marks = frozenset(self.vocabulary.special_token_ids) | frozenset(self.vocabulary.eos_token_ids)
         self.drafts: int = getattr(vllm_config, "num_speculative_tokens", 0) or 0
         self.jumps = options.jump_forward and self.drafts > 0
+        self.canonical = self.jumps if options.canonical == "auto" else options.canonical == "1"
         # Only for forced tokens.
-        needed = self.jumps or options.canonical
-        self._spell = speller_of(tokenizer, self.vocabulary) if needed else None
+        self._follows = self.jumps or self.canonical
+        self._spell = speller_of(tokenizer, self.vocabulary) if self._follows else None
         logger.info(
             "interlock %s: a vocabulary of %d tokens in %.2f s; jump-forward %s, budgets %s",
             interlock.__version__,
@@ -96,8 +95,8 @@ class Backend:
         with self.deadlines.new() as deadline:
             index = self._index(source, deadline)
         stops = self._stops(stop_token_ids)
-        guide = index.guide(stop_token_ids=stops)
-        return Grammar("", guide, self.rows, stops, canonical=self.options.canonical, spell=self._spell)
+        guide = index.guide(stop_token_ids=stops, canonical_forced=self.canonical)
+        return Grammar("", guide, self.rows, stops, canonical=self.canonical, spell=self._spell)
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
         """A mask of so many rows that allow everything: an int32 tensor in memory."""
@@ -151,35 +150,32 @@ class Backend:
 
     def _grammar(self, index: Index, request: Any, params: Any, reasons: bool) -> Grammar:
         stops = self._stops(params.all_stop_token_ids)
-        given: dict[str, Any] = {"stop_token_ids": stops}
+        given: dict[str, Any] = {"stop_token_ids": stops, "canonical_forced": self.canonical}
         total = min(request.max_tokens, self._room_after(request))
         budgeted, late = self.options.budget and not self._only_reads(params), None
-        follows = self.jumps or self.options.canonical
         if budgeted and reasons:
 
             def begin(left: int | None) -> Guide:
                 # Without a stop token's room: the grammar tries both.
-                context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if follows else {}
+                context: dict[str, Any] = {"context_ids": self._context(request.all_token_ids)} if self._follows else {}
                 return _bounded(index, left, **given, **context)
 
             late = LateBudget(total, lambda: request.num_output_tokens, begin, 1 + self.drafts)
         within = total if budgeted and not reasons else None
-        if follows and not reasons:
+        if not reasons and params.min_tokens:
+            # vLLM would forbid stop tokens in its workers, also where nothing else may follow.
+            given["min_tokens"], params.min_tokens = params.min_tokens, 0
+        if self._follows and not reasons:
             guide = _begun(index, within, self._context(request.prompt_token_ids or ()), **given)
         else:
             guide = _guide(index, within, **given)
-        min_tokens = 0
-        if not reasons and params.min_tokens:
-            # vLLM would forbid stop tokens in its workers, also where nothing else may follow.
-            min_tokens, params.min_tokens = params.min_tokens, 0
         return Grammar(
             request.request_id,
             guide,
             self.rows,
             stops,
-            min_tokens=min_tokens,
             endless=bool(params.ignore_eos),
-            canonical=self.options.canonical,
+            canonical=self.canonical,
             budget=late,
             spell=self._spell,
         )

@@ -49,7 +49,7 @@ class Rows:
         with self._lock:
             if bitmask is not self._tensor:
                 self.write()
-                self._tensor, self._bits = bitmask, self.view(bitmask)
+                self.view(bitmask)
             self._owed.append((grammar, row))
             if not self.is_collecting:
                 self.write()
@@ -79,7 +79,9 @@ class Rows:
         self.metrics.fill_seconds.observe(time.perf_counter() - begin)
         self.metrics.rows.add(len(guides))
 
-    @staticmethod
-    def view(bitmask: Any) -> Bits:
-        """The memory of a mask. A NumPy array is written with less ado than a tensor is."""
-        return bitmask if isinstance(bitmask, np.ndarray) else bitmask.numpy()
+    def view(self, bitmask: Any) -> Bits:
+        """The memory of a mask as an array, which is made once for each tensor."""
+        if bitmask is not self._tensor:
+            self._bits = bitmask if isinstance(bitmask, np.ndarray) else bitmask.numpy()
+            self._tensor = bitmask
+        return self._bits

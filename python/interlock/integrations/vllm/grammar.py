@@ -38,13 +38,13 @@ class LateBudget:
 class Grammar:
     """What vLLM asks of a request's constraint, answered by a guide.
 
-    It has the methods of vLLM's ``StructuredOutputGrammar``. `min_tokens` keeps the output from ending before so many
-    tokens, as far as it can go on. With ``endless``, which is vLLM's ``ignore_eos``, the end of the output repeats and
-    nothing follows it. With ``canonical`` the tokenizer's own token alone is allowed where bytes are forced.
+    It has the methods of vLLM's ``StructuredOutputGrammar``. With ``endless``, which is vLLM's ``ignore_eos``, the end
+    of the output repeats and nothing follows it.
 
     ``spell`` is for a tokenizer of a kind that interlock does not know: it encodes a text, and forced bytes are spelled
     by it. Such tokens are permitted and their bytes are certain, so they are good drafts; in the whole text
-    the tokenizer might have chosen others.
+    the tokenizer might have chosen others. With ``canonical`` such a token alone is allowed where bytes are forced; of
+    tokenizers that interlock knows the guide itself sees to that.
     """
 
     def __init__(
@@ -54,7 +54,6 @@ class Grammar:
         rows: Rows,
         stop_token_ids: Sequence[int],
         *,
-        min_tokens: int = 0,
         endless: bool = False,
         canonical: bool = False,
         budget: LateBudget | None = None,
@@ -63,7 +62,8 @@ class Grammar:
         self.request_id, self.guide = request_id, guide
         self._spell = spell
         self._rows, self._stops = rows, tuple(stop_token_ids)
-        self._min_tokens, self._endless, self._canonical, self._budget = min_tokens, endless, canonical, budget
+        self._endless, self._budget = endless, budget
+        self._canonical = canonical and spell is not None
         # How many stop tokens came after the end; the guide does not know them.
         self._after_end = 0
         # The forced tokens that were found last, and after how many tokens.
@@ -91,12 +91,12 @@ class Grammar:
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
         """The allowed beginning of some drafts. The grammar stays where it is."""
-        if self.is_plain and not self._min_tokens:
+        if self.is_plain:
             return tokens[: self.guide.validate(tokens)]
         count = 0
         for token in tokens:
             forced = self.forced_tokens() if self._canonical else []
-            if (forced and token != forced[0]) or (token in self._stops and self._must_go_on()):
+            if forced and token != forced[0]:
                 break
             if not self._advance([token]):
                 break
@@ -127,7 +127,7 @@ class Grammar:
     @property
     def is_plain(self) -> bool:
         """Whether its next row is what its guide writes, and nothing else."""
-        return not (self._canonical or self._endless or (self._min_tokens and self.guide.num_tokens < self._min_tokens))
+        return not (self._canonical or self._endless)
 
     @property
     def is_late(self) -> bool:
@@ -169,9 +169,6 @@ class Grammar:
         if self._canonical and (forced := self.forced_tokens()):
             row[:] = 0
             row[forced[0] >> 5] = np.uint32(1 << (forced[0] & 31))
-        elif self._must_go_on():
-            for token in self._stops:
-                row[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
 
     # --- forced tokens --------------------------------------------------------------------------------------------
 
@@ -197,15 +194,23 @@ class Grammar:
         """``drafts``, all of which are allowed, and behind them the tokens that are forced there, ``room`` in all."""
         if len(drafts) >= room or self.guide.is_terminated or (drafts and drafts[-1] in self._stops):
             return drafts
-        taken = self._advance(drafts)
-        forced = self.forced_tokens()[: room - taken] if taken == len(drafts) else []
-        self._retreat(taken)
+        forced = self._forced_behind(drafts)[: room - len(drafts)]
         if not forced:
             return drafts
         self._rows.metrics.forced.add(len(forced), "proposed")
         self._drafted = [*drafts, *forced]
         self._drafted_from = len(drafts)
         return self._drafted
+
+    def _forced_behind(self, drafts: list[int]) -> list[int]:
+        if not drafts:
+            return self.forced_tokens()
+        if self._spell is None:
+            return self.guide.forced_tokens(drafts)
+        taken = self._advance(drafts)
+        forced = self.forced_tokens() if taken == len(drafts) else []
+        self._retreat(taken)
+        return forced
 
     def _count_drafts(self, tokens: list[int]) -> None:
         """How many of the forced drafts came true. What is accepted while masks are filled does not count."""
@@ -219,9 +224,6 @@ class Grammar:
         self._drafted = []
 
     # --- moving ---------------------------------------------------------------------------------------------------
-
-    def _must_go_on(self) -> bool:
-        return self.guide.num_tokens < self._min_tokens and not self.guide.must_stop
 
     def _advance(self, tokens: list[int]) -> int:
         taken = self.guide.advance_many(tokens)

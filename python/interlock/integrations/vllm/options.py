@@ -46,9 +46,11 @@ class Options:
     budget: bool = _option(True, "whether max_tokens of the request bounds the output so that it is complete")
     warm_up_ms: float = _option(5.0, "milliseconds of masks made in the background after a compile; 0 for none")
     jump_forward: bool = _option(True, "whether forced tokens are added to the drafts of speculative decoding")
-    canonical: bool = _option(
-        False,
-        "whether the tokenizer's own token alone is allowed where bytes are forced, so that every such draft holds",
+    canonical: str = _option(
+        "auto",
+        "whether the tokenizer's own token alone is allowed where bytes are forced, so that every such draft holds: "
+        "1, 0, or auto, which is 1 with jump-forward",
+        ("auto", "1", "0"),
     )
     forbid_markup: bool = _option(
         True, "whether added tokens that look like markup, such as </think>, are kept out of text as special ones are"

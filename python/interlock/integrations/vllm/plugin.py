@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Literal, get_args
@@ -20,6 +19,7 @@ from interlock.integrations.server_counts import counts
 from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
+from interlock.integrations.vllm.legacy_fields import with_legacy_fields
 from interlock.integrations.vllm.publish import Collector, Publisher, make_folder
 
 __all__ = ["NAME", "register"]
@@ -126,10 +126,6 @@ def _start(vllm_config: Any) -> None:
     if _started:
         return
     options = options_module.current()
-    # Tool parsers ask for structural tags, which would all be refused; without them they ask for JSON Schemas.
-    if "VLLM_ENFORCE_STRICT_TOOL_CALLING" not in os.environ:
-        os.environ["VLLM_ENFORCE_STRICT_TOOL_CALLING"] = "0"
-        logger.info("forced tool calls come as JSON Schemas: VLLM_ENFORCE_STRICT_TOOL_CALLING is 0")
     _install_front_end()
     if _missing:
         raise RuntimeError(f"the backend {NAME!r} does not fit this version of vLLM: {'; '.join(_missing)}")
@@ -159,9 +155,31 @@ def _install_front_end() -> None:
     from vllm.sampling_params import SamplingParams
     from vllm.v1.engine.async_llm import AsyncLLM
 
+    _install_requests()
     _wrap(SamplingParams, "_validate_structured_outputs", _validate_structured_outputs)
     _wrap(AsyncLLM, "add_request", _add_request)
     _wrap(AsyncLLM, "generate", _generate)
+
+
+def _install_requests() -> None:
+    """The OpenAI server's requests: older fields are read, and structural tags are not XGrammar's to refuse."""
+    from vllm.entrypoints.generate.base import protocol
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+    from vllm.entrypoints.openai.completion.protocol import CompletionRequest
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import StructuredOutputsParams
+
+    def refuse(error: Exception) -> Exception:
+        refused: Exception = VLLMValidationError(f"{type(error).__name__}: {error}")
+        return refused
+
+    def reads_legacy_fields(original: Callable[..., Any]) -> Callable[..., Any]:
+        return with_legacy_fields(original, StructuredOutputsParams, refuse)
+
+    for request in (ChatCompletionRequest, CompletionRequest):
+        _wrap(request, "extract_structured_outputs", reads_legacy_fields)
+    # Sources are checked later, in a thread. vLLM's check compiles them, and holds up all requests meanwhile.
+    _wrap(protocol, "validate_structural_tag_payload", lambda original: lambda payload, *, parameter: None)
 
 
 def _validate_structured_outputs(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -58,7 +58,7 @@ def _check_tag(tag: nodes.Tag, pointer: str) -> None:
     if (
         isinstance(content, nodes.AnyText)
         and isinstance(tag.end, tuple)
-        and "" in tag.end
+        and not any(tag.end)
         and not content.excludes
         and content.max_chars is None
         and content.max_tokens is None

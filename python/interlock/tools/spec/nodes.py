@@ -171,9 +171,10 @@ class Repeat:
 class Event:
     """*Addition.* What the inside of a tag is for a reader of the output."""
 
-    kind: Literal["reasoning", "text", "call"]
+    kind: Literal["reasoning", "text", "call", "arguments", "argument", "id"]
+    """``arguments``, ``argument`` and ``id`` stand inside the tag of a call, and say which parts of it are that."""
     name: str = ""
-    """The tool that is called."""
+    """The tool that is called, or the argument."""
 
 
 Begin: TypeAlias = str | Token | Regex

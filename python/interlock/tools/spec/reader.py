@@ -54,7 +54,9 @@ def _legacy(fields: Fields) -> nodes.TriggeredTags:
     tags = []
     for index, item in enumerate(fields.items(fields.take("structures"), "structures", empty=False)):
         inner = Fields(item, fields.at("structures", index), "a structure")
+        # Servers write out what a client left out: no schema is any JSON.
         schema = inner.take("schema")
+        schema = True if schema is None else schema
         if isinstance(schema, str):
             try:
                 schema = json.loads(schema)
@@ -64,8 +66,10 @@ def _legacy(fields: Fields) -> nodes.TriggeredTags:
         tags.append(nodes.Tag(inner.text("begin"), content, (inner.text("end"),)))
         inner.done()
     triggers = fields.texts("triggers", empty=False, required=True)
+    # SGLang's addition.
+    at_least_one = fields.truth("at_least_one")
     fields.done()
-    return nodes.TriggeredTags(triggers, tuple(tags))
+    return nodes.TriggeredTags(triggers, tuple(tags), at_least_one)
 
 
 def _format(value: Any, pointer: str, depth: int, *, default: str | None = None) -> Any:
@@ -197,9 +201,10 @@ def _event(fields: Fields) -> nodes.Event | None:
         return None
     inner = Fields(fields.take("event"), fields.at("event"), "an event")
     kind = inner.text("kind")
-    if kind not in ("reasoning", "text", "call"):
-        inner.refuse("kind", f"{kind!r} is no kind of event; there are reasoning, text, call")
-    name = inner.text("name") if kind == "call" else ""
+    kinds = ("reasoning", "text", "call", "arguments", "argument", "id")
+    if kind not in kinds:
+        inner.refuse("kind", f"{kind!r} is no kind of event; there are {', '.join(kinds)}")
+    name = inner.text("name") if kind in ("call", "argument") else ""
     inner.done()
     return nodes.Event(kind, name)  # type: ignore[arg-type]
 

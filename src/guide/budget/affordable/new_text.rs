@@ -51,7 +51,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                 for i in &self.arena.objects[n.start as usize..(n.start + n.len) as usize] {
                     let shape = &self.program.objects[i.shape as usize];
                     matters |= shape.witnesses != 0 || shape.min > u64::from(n.count) + 1;
-                    words.extend([i.tag, i.shape, i.seen, i.need, i.position, i.child, i.witnessed]);
+                    words.extend([i.tag, i.shape, i.seen, i.need, i.position, i.child, i.witnessed, i.alternatives]);
                     words.extend(&self.arena.states[i.classes as usize..][..shape.others.len()]);
                 }
                 New::Key { matters }

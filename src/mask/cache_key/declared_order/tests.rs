@@ -16,6 +16,7 @@ fn program(names: usize, required: u64) -> ObjectProgram {
         witnesses: 0,
         witness_members: smallvec::SmallVec::new(),
         spelled,
+        union: None,
     }
 }
 

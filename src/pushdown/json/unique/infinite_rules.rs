@@ -9,8 +9,8 @@
 //! left. What stays leads to a cycle.
 
 use crate::json::rules::RuleId;
-use crate::pushdown::json::object::ones;
 use crate::pushdown::json::program::{ObjectProgram, Program};
+use crate::util::bits::ones;
 
 impl Program {
     /// For each rule, whether it has values without end for this reason. False for others that have.

@@ -38,6 +38,7 @@ fn object(rules: &[u32], required: u64, lens: (u64, u64)) -> ObjectProgram {
         witnesses: 0,
         witness_members: smallvec![0],
         spelled,
+        union: None,
     }
 }
 

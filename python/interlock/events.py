@@ -1,0 +1,316 @@
+"""Events: what an output says, while it is written.
+
+``Guide.events`` gives those that became certain since the last call, ``Index.parse`` those of a whole output. They are
+read off the grammar that the masks come from: reasoning, text and tool calls of structural tags, and captures of
+grammars.
+
+An event is given when all ways to read the output so far agree on it. Going back takes events back: the next call then
+begins with ``TakenBack``.
+
+>>> import interlock
+>>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+>>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="hermes")
+>>> guide = index.guide()
+>>> guide.advance_many(list(b'One moment.<tool_call>'))
+22
+>>> guide.events()
+[Text(text='One moment.'), CallBegun(call=0)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from interlock import _core
+
+
+if TYPE_CHECKING:
+    from interlock._core import Guide, Index
+    from interlock.tools.render import Call
+
+__all__ = [
+    "ArgumentBytes",
+    "CallBegun",
+    "CallEnded",
+    "Captured",
+    "End",
+    "Event",
+    "Forced",
+    "NameKnown",
+    "Reasoning",
+    "TakenBack",
+    "Text",
+    "events_of",
+    "parse_output",
+]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of the answer's text, in whole characters. Pieces that follow each other are one text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """A piece of the reasoning, without its delimiters."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class CallBegun:
+    """A tool call begins. Which tool it calls may not be known yet."""
+
+    call: int
+    """Its number in the output, from 0."""
+
+
+@dataclass(frozen=True)
+class NameKnown:
+    """It is certain which tool a call is for."""
+
+    call: int
+    name: str
+
+
+@dataclass(frozen=True)
+class ArgumentBytes:
+    """A piece of a call's arguments, as the model's notation has them."""
+
+    call: int
+    data: bytes
+    """UTF-8, in whole characters."""
+
+
+@dataclass(frozen=True)
+class CallEnded:
+    """A call is whole."""
+
+    number: int
+    """Its number in the output, from 0."""
+    call: Call
+    """The tool's name, the arguments as Python values, and the identifier where the notation has one."""
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A capture ended: a rule of a grammar with ``[capture]``, or a tag without an ``event``.
+
+    Captures without text are not reported.
+    """
+
+    name: str
+    """The name of the capture: of the rule if nothing else is said, of a tag what it begins with."""
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A text from outside, given to ``Guide.force``, was taken as a whole."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """The last ``count`` events that were given are void, because the guide went back."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class End:
+    """The output ended: a stop token was taken."""
+
+
+Event: TypeAlias = (
+    Text | Reasoning | CallBegun | NameKnown | ArgumentBytes | CallEnded | Captured | Forced | TakenBack | End
+)
+"""Any event."""
+
+# The kinds of parts that the engine gives.
+_BEGIN, _TEXT, _END, _FORCED, _OUTPUT_END = range(5)
+#: Where and whether a capture begins inside another one, and its name.
+_Marker: TypeAlias = tuple[int, bool, str]
+
+
+@dataclass(frozen=True)
+class _Capture:
+    """A capture as the engine knows it."""
+
+    name: str
+    ordinal: int
+    inside: int
+    data: bytes
+    markers: list[_Marker]
+
+
+def events_of(guide: Guide) -> list[Event]:
+    """The events that became certain since the last call; ``Guide.events`` is this."""
+    return _Reading(guide).new()
+
+
+def parse_output(index: Index, output: bytes | str | Sequence[int], partial: bool = False) -> list[Event]:
+    """The events of a whole output; ``Index.parse`` is this."""
+    guide = index.guide()
+    vocabulary = index.vocabulary
+    if isinstance(output, bytes | str):
+        _take_text(guide, output.encode() if isinstance(output, str) else bytes(output))
+    else:
+        for token in output:
+            guide.advance(token)
+    if not partial and not guide.is_terminated:
+        # Whatever is wrong with the end of the output, the guide says it.
+        guide.advance(vocabulary.eos_token_ids[0])
+    return events_of(guide)
+
+
+def _take_text(guide: Guide, data: bytes) -> None:
+    """Takes a text in any tokens. The texts of special tokens that may come are these tokens."""
+    vocabulary = guide.index.vocabulary
+    specials = sorted(
+        ((text, token) for token in vocabulary.special_token_ids if (text := vocabulary.token_bytes(token))),
+        key=lambda pair: -len(pair[0]),
+    )
+    heads = {text[0] for text, _ in specials}
+    single = _single_tokens(vocabulary)
+    at = 0
+    while at < len(data):
+        if data[at] in heads:
+            token = next((token for text, token in specials if data.startswith(text, at)), None)
+            if token is not None and guide.try_advance(token):
+                at += len(vocabulary.token_bytes(token))
+                continue
+        token = single.get(data[at])
+        if token is None:
+            raise _core.VocabularyError(f"the vocabulary has no token for the single byte 0x{data[at]:02X}")
+        if not guide.try_advance(token):
+            shown = data[max(0, at - 20) : at + 20].decode("utf-8", "replace")
+            raise _core.TokenRejected(
+                f"the output is refused at its byte {at}, around {shown!r}: {guide.explain(token)}"
+            )
+        at += 1
+
+
+def _single_tokens(vocabulary: Any) -> dict[int, int]:
+    """A token for each byte."""
+    known: dict[int, int] | None = _SINGLE.get(vocabulary.fingerprint)
+    if known is None:
+        out = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
+        known = {}
+        for token in range(len(vocabulary)):
+            text = vocabulary.token_bytes(token)
+            if len(text) == 1 and token not in out:
+                known.setdefault(text[0], token)
+        if len(_SINGLE) > 16:
+            _SINGLE.clear()
+        _SINGLE[vocabulary.fingerprint] = known
+    return known
+
+
+_SINGLE: dict[str, dict[int, int]] = {}
+
+
+class _Reading:
+    """Turns the engine's parts into events."""
+
+    def __init__(self, guide: Guide) -> None:
+        self.guide = guide
+        self.captures: dict[int, _Capture] = {}
+
+    def capture(self, marker: int) -> _Capture:
+        """A capture by the number of its marker."""
+        if marker not in self.captures:
+            found = _core._capture(self.guide, marker)
+            if found is None:
+                raise _core.InternalError(f"no capture began at marker {marker}")
+            self.captures[marker] = _Capture(*found)
+        return self.captures[marker]
+
+    def around(self, marker: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The captures around a place, the innermost first, with the words of their events."""
+        while marker >= 0:
+            found = self.capture(marker)
+            yield marker, _words(found.name)
+            marker = found.inside
+
+    def new(self) -> list[Event]:
+        taken_back, parts = _core._new_events(self.guide)
+        events: list[Event] = []
+        for kind, marker, data in parts:
+            for event in self.event(kind, marker, data):
+                _add(events, event)
+        _core._note_events(self.guide, len(events))
+        return [TakenBack(taken_back), *events] if taken_back else events
+
+    def event(self, kind: int, marker: int, data: bytes) -> list[Event]:
+        if kind == _FORCED:
+            return [Forced(data)]
+        if kind == _OUTPUT_END:
+            return [End()]
+        if kind == _TEXT:
+            return self.text(marker, data)
+        words = _words(self.capture(marker).name)
+        if kind == _BEGIN:
+            if words[0] == "call":
+                return [CallBegun(self.capture(marker).ordinal)]
+            if words[0] == "named":
+                return [NameKnown(number, words[1]) for number in self.calls(marker)]
+            return []
+        if words[0] == "call":
+            return [CallEnded(self.capture(marker).ordinal, self.call(marker))]
+        if words[0] == "tag":
+            return [Captured(words[1] if len(words) > 1 else "", self.capture(marker).data)]
+        if words[0] == "captured":
+            return [Captured(words[1], self.capture(marker).data)]
+        return []
+
+    def calls(self, marker: int) -> Iterator[int]:
+        """The number of the call around a place, if there is one."""
+        for at, words in self.around(marker):
+            if words[0] == "call":
+                yield self.capture(at).ordinal
+                return
+
+    def text(self, marker: int, data: bytes) -> list[Event]:
+        if marker < 0 and not _core._has_captures(self.guide):
+            return [Text(data.decode("utf-8", "replace"))]
+        kinds = {words[0] for _, words in self.around(marker)}
+        if "arguments" in kinds:
+            return [ArgumentBytes(number, data) for number in self.calls(marker)]
+        if "call" in kinds:
+            return []
+        if "reasoning" in kinds:
+            return [Reasoning(data.decode("utf-8", "replace"))]
+        return [Text(data.decode("utf-8", "replace"))] if "text" in kinds else []
+
+    def call(self, marker: int) -> Call:
+        """A call that is whole."""
+        from interlock.tools.call_reading import read_call
+
+        found = self.capture(marker)
+        return read_call(found.data, found.markers)
+
+
+def _add(events: list[Event], event: Event) -> None:
+    """Adds an event; a piece of what the last one is a piece of is added to it."""
+    last = events[-1] if events else None
+    if isinstance(event, ArgumentBytes) and isinstance(last, ArgumentBytes) and last.call == event.call:
+        events[-1] = ArgumentBytes(event.call, last.data + event.data)
+    elif isinstance(event, Text) and isinstance(last, Text):
+        events[-1] = Text(last.text + event.text)
+    elif isinstance(event, Reasoning) and isinstance(last, Reasoning):
+        events[-1] = Reasoning(last.text + event.text)
+    else:
+        events.append(event)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The kind and the words of a capture's name."""
+    from interlock.tools.event_names import MARK, read_event
+
+    return read_event(name.removeprefix(MARK)) if name.startswith(MARK) else ("captured", name)

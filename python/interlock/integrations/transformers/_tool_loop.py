@@ -1,0 +1,192 @@
+"""A tool loop: the functions that a model calls are run inside of one generation.
+
+The model writes in its family's notation, under the masks of the tools. When a call ends, its function is run, and the
+result is written behind the call, in the notation of the model's chat template. Then the model goes on.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from interlock import ArgumentError, Guide, Index, Vocabulary
+from interlock.events import CallEnded, Event, TakenBack, Text
+from interlock.integrations.transformers._jump import jump_forward
+from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
+from interlock.tools.result_notation import Result, result_notation
+
+__all__ = ["ToolLoop", "ToolRun"]
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """What came of one generation."""
+
+    text: str
+    """The answer's text, without reasoning, calls and results."""
+    calls: list[tuple[Call, Any]]
+    """The calls in turn, each with what its function returned."""
+    events: list[Event]
+    tokens: list[int]
+    """All tokens behind the prompt, those of results and the stop token included."""
+
+
+def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
+    """A tool as chat templates take it."""
+    parameters = tool.parameters if isinstance(tool.parameters, Mapping) else {"type": "object", "properties": {}}
+    said = {"name": tool.name, "description": inspect.getdoc(function) or "", "parameters": parameters}
+    return {"type": "function", "function": said}
+
+
+@dataclass
+class _Progress:
+    events: list[Event] = field(default_factory=list)
+    calls: list[tuple[Call, Any]] = field(default_factory=list)
+
+
+class ToolLoop:
+    """Generates with tools that are run when the model calls them.
+
+    * ``model``, ``tokenizer``: a decoder of transformers and its tokenizer.
+    * ``tools``: annotated functions. Their arguments come as JSON values: numbers, texts, lists, dictionaries.
+    * ``format``: the notation of the calls, as in ``Index.from_tools``; ``"auto"`` finds it from the chat template.
+    * ``result``: how a result is written behind its call. ``None``: as the tokenizer's chat template writes it. A text
+      with ``${result}``, and perhaps ``${name}`` and ``${id}``. Or a function of the call and what was returned, that
+      returns a text, or a list of texts and token ids. The names of special tokens in a notation are these tokens; what
+      a tool returned is plain text, whatever it says.
+    * ``max_calls``: behind so many calls the model can call no more, and answers.
+    * ``on_error``: a function of the call and the exception that a tool raised, which returns what the model is told
+      instead. ``None`` lets the exception through.
+    * ``on_event``: called with each event.
+    * ``vocabulary``: that of the tokenizer, if it was made before.
+    * Others are those of ``Index.from_tools``: ``reasoning``, ``strict``, ``parallel`` and so on.
+
+    ``ArgumentError`` for tools that are no functions; ``ToolFormatError`` where the format or the notation of results
+    is not found.
+
+    Example (``model`` and ``tokenizer`` are those of transformers)::
+
+        def add(a: int, b: int) -> int:
+            return a + b
+
+        run = ToolLoop(model, tokenizer, [add])("What is 20 + 22?", max_new_tokens=200)
+        run.calls   # [(Call(name='add', arguments={'a': 20, 'b': 22}, id=''), 42)]
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        tools: Sequence[Callable[..., Any]],
+        *,
+        format: str | ToolFormat | Mapping[str, Any] = "auto",
+        result: Result = None,
+        max_calls: int = 16,
+        on_error: Callable[[Call, Exception], Any] | None = None,
+        on_event: Callable[[Event], None] | None = None,
+        vocabulary: Vocabulary | None = None,
+        **request: Any,
+    ) -> None:
+        self._functions: dict[str, Callable[..., Any]] = {}
+        for tool in tools:
+            name = getattr(tool, "__name__", None)
+            if not callable(tool) or name is None:
+                raise ArgumentError(f"a tool of a loop is a function with a name, not {type(tool).__name__}")
+            self._functions[name] = tool
+        self._model, self._tokenizer = model, tokenizer
+        self._described = [_described(tool, self._functions[tool.name]) for tool in tools_of(list(tools))]
+        self._format = detect_format(tokenizer) if format == "auto" else tool_format(format)
+        self._vocabulary = (
+            vocabulary
+            if vocabulary is not None
+            else Vocabulary.from_tokenizer(tokenizer, size=model.config.get_text_config().vocab_size)
+        )
+        request.setdefault("tool_choice", "auto")
+        self._index = Index.from_tools(
+            list(tools), self._vocabulary, format=self._format, max_calls=max_calls, **request
+        )
+        self._notation = result_notation(result, self._format, tokenizer, self._vocabulary)
+        self._on_error, self._on_event = on_error, on_event
+
+    @property
+    def index(self) -> Index:
+        """The index that the output follows."""
+        return self._index
+
+    def __call__(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor, **options: Any) -> ToolRun:
+        """Generate an answer. ``prompt`` is a question, a list of messages for the chat template, or ids.
+
+        ``options`` are those of ``model.generate``, such as ``max_new_tokens`` (results count) and ``do_sample``. What
+        a tool raises is raised here, unless there is ``on_error``.
+        """
+        ids = self._ids(prompt)
+        progress = _Progress()
+
+        last: list[Guide] = []
+
+        def watch(row: int, guide: Guide) -> bool:
+            del row
+            last[:] = [guide]
+            return self._follow(guide, progress)
+
+        made = self._model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            custom_generate=jump_forward,
+            constraints=self._index,
+            on_guide=watch,
+            **options,
+        )
+        for guide in last:
+            self._note(guide.events(), progress)
+        text = "".join(event.text for event in progress.events if isinstance(event, Text))
+        return ToolRun(text, progress.calls, progress.events, made[0, ids.shape[1] :].tolist())
+
+    def _ids(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor) -> torch.Tensor:
+        if isinstance(prompt, torch.Tensor):
+            ids = prompt if prompt.dim() == 2 else prompt[None]
+        else:
+            messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+            found = self._tokenizer.apply_chat_template(
+                messages, tools=self._described, add_generation_prompt=True, return_tensors="pt"
+            )
+            ids = found if isinstance(found, torch.Tensor) else found["input_ids"]
+        if len(ids) != 1:
+            raise ArgumentError("a tool loop has one prompt")
+        return ids.to(self._model.device)
+
+    def _note(self, events: Sequence[Event], progress: _Progress) -> None:
+        for event in events:
+            if isinstance(event, TakenBack):
+                del progress.events[len(progress.events) - event.count :]
+            else:
+                progress.events.append(event)
+            if self._on_event is not None:
+                self._on_event(event)
+
+    def _follow(self, guide: Guide, progress: _Progress) -> bool:
+        """Runs the calls that ended, and forces their results."""
+        events = guide.events()
+        self._note(events, progress)
+        parts: list[int | bytes | str] = []
+        for event in events:
+            if isinstance(event, CallEnded):
+                returned = self._run(event.call)
+                progress.calls.append((event.call, returned))
+                parts += self._notation(event.call, returned)
+        if not parts:
+            return False
+        guide.force(parts)
+        return True
+
+    def _run(self, call: Call) -> Any:
+        try:
+            return self._functions[call.name](**call.arguments)
+        except Exception as error:
+            if self._on_error is None:
+                raise
+            return self._on_error(call, error)

@@ -1,0 +1,73 @@
+"""How a structural tag's grammar says what its parts are: the names of its events.
+
+A name is a kind and further words, percent-encoded: ``call``, ``named get_weather``, ``arguments tagged``,
+``member string city``. ``interlock.events`` reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+from interlock.tools.spec import nodes
+
+__all__ = ["encoding_of", "holds_events", "marks_arguments", "read_event", "written_event"]
+
+#: What the names of events begin with, where the engine reports captures.
+MARK = "\x01"
+
+
+def written_event(kind: str, *words: str) -> str:
+    """The name of an event.
+
+    >>> written_event("member", "string", "a b")
+    'member string a%20b'
+    """
+    return " ".join((kind, *(quote(word, safe="") for word in words)))
+
+
+def read_event(name: str) -> tuple[str, ...]:
+    """The kind and the words of the name of an event.
+
+    >>> read_event("member string a%20b")
+    ('member', 'string', 'a b')
+    """
+    return tuple(unquote(word) for word in name.split(" "))
+
+
+def holds_events(node: Any) -> bool:
+    """Whether some tag inside a format has an event, or is a tag that reports its content."""
+    if isinstance(node, nodes.Tag):
+        return True
+    if isinstance(node, nodes.Sequence | nodes.Or):
+        return any(map(holds_events, node.elements))
+    if isinstance(node, nodes.TriggeredTags | nodes.TokenTriggeredTags | nodes.TagsWithSeparator):
+        return bool(node.tags)
+    if isinstance(node, nodes.Dispatch | nodes.TokenDispatch):
+        return any(holds_events(content) for _, content in node.rules)
+    if isinstance(node, nodes.Optional | nodes.Plus | nodes.Star | nodes.Repeat):
+        return holds_events(node.content)
+    return False
+
+
+def marks_arguments(node: Any) -> bool:
+    """Whether a format, the inside of a call, says itself which part of it is the arguments."""
+    if isinstance(node, nodes.Tag):
+        return node.event is not None and node.event.kind in ("arguments", "argument") or marks_arguments(node.content)
+    if isinstance(node, nodes.Sequence | nodes.Or):
+        return any(map(marks_arguments, node.elements))
+    if isinstance(node, nodes.Optional | nodes.Plus | nodes.Star | nodes.Repeat):
+        return marks_arguments(node.content)
+    return False
+
+
+def encoding_of(node: Any) -> tuple[str, ...]:
+    """In which encoding a format writes arguments: the words of the event."""
+    if isinstance(node, nodes.JsonSchema | nodes.Quoted):
+        style = node.style
+        return (style.encoding, style.quote) if style.encoding == "gemma" else (style.encoding,)
+    if isinstance(node, nodes.Tag):
+        return encoding_of(node.content)
+    if isinstance(node, nodes.Sequence):
+        return next((found for one in node.elements if (found := encoding_of(one)) != ("any",)), ("any",))
+    return ("any",)

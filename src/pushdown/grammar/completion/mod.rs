@@ -1,0 +1,18 @@
+//! How an output of a grammar is completed: whether it can be, and by which bytes.
+//!
+//! ```text
+//! terminal_ways --> obligation_relations --> search    whether a branch can be completed at all
+//!       |
+//!       +---------> plan <-- stack_costs <-- symbol_costs    by what it is, shortest first
+//! ```
+
+pub mod leaf_costs;
+pub mod longest_ends;
+pub mod obligation_relations;
+pub mod place_costs;
+pub mod plan;
+pub mod prospects;
+pub mod search;
+pub mod stack_costs;
+pub mod symbol_costs;
+pub mod terminal_ways;

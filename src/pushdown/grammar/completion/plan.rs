@@ -1,0 +1,483 @@
+//! Writes what completes the output of a grammar from a branch.
+//!
+//! The costs of the stack tell which terminals complete it in the fewest bytes. Where nothing is promised their shortest
+//! texts are the completion. Where terminals take longest matches each is read in one of its ways, with an ignored
+//! terminal before it where that is needed; and where no way leads through the cheapest terminals, others are searched
+//! for, cheapest first (A*, Hart, Nilsson and Raphael 1968).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::grammar::model::Lexer;
+use crate::lexeme::shortest_end::shortest_end;
+use crate::pushdown::grammar::closure::Shifted;
+use crate::pushdown::grammar::completion::leaf_costs::{LeafCosts, promises_nothing};
+use crate::pushdown::grammar::completion::longest_ends::LargestCosts;
+use crate::pushdown::grammar::completion::obligation_relations::ObligationRelations;
+use crate::pushdown::grammar::completion::prospects::{FEW, lock};
+use crate::pushdown::grammar::completion::stack_costs::StackCosts;
+use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
+use crate::pushdown::grammar::completion::terminal_ways::Way;
+use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
+use crate::pushdown::grammar::productions::Symbol;
+use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
+use crate::util::hash::SeededSet;
+
+/// A part of a completion.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Bytes.
+    Text(Vec<u8>),
+    /// A special token of a set.
+    Special(usize),
+}
+
+/// The most terminals of a completion.
+const MOST_LEAVES: usize = 1 << 16;
+/// Ends of what is being read that are tried.
+const MOST_TRIED: usize = 6;
+/// Places that a search looks at.
+const MOST_SEARCHED: usize = 400;
+/// Ways of reading the same terminals that are followed side by side.
+const WIDTH: usize = 4;
+
+/// A way to end what is being read.
+struct Begun {
+    cost: u64,
+    ways: Vec<Way>,
+    tops: SmallVec<[NodeId; 2]>,
+    /// Which of the tops costs least.
+    best: usize,
+}
+
+/// A text in the making: the part before, and the last piece.
+type Trace = Vec<(u32, PieceOfTrace)>;
+
+#[derive(Clone)]
+enum PieceOfTrace {
+    Nothing,
+    Text(Arc<[u8]>),
+    Special(usize),
+}
+
+fn pieces_of(trace: &Trace, end: u32) -> Vec<Piece> {
+    let mut parts = Vec::new();
+    let mut at = end;
+    while at != 0 {
+        parts.push(&trace[at as usize].1);
+        at = trace[at as usize].0;
+    }
+    let mut out: Vec<Piece> = Vec::new();
+    for part in parts.into_iter().rev() {
+        match (part, out.last_mut()) {
+            (PieceOfTrace::Nothing, _) => {}
+            (PieceOfTrace::Text(text), Some(Piece::Text(before))) => before.extend_from_slice(text),
+            (PieceOfTrace::Text(text), _) => out.push(Piece::Text(text.to_vec())),
+            (PieceOfTrace::Special(set), _) => out.push(Piece::Special(*set)),
+        }
+    }
+    out.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+    out
+}
+
+fn add(trace: &mut Trace, before: u32, text: &Arc<[u8]>) -> u32 {
+    if text.is_empty() {
+        return before;
+    }
+    trace.push((before, PieceOfTrace::Text(text.clone())));
+    trace.len() as u32 - 1
+}
+
+/// Writes texts and a special token behind a piece: the last piece then, and how many bytes the texts have.
+fn extend(trace: &mut Trace, before: u32, texts: &[&Arc<[u8]>], special: Option<usize>) -> (u32, usize) {
+    let mut end = texts.iter().fold(before, |end, text| add(trace, end, text));
+    if let Some(set) = special {
+        trace.push((end, PieceOfTrace::Special(set)));
+        end = trace.len() as u32 - 1;
+    }
+    (end, texts.iter().map(|text| text.len()).sum())
+}
+
+impl GrammarProgram {
+    /// What terminals and documents cost.
+    pub fn leaf_costs(&self) -> &LeafCosts {
+        let make = || LeafCosts::of(&self.productions, &self.scanner, &self.token_sets, &self.documents);
+        self.prospects.costs.get_or_init(make)
+    }
+
+    /// What completes an output at most, where terminals take longest matches and any of them may come where the rules
+    /// put it.
+    fn largest_costs(&self) -> Option<&LargestCosts> {
+        let known = self.scanner.lexer() == Lexer::Dynamic
+            && self.succession.is_free
+            && !self.scanner.any_looks_ahead()
+            && self.documents.is_empty();
+        let going_on = |terminal: u32| self.succession.bytes_that_go_on(terminal);
+        let make = || {
+            known.then(|| LargestCosts::of(&self.productions, &self.scanner, going_on, &self.token_sets, &self.ignored))
+        };
+        self.prospects.largest.get_or_init(make).as_ref()
+    }
+
+    /// Bounds of what completes a stack, if there are any.
+    pub fn bounds(&self) -> Option<StackCosts<'_>> {
+        match self.costs_are_exact() {
+            true => Some(StackCosts::new(self, &self.leaf_costs().symbols)),
+            false => self.largest_costs().map(|largest| StackCosts::largest(self, &largest.symbols)),
+        }
+    }
+
+    /// Bounds of what is put on top of a branch's stack; see [`StackCosts::above`].
+    pub fn bounds_above(&self, stack: &ParseStack, branch: &Branch) -> Option<StackCosts<'_>> {
+        let bounds = self.bounds()?;
+        Some(StackCosts::above(self, bounds.costs, stack, stack.tops(branch.tops)))
+    }
+
+    /// Whether the least costs are those of a completion: nothing is promised of what follows.
+    pub fn costs_are_exact(&self) -> bool {
+        promises_nothing(&self.scanner)
+    }
+}
+
+impl GrammarMachine<'_> {
+    /// What completes the output from some branches, in bytes: at least, or exactly where
+    /// [`costs_are_exact`](GrammarProgram::costs_are_exact) says so.
+    pub fn least_cost(&mut self, branches: &[Branch]) -> u64 {
+        if self.accepts(branches) {
+            return 0;
+        }
+        self.begun(branches).iter().map(|one| one.cost).min().unwrap_or(NO_COST)
+    }
+
+    /// So many bytes complete the output at most, after any one more token that stays inside the document of a branch and
+    /// opens at most `opens` brackets; `None` where that is not known.
+    pub fn most_in_document(&mut self, branch: &Branch, opens: usize) -> Option<u64> {
+        let program = self.program;
+        if !program.costs_are_exact() || !branch.is_in_document() {
+            return None;
+        }
+        let document = &program.documents[branch.document as usize];
+        let arena = self.stack.arena.as_deref_mut()?;
+        let place = (branch.frame, opens);
+        let inside = program.leaf_costs().most_in_document(document, branch.document, arena, place)?;
+        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let behind = self.tops_behind(&tops, program.productions.first_document + branch.document);
+        let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
+        let (behind, _) = costs.of_tops(self.stack, &behind);
+        Some(inside.saturating_add(behind)).filter(|&all| all != NO_COST)
+    }
+
+    /// At most so many bytes complete the output from some branches; `None` where that is not known.
+    pub fn largest_cost(&mut self, branches: &[Branch]) -> Option<u64> {
+        let mut costs = self.program.bounds()?;
+        if self.accepts(branches) {
+            return Some(0);
+        }
+        Some(self.cost_by(branches, &mut costs)).filter(|&cost| cost != NO_COST)
+    }
+
+    /// What completes some branches at most, by bounds of the stack or of what is put on top of it.
+    pub fn cost_by(&mut self, branches: &[Branch], costs: &mut StackCosts<'_>) -> u64 {
+        let mut least = NO_COST;
+        for branch in branches {
+            for (length, tops) in self.ends(branch) {
+                least = least.min(costs.of_tops(self.stack, &tops).0.saturating_add(length));
+            }
+        }
+        least
+    }
+
+    /// How many bytes at most end what is being read, and the tops behind it.
+    fn ends(&mut self, branch: &Branch) -> Vec<(u64, SmallVec<[NodeId; 2]>)> {
+        let program = self.program;
+        let mut all = Vec::new();
+        if program.costs_are_exact() {
+            self.begun_by(branch, |_, ways, tops| all.extend(ways.first().map(|way| (way.text.len() as u64, tops))));
+            return all;
+        }
+        let scan = program.scanner.state(branch.scan);
+        let Some(largest) = program.largest_costs() else { return all };
+        // What must not follow what was read before may forbid any end.
+        if branch.is_in_document() || !program.scanner.obligations(scan.obligations).is_empty() {
+            return all;
+        }
+        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        if scan.at_boundary {
+            return vec![(0, tops)];
+        }
+        for &(terminal, _) in &scan.live {
+            let mut behind = self.tops_behind(&tops, terminal);
+            if program.ignored.contains(&terminal) {
+                behind.extend_from_slice(&tops);
+            }
+            all.push((largest.end(terminal), behind));
+        }
+        all
+    }
+
+    /// The largest bound of any place that a branch's stack leads to; `None` where bounds are not known.
+    pub fn most_cost(&mut self, branch: &Branch) -> Option<u64> {
+        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let mut costs = self.program.bounds()?;
+        Some(costs.most_of_tops(self.stack, &tops))
+    }
+
+    /// Texts and special tokens that complete the output from some branches. It should be stepped to be certain.
+    pub fn completion(&mut self, branches: &[Branch]) -> Option<Vec<Piece>> {
+        let program = self.program;
+        let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
+        self.completion_by(branches, &mut costs)
+    }
+
+    /// [`completion`](Self::completion), with the terminals that some costs tell.
+    pub fn completion_by(&mut self, branches: &[Branch], costs: &mut StackCosts<'_>) -> Option<Vec<Piece>> {
+        if self.accepts(branches) {
+            return Some(Vec::new());
+        }
+        let program = self.program;
+        let mut all = self.begun(branches);
+        for one in &mut all {
+            let (cost, best) = costs.of_tops(self.stack, &one.tops);
+            let length = one.ways.first().map_or(0, |way| way.text.len() as u64);
+            (one.cost, one.best) = (cost.saturating_add(length), best);
+        }
+        all.sort_by_key(|one| one.cost);
+        let mut relations = lock(&program.prospects.few);
+        relations.begin(program.relation_parts(), FEW);
+        for one in all.iter().filter(|one| one.cost != NO_COST).take(MOST_TRIED) {
+            let mut leaves = Vec::new();
+            if costs.leaves(self.stack, one.tops[one.best], MOST_LEAVES, &mut leaves)
+                && let Some(pieces) = self.read_leaves(&mut relations, &one.ways, &leaves)
+            {
+                return Some(pieces);
+            }
+        }
+        match program.costs_are_exact() {
+            true => None,
+            false => self.search_text(&mut relations, &all),
+        }
+    }
+
+    /// The ways to end what is being read, with what they leave on top of the stack.
+    fn begun(&mut self, branches: &[Branch]) -> Vec<Begun> {
+        let mut out = Vec::new();
+        for branch in branches {
+            self.begun_by(branch, |machine, ways, tops| {
+                let program = machine.program;
+                let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
+                if let Some(first) = ways.first() {
+                    let (cost, best) = costs.of_tops(machine.stack, &tops);
+                    out.push(Begun { cost: cost.saturating_add(first.text.len() as u64), ways, tops, best });
+                }
+            });
+        }
+        out
+    }
+
+    fn begun_by(&mut self, branch: &Branch, mut found: impl FnMut(&mut Self, Vec<Way>, SmallVec<[NodeId; 2]>)) {
+        let program = self.program;
+        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        if branch.is_in_document() {
+            let Some(arena) = self.stack.arena.as_deref_mut() else { return };
+            let document = &program.documents[branch.document as usize];
+            let rest = program.leaf_costs().rest_of_document(document, branch.document, arena, branch.frame);
+            let Some(text) = rest else { return };
+            let Some(to) = self.keeps(branch.scan, &text) else { return };
+            let behind = self.tops_behind(&tops, program.productions.first_document + branch.document);
+            return found(self, vec![Way { to, text: text.into() }], behind);
+        }
+        let scan = program.scanner.state(branch.scan);
+        if scan.at_boundary {
+            return found(self, vec![Way { to: scan.obligations, text: Arc::from([]) }], tops);
+        }
+        let ways: Vec<(u32, Vec<Way>)> = match program.costs_are_exact() {
+            true => {
+                let end = |&(terminal, state): &(u32, u32)| {
+                    let text = shortest_end(program.scanner.lexeme(terminal)?, state, 0)?;
+                    Some((terminal, vec![Way { to: NO_OBLIGATIONS, text }]))
+                };
+                scan.live.iter().filter_map(end).collect()
+            }
+            false => {
+                let mut relations = lock(&program.prospects.few);
+                relations.begin(program.relation_parts(), FEW);
+                let found = relations.ways.from_scan(&program.scanner, branch.scan);
+                found.iter().map(|(terminal, ways)| (*terminal, ways.all.clone())).collect()
+            }
+        };
+        for (terminal, ways) in ways.into_iter().filter(|(_, ways)| !ways.is_empty()) {
+            let mut behind = self.tops_behind(&tops, terminal);
+            if program.ignored.contains(&terminal) {
+                behind.extend_from_slice(&tops);
+            }
+            found(self, ways, behind);
+        }
+    }
+
+    fn tops_behind(&mut self, tops: &[NodeId], symbol: Symbol) -> SmallVec<[NodeId; 2]> {
+        let program = self.program;
+        let found = program.closure(self.stack, tops);
+        let mut shifted = Shifted::default();
+        found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
+        shifted.finish(self.stack)
+    }
+
+    /// What must not follow behind a text of a document; `None` if the text must not come.
+    fn keeps(&self, from: ObligationsId, text: &[u8]) -> Option<ObligationsId> {
+        text.iter().try_fold(from, |held, &byte| self.program.scanner.next_obligations(held, byte))
+    }
+
+    /// Where one may be behind a terminal, a special token or a document, ignored terminals before it included.
+    fn ways_through(
+        &self,
+        relations: &mut ObligationRelations,
+        symbol: Symbol,
+        from: ObligationsId,
+        mut found: impl FnMut(ObligationsId, &[&Arc<[u8]>], Option<usize>),
+    ) {
+        let program = self.program;
+        let parts = program.relation_parts();
+        if let Some(set) = program.productions.token_set(symbol) {
+            if !program.token_sets[set].is_empty() {
+                found(NO_OBLIGATIONS, &[], Some(set));
+            }
+            return;
+        }
+        for before in relations.between(parts, from).iter() {
+            if let Some(document) = program.productions.document(symbol) {
+                if let Some(text) = program.leaf_costs().document(document)
+                    && let Some(to) = self.keeps(before.to, text)
+                {
+                    found(to, &[&before.text, text], None);
+                }
+                continue;
+            }
+            for way in relations.ways.from_start(&program.scanner, symbol, before.to).all {
+                found(way.to, &[&before.text, &way.text], None);
+            }
+        }
+    }
+
+    /// Reads terminals one after the other, each in a way that lets the next one follow.
+    fn read_leaves(&self, relations: &mut ObligationRelations, begun: &[Way], leaves: &[Symbol]) -> Option<Vec<Piece>> {
+        let program = self.program;
+        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
+        if program.costs_are_exact() {
+            let mut at = add(&mut trace, 0, &begun.first()?.text);
+            for &leaf in leaves {
+                if let Some(set) = program.productions.token_set(leaf) {
+                    trace.push((at, PieceOfTrace::Special(set)));
+                    at = trace.len() as u32 - 1;
+                    continue;
+                }
+                let text = match program.productions.document(leaf) {
+                    Some(document) => program.leaf_costs().document(document)?,
+                    None => program.leaf_costs().terminal(leaf)?,
+                };
+                at = add(&mut trace, at, text);
+            }
+            return Some(pieces_of(&trace, at));
+        }
+        // What holds, the length so far, and the text.
+        let mut now: Vec<(ObligationsId, usize, u32)> = Vec::new();
+        for way in begun {
+            now.push((way.to, way.text.len(), add(&mut trace, 0, &way.text)));
+        }
+        for &leaf in leaves {
+            let mut next: Vec<(ObligationsId, usize, u32)> = Vec::new();
+            for (held, length, at) in now {
+                self.ways_through(relations, leaf, held, |to, texts, special| {
+                    let (end, more) = extend(&mut trace, at, texts, special);
+                    next.push((to, length + more, end));
+                });
+            }
+            next.sort_by_key(|&(to, length, _)| (length, program.scanner.obligations(to).len()));
+            now = Vec::new();
+            for one in next {
+                if now.len() < WIDTH && !now.iter().any(|known| program.scanner.is_weaker(known.0, one.0)) {
+                    now.push(one);
+                }
+            }
+            if now.is_empty() {
+                return None;
+            }
+        }
+        let ends = now.iter().filter_map(|&(held, _, at)| Some((self.end_of_text(relations, held)?, at)));
+        let (text, at) = ends.min_by_key(|(text, _)| text.len())?;
+        let end = add(&mut trace, at, &text);
+        Some(pieces_of(&trace, end))
+    }
+
+    /// Ignored texts behind which the output may end under obligations.
+    fn end_of_text(&self, relations: &mut ObligationRelations, held: ObligationsId) -> Option<Arc<[u8]>> {
+        let between = relations.between(self.program.relation_parts(), held);
+        between.iter().find(|way| self.program.scanner.may_end(way.to)).map(|way| way.text.clone())
+    }
+
+    /// Searches for a completion, terminal by terminal.
+    fn search_text(&mut self, relations: &mut ObligationRelations, begun: &[Begun]) -> Option<Vec<Piece>> {
+        let program = self.program;
+        let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
+        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
+        // By cost, the longest first: the tops, what holds, the length so far, and the text.
+        let mut places: Vec<(SmallVec<[NodeId; 2]>, ObligationsId, u64, u32)> = Vec::new();
+        let mut todo = BinaryHeap::new();
+        for one in begun {
+            for way in &one.ways {
+                let (rest, _) = costs.of_tops(self.stack, &one.tops);
+                let length = way.text.len() as u64;
+                let at = add(&mut trace, 0, &way.text);
+                if rest != NO_COST {
+                    todo.push(Reverse((length.saturating_add(rest), rest, places.len())));
+                    places.push((one.tops.clone(), way.to, length, at));
+                }
+            }
+        }
+        let mut seen = SeededSet::default();
+        let mut searched = 0;
+        while let Some(Reverse((.., number))) = todo.pop() {
+            let (tops, held, length, at) = places[number].clone();
+            if !seen.insert((tops.clone(), held)) {
+                continue;
+            }
+            searched += 1;
+            if searched > MOST_SEARCHED {
+                return None;
+            }
+            let found = program.closure(self.stack, &tops);
+            if found.closure.accepting
+                && let Some(text) = self.end_of_text(relations, held)
+            {
+                let end = add(&mut trace, at, &text);
+                return Some(pieces_of(&trace, end));
+            }
+            let next = found.closure.next.clone();
+            for &symbol in next.iter() {
+                let mut ways: Vec<(ObligationsId, u64, u32)> = Vec::new();
+                self.ways_through(relations, symbol, held, |to, texts, special| {
+                    let (end, more) = extend(&mut trace, at, texts, special);
+                    ways.push((to, length + more as u64 + u64::from(special.is_some()), end));
+                });
+                if ways.is_empty() {
+                    continue;
+                }
+                let behind = self.tops_behind(&tops, symbol);
+                let (rest, _) = costs.of_tops(self.stack, &behind);
+                if rest == NO_COST {
+                    continue;
+                }
+                for (to, length, end) in ways {
+                    if !seen.contains(&(behind.clone(), to)) {
+                        todo.push(Reverse((length.saturating_add(rest), rest, places.len())));
+                        places.push((behind.clone(), to, length, end));
+                    }
+                }
+            }
+        }
+        None
+    }
+}
