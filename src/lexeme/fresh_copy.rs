@@ -32,11 +32,6 @@ impl Lexeme {
         self.memory_bytes() > least.saturating_add(bytes.max(least)) && !self.shared.boolean
     }
 
-    /// Bytes held when only the start was known, which says how long a state takes to find.
-    pub fn start_bytes(&self) -> usize {
-        self.shared.least.load(Ordering::Relaxed)
-    }
-
     /// Whether copies are possible.
     pub fn can_be_copied(&self) -> bool {
         !self.shared.boolean
@@ -97,6 +92,7 @@ impl Lexeme {
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
+            exact: OnceLock::new(),
             ends: Default::default(),
             reach: self.reach,
         }

@@ -44,6 +44,7 @@ impl Lexeme {
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
+            exact: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach: self.reach,
         }

@@ -125,6 +125,8 @@ pub struct Lexeme {
     multiplies: OnceLock<Option<u32>>,
     /// See [`Lexeme::distance_bound`].
     farthest: OnceLock<u32>,
+    /// See [`Lexeme::least_bytes_are_exact`].
+    exact: OnceLock<bool>,
     ends: ShortestEnds,
     reach: TokenReach,
 }
@@ -215,6 +217,7 @@ impl Lexeme {
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
+            exact: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach,
             shared: Arc::new(ByLexeme {

@@ -22,36 +22,28 @@ pub(super) mod completions;
 mod fewest_tokens;
 mod grammar;
 mod grammar_positions;
+mod pattern_ends;
 pub(super) mod plan;
 mod room;
 mod search;
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::pattern_ends::PatternEnds;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
+use crate::lexeme::StateId;
 use crate::lexeme::shortest_end::shortest_end;
-use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::completion::token_bounds::MAX_OPENS;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::vocab::Trie;
-
-/// Bytes of states of a pattern, if each were as large as the first, and states that are looked at for one mask.
-const STATE_BYTES: usize = 1 << 20;
-const MIN_STATES: usize = 4;
-const MAX_STATES: usize = 256;
-/// Nodes of the vocabulary's trie that are looked at for one mask of a pattern.
-const MAX_NODES: usize = 400_000;
 
 impl Guide {
     /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output
@@ -302,7 +294,7 @@ impl Guide {
             return self.plan_grammar().map(Arc::from);
         }
         let plan = self.in_document(|document, speller| {
-            let BudgetedDocument { program, costs, arena, top, rests } = document;
+            let BudgetedDocument { program, costs, arena, top, rests, .. } = document;
             let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
             rests.plan(rest)
         });
@@ -396,25 +388,12 @@ impl Guide {
         let (mark, trace) = (arena.mark(), arena.trace);
         let rests = Arc::make_mut(self.rests.get_or_insert_default());
         rests.begin(arena.nodes.len() as FrameId);
-        let answer =
-            ask(BudgetedDocument { program, costs, arena, top: *top, rests }, FewestTokens::new(inner, &usable));
+        let bounds = self.budget.as_ref().filter(|b| b.is_bounded).and_then(|_| inner.bounds.get());
+        let document = BudgetedDocument { program, costs, arena, top: *top, rests, bounds };
+        let answer = ask(document, FewestTokens::new(inner, &usable));
         arena.truncate(&mark);
         arena.trace = trace;
         Some(answer)
-    }
-
-    /// Whether bytes of a pattern are spelled by at most `left` tokens.
-    fn spells(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
-        let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
-        move |bytes| {
-            if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
-                return true;
-            }
-            let speller = FewestTokens::new(&self.index.0, |t: u32| !self.stops.contains(&t));
-            // The longest token at each place spells most texts in hardly more tokens than are needed.
-            let enough = |b| speller.longest_tokens(b).is_some_and(|n| n <= left);
-            bytes.is_some_and(|b| enough(b) || speller.fewest_tokens(b).is_some_and(|t| t.len() as u64 <= left))
-        }
     }
 
     /// Keeps the tokens of a row after which the output can be completed by `left` tokens.
@@ -424,36 +403,8 @@ impl Guide {
         let trie = inner.vocabulary.trie();
         match (&inner.engine, &self.position) {
             (IndexEngine::Pattern(l), Position::Pattern(start)) => {
-                let lexeme = &l.lexeme;
-                let spelled = self.spells(left);
-                let longest = inner.tables.marked(&inner.vocabulary).longest as u64;
-                let mut kept = vec![0u32; row.len()];
-                let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
-                let mut looked = 0;
-                // States are what costs: a token beyond so many is left out.
-                let most_states = (STATE_BYTES / lexeme.start_bytes().max(1)).clamp(MIN_STATES, MAX_STATES);
-                let mut met: FxHashSet<StateId> = FxHashSet::default();
-                let step = |s: &StateId, b: u8| {
-                    looked += 1;
-                    if met.len() > most_states || looked > MAX_NODES {
-                        return None;
-                    }
-                    let to = Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED)?;
-                    met.insert(to);
-                    Some(to)
-                };
-                walk(trie, *start, step, |node, &s| {
-                    let here = trie.tokens(node).iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
-                    for &t in here {
-                        let fit = *fits.entry(s).or_insert_with(|| {
-                            u64::from(lexeme.least_bytes(s, 0)).div_ceil(longest) <= left
-                                && (spelled(shortest_end(lexeme, s, 0).as_deref())
-                                    || self.search_near(s, left).is_some())
-                        });
-                        kept[t as usize >> 5] |= u32::from(fit) << (t & 31);
-                    }
-                });
-                row.copy_from_slice(&kept);
+                let marked = inner.tables.marked(&inner.vocabulary);
+                PatternEnds::new(self, &l.lexeme, left, marked.longest).keep(trie, *start, row);
             }
             (IndexEngine::Document { .. }, Position::Document { .. }) => {
                 let marked = inner.tables.marked(&inner.vocabulary);
@@ -469,26 +420,6 @@ impl Guide {
 
 fn no_plan() -> Error {
     Error::new(ErrorKind::Unsupported, "no short output was found, so its number of tokens cannot be bounded")
-}
-
-/// Walks a trie with the states of an automaton, subtrees that it refuses left out.
-fn walk<S>(trie: &Trie, start: S, mut step: impl FnMut(&S, u8) -> Option<S>, mut visit: impl FnMut(u32, &S)) {
-    let mut stack: Vec<(u32, S)> = vec![(trie.len() as u32, start)];
-    let mut node = 1;
-    while (node as usize) < trie.len() {
-        while stack.last().is_some_and(|s| s.0 <= node) {
-            stack.pop();
-        }
-        let Some((_, at)) = stack.last() else { break };
-        match step(at, trie.byte[node as usize]) {
-            None => node = trie.end[node as usize],
-            Some(next) => {
-                visit(node, &next);
-                stack.push((trie.end[node as usize], next));
-                node += 1;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,8 @@ pub(crate) struct BudgetedDocument<'a> {
     pub(super) arena: &'a mut Arena,
     pub(super) top: FrameId,
     pub(super) rests: &'a mut CompletionGraph,
+    /// Bounds of frames, where they hold for the guide.
+    pub(super) bounds: Option<&'a TokenBounds>,
 }
 
 impl Budget {

@@ -14,6 +14,7 @@
 use std::cmp::Ordering;
 
 use crate::expr::INF;
+use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -32,6 +33,8 @@ const AROUND_KEY: u32 = 4;
 /// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
 const BYTES_OF_BYTE: u32 = 6;
 const BYTES_OF_ESCAPE: u32 = 12;
+/// Names that a key may become, which are looked at one by one.
+const FEW_NAMES: usize = 8;
 /// Digits of the number of an array's elements.
 const DIGITS: u32 = 10;
 
@@ -142,8 +145,20 @@ impl TokenBounds {
     fn find_members(&mut self, program: &Program) {
         for (i, o) in program.objects.iter().enumerate() {
             let of = |rule: u32| self.values[rule as usize];
-            self.objects[i].member = self.most_member(o, of);
+            self.objects[i].member = self.implied(i, o).saturating_add(self.most_member(o, of));
         }
+    }
+
+    /// What one more key may need beside itself, at most.
+    fn implied(&self, shape: usize, o: &ObjectProgram) -> u32 {
+        if o.implied.is_none() {
+            return 0;
+        }
+        let keys = self.objects[shape].keys.iter().enumerate();
+        let member = |(i, &key): (usize, &u32)| {
+            Some(o.rules_of(i).map(|rule| self.values[rule.0 as usize]).max()?.saturating_add(key))
+        };
+        keys.filter_map(member).fold(0, u32::saturating_add)
     }
 
     fn find_opened(&mut self, program: &Program, opens: usize) {
@@ -187,14 +202,8 @@ impl TokenBounds {
             };
         }
         for (i, o) in program.objects.iter().enumerate() {
-            let mut growth = self.most_member(o, |rule| self.opened[rule as usize]);
-            if o.implied.is_some() {
-                // One key may need all others.
-                let named = o.rules.iter().zip(&self.objects[i].keys);
-                let all =
-                    named.filter_map(|(rule, &key)| Some(self.values[rule.as_ref()?.0 as usize].saturating_add(key)));
-                growth = all.fold(growth, u32::saturating_add);
-            }
+            let member = self.most_member(o, |rule| self.opened[rule as usize]);
+            let growth = member.saturating_add(self.implied(i, o));
             self.objects[i].growth = if o.witnesses == 0 { growth } else { UNBOUNDED };
         }
     }
@@ -337,6 +346,32 @@ impl TokenBounds {
         self.object_rest(shape, item.shape, names, node.count.into(), item.witnessed)
     }
 
+    /// What is left of a member whose key is open, outside of escapes.
+    fn key(&self, frames: &JsonMachine, item: &ObjectItem) -> u32 {
+        let o = &frames.program.objects[item.shape as usize];
+        let all = self.objects[item.shape as usize].member;
+        let names = if item.name == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name) };
+        if o.implied.is_some() || names.len() > FEW_NAMES {
+            return all;
+        }
+        let around = AROUND_KEY + 2 * self.gap;
+        let allowed = frames.bits(item.allowed, o.words);
+        let named = names.iter().filter(|&&n| allowed[n as usize / 64] >> (n % 64) & 1 == 1).map(|&n| {
+            let rest = o.rest(item.name, n);
+            let value = o.rules_of(n as usize).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
+            value.saturating_add((rest.len() as u32).saturating_mul(bytes_of(rest))).saturating_add(around)
+        });
+        let others = o.others.iter().enumerate().filter(|_| item.others).map(|(i, class)| {
+            let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| rule);
+            let value = united.chain([&class.rule]).map(|rule| self.values[rule.0 as usize]).max();
+            match &class.keys {
+                None => value.unwrap_or(UNBOUNDED).saturating_add(DIGITS + around),
+                Some(_) => all,
+            }
+        });
+        named.chain(others).max().unwrap_or(all)
+    }
+
     /// What is left of an element on top, if it is one that must differ from others.
     fn unique_element_of(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
         let array = frames.arena.nodes.get(node.parent as usize).filter(|n| n.kind == FrameKind::Array);
@@ -364,14 +399,23 @@ impl TokenBounds {
             }
             (FrameKind::Scalar, _) => {
                 let items = frames.arena.scalars[node.items()].iter();
+                let lexeme = |l: u32| (&frames.program.lexemes[l as usize], self.scalars[l as usize]);
                 let far = items.map(|item| {
-                    let lexeme = &frames.program.lexemes[item.lexeme as usize];
-                    lexeme.missing_bytes(node.count).unwrap_or(self.scalars[item.lexeme as usize])
+                    let (lexeme, farthest) = lexeme(item.lexeme);
+                    let most = lexeme.missing_bytes(node.count).unwrap_or(farthest);
+                    (lexeme.most_to_end(item.state, node.count).unwrap_or(most), most)
                 });
                 let rules = frames.program.constants.get(node.seen).map_or(&[][..], |set| set.rules());
                 let lexemes = rules.iter().flat_map(|rule| &frames.program.rules[rule.0 as usize].lexemes);
-                let set = lexemes.map(|&lexeme| self.scalars[lexeme as usize]);
-                far.chain(set).max().unwrap_or(UNBOUNDED)
+                let set = lexemes.map(|&l| (lexeme(l).1, lexeme(l).1));
+                let most = far.chain(set).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+                let (here, anywhere) = most.unwrap_or((UNBOUNDED, UNBOUNDED));
+                bound.growth = anywhere;
+                here
+            }
+            (FrameKind::Object, Phase::Key) if node.sub == EscapeState::Plain => {
+                let items = frames.arena.objects[node.items()].iter();
+                items.map(|item| self.key(frames, item)).max().unwrap_or(UNBOUNDED)
             }
             (FrameKind::Object, Phase::Key | Phase::BeforeKey) => {
                 let items = frames.arena.objects[node.items()].iter();
@@ -434,7 +478,11 @@ fn gap(program: &Program) -> u32 {
 
 /// How many bytes a byte of a text takes at most, if it is written short.
 fn most_bytes(text: &str) -> u32 {
-    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') { 1 } else { BYTES_OF_BYTE }
+    bytes_of(text.as_bytes())
+}
+
+fn bytes_of(text: &[u8]) -> u32 {
+    if text.iter().all(|&b| b >= 0x20 && b != b'"' && b != b'\\') { 1 } else { BYTES_OF_BYTE }
 }
 
 /// A key with its comma and colon.

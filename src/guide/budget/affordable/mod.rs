@@ -31,12 +31,15 @@ use crate::guide::budget::search::SearchSteps;
 use crate::mask::structural_tokens::StructuralTokens;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -101,6 +104,10 @@ pub(super) struct AffordableTokens<'a, U> {
     arena: &'a mut Arena,
     top: FrameId,
     rests: &'a mut CompletionGraph,
+    bounds: Option<&'a TokenBounds>,
+    /// Bounds of the nodes of the guide's own stack, those before `base`.
+    base: FrameId,
+    below: FxHashMap<FrameId, TokenBound>,
     speller: FewestTokens<'a, U>,
     /// Tokens that are left.
     left: u64,
@@ -120,7 +127,8 @@ pub(super) struct AffordableTokens<'a, U> {
 
 impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     pub(super) fn new(document: BudgetedDocument<'a>, speller: FewestTokens<'a, U>, left: u64) -> Self {
-        let BudgetedDocument { program, costs, arena, top, rests } = document;
+        let BudgetedDocument { program, costs, arena, top, rests, bounds } = document;
+        let (base, below) = (arena.nodes.len() as FrameId, FxHashMap::default());
         let left = left.min(u64::from(ENDLESS) - 1);
         let (numbers, key) = (SeededMap::default(), Vec::new());
         let (places, exceptions) = (Vec::new(), Vec::new());
@@ -131,6 +139,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             arena,
             top,
             rests,
+            bounds,
+            base,
+            below,
             speller,
             left,
             places,
@@ -275,7 +286,40 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// Whether what is left suffices after a place.
     fn fits(&mut self, place: u32) -> bool {
-        u64::from(self.price(place)) <= self.left
+        let Some(&ConfigClass { price, node, .. }) = self.places.get(place as usize) else { return false };
+        price.is_none() && self.is_bounded_by_rest(node) || u64::from(self.price(place)) <= self.left
+    }
+
+    /// Whether the bounds of frames say that what is left suffices: no completion is needed then.
+    fn is_bounded_by_rest(&mut self, node: FrameId) -> bool {
+        let Some(bounds) = self.bounds else { return false };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        let n = frames.arena.nodes[node as usize];
+        let mut cost = bounds.of_top(&frames, &n).cost;
+        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
+        let mut at = n.parent;
+        while at != NONE && u64::from(cost) <= self.left {
+            if let Some(known) = self.below.get(&at) {
+                cost = cost.saturating_add(known.cost);
+                break;
+            }
+            match at < self.base {
+                true => chain.push(at),
+                // Nodes above the guide's own come and go.
+                false => cost = cost.saturating_add(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]).cost),
+            }
+            at = frames.arena.nodes[at as usize].parent;
+        }
+        if u64::from(cost) > self.left {
+            return false;
+        }
+        let mut below = if at == NONE { TokenBound::default() } else { self.below[&at] };
+        let known = below.cost;
+        for at in chain.into_iter().rev() {
+            below = below.with(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]));
+            self.below.insert(at, below);
+        }
+        u64::from(cost.saturating_add(below.cost - known)) <= self.left
     }
 
     /// Tokens that complete the output after a place; [`ENDLESS`] where none are known.
@@ -295,7 +339,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         }
         let mark = self.arena.mark();
         let at = self.after(bytes);
-        let fits = at != NONE && u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left;
+        let fits = at != NONE
+            && (self.is_bounded_by_rest(at) || u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left);
         self.arena.truncate(&mark);
         fits
     }
