@@ -3,7 +3,12 @@
 //! A token budget bounds what one token can open by the brackets that it has. Tokens of whole characters without a
 //! *mark* (a quote or a backslash) stay inside the text in which they begin; all others are listed here.
 
+use std::sync::OnceLock;
+
 use crate::vocab::{Trie, Vocabulary};
+
+/// Characters of a token that are counted.
+pub const MAX_LENGTH: usize = 40;
 
 /// What the tokens of a vocabulary can open, and which may leave a text.
 pub struct StructuralTokens {
@@ -26,15 +31,55 @@ pub struct MarkedText {
     pub from_mark: Trie,
     /// A bit for each other token.
     pub plain: Box<[u32]>,
+    /// A bit for each token with a quote.
+    pub quoted: Box<[u32]>,
+    /// The other tokens by length, made on first use: those of at least 2 characters, of at least 3, and so on.
+    lengths: OnceLock<Box<[Box<[u32]>]>>,
 }
 
 impl MarkedText {
     fn of(vocabulary: &Vocabulary, mut text: Vec<(&[u8], u32)>) -> Option<MarkedText> {
         let mut plain: Box<[u32]> = vec![u32::MAX; vocabulary.words()].into();
         text.iter().for_each(|&(_, t)| plain[t as usize >> 5] &= !(1 << (t & 31)));
+        let mut quoted: Box<[u32]> = vec![0; vocabulary.words()].into();
+        let with_quote = text.iter().filter(|(bytes, _)| bytes.contains(&b'"'));
+        with_quote.for_each(|&(_, t)| quoted[t as usize >> 5] |= 1 << (t & 31));
         let mut marks: Vec<(&[u8], u32)> = text.iter().map(|&(bytes, t)| (&bytes[mark(bytes)..], t)).collect();
         let whole = Trie::build(&mut text).ok()?;
-        Some(MarkedText { whole, from_mark: Trie::build(&mut marks).ok()?, plain })
+        Some(MarkedText { whole, from_mark: Trie::build(&mut marks).ok()?, plain, quoted, lengths: OnceLock::new() })
+    }
+
+    /// Takes the plain tokens out of a row whose number of characters does not fit.
+    pub fn keep_lengths(&self, vocabulary: &Vocabulary, row: &mut [u32], fits: impl Fn(usize) -> bool) {
+        let lengths = self.lengths.get_or_init(|| self.find_lengths(vocabulary));
+        let at_least = |length: usize| if length == 1 { &self.plain } else { &lengths[length - 2] };
+        // Tokens of the greatest length and beyond fit if all such lengths do, and are too much otherwise.
+        let most = lengths.len() + 1;
+        let longest = fits(most) && fits(usize::MAX);
+        let mut kept: Box<[u32]> = if longest { at_least(most).clone() } else { vec![0; row.len()].into() };
+        for length in (1..most).filter(|&length| fits(length)) {
+            let (these, longer) = (at_least(length), at_least(length + 1));
+            kept.iter_mut().zip(these).zip(longer).for_each(|((kept, these), longer)| *kept |= these & !longer);
+        }
+        row.iter_mut().zip(kept).for_each(|(word, kept)| *word &= kept);
+    }
+
+    fn find_lengths(&self, vocabulary: &Vocabulary) -> Box<[Box<[u32]>]> {
+        let mut lengths: Vec<Box<[u32]>> = Vec::new();
+        for id in 0..vocabulary.len() as u32 {
+            let Some(bytes) = vocabulary.spelling(id) else { continue };
+            if self.plain[id as usize >> 5] >> (id & 31) & 1 == 0 {
+                continue;
+            }
+            let chars = bytes.iter().filter(|&&b| b & 0xC0 != 0x80).count().min(MAX_LENGTH);
+            while lengths.len() + 1 < chars {
+                lengths.push(vec![0; self.plain.len()].into());
+            }
+            for row in &mut lengths[..chars.saturating_sub(1)] {
+                row[id as usize >> 5] |= 1 << (id & 31);
+            }
+        }
+        lengths.into()
     }
 }
 

@@ -311,6 +311,12 @@ impl CompletionGraph {
         Some(cells.take(tokens as usize).map(|at| self.cells[at as usize].token).collect())
     }
 
+    /// The bytes of a rest, each with the tokens that spell the rest from there on.
+    pub(super) fn prices_along(&self, rest: u32) -> impl Iterator<Item = (u8, u32)> {
+        let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
+        std::iter::successors(cell(rest), move |on| cell(on.next)).map(|on| (on.byte, on.tokens))
+    }
+
     /// The bytes of a rest.
     pub(super) fn bytes(&self, rest: u32) -> impl Iterator<Item = u8> {
         let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);

@@ -385,6 +385,28 @@ impl TokenBounds {
         Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
     }
 
+    /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None` where
+    /// no text is open, or where it must differ from others.
+    pub fn inside_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
+        if self.unique_element_of(frames, node).is_some() {
+            return None;
+        }
+        let bound = self.of_top(frames, node);
+        match (node.kind, node.phase) {
+            (FrameKind::Scalar, _) => {
+                let mut items = frames.arena.scalars[node.items()].iter();
+                let is_text = |l: u32| frames.program.lexemes[l as usize].kind() != LexemeKind::Raw;
+                items.all(|item| is_text(item.lexeme)).then_some(bound.growth)
+            }
+            (FrameKind::Object, Phase::Key) => {
+                let members = frames.arena.objects[node.items()].iter();
+                let member = members.map(|item| self.objects[item.shape as usize].member).max()?;
+                Some(member.saturating_add(self.of_frame(frames, node).cost).saturating_add(self.gap))
+            }
+            _ => None,
+        }
+    }
+
     /// The same of the node on top, with all that is open in it.
     pub fn of_top(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
         if let Some(element) = self.unique_element_of(frames, node) {

@@ -7,7 +7,9 @@
 use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
 use crate::guide::budget::completions::{ENDLESS, PlainPrices};
 use crate::mask::structural_tokens::MarkedText;
+use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameKind, NONE};
+use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::vocab::Vocabulary;
 use smallvec::SmallVec;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 const ENDS: u8 = 0;
 const ALL: u8 = 1;
 const PLAIN: u8 = 2;
+const BOUND: u8 = 3;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// What plain text costs where the guide is, which is kept.
@@ -39,6 +42,82 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             self.rests.keep_plain(&key, found);
         }
         Some(found)
+    }
+
+    /// Whether bounds say that what is left suffices after any token that stays in the text where the guide is.
+    pub(super) fn stays_within_bounds(&mut self) -> bool {
+        let Some(bounds) = self.bounds else { return false };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        let n = frames.arena.nodes[self.top as usize];
+        let inside = bounds.inside_text(&frames, &n);
+        inside.is_some_and(|inside| u64::from(inside.saturating_add(self.bound_below(n.parent))) <= self.left)
+    }
+
+    /// [`keep`](Self::keep) where only tokens that may end the text can be too much. What bounds say of the most costly
+    /// of them is kept.
+    pub(super) fn keep_ends(&mut self, vocabulary: &Vocabulary, text: &MarkedText, row: &mut [u32]) {
+        let n = self.arena.nodes[self.top as usize];
+        let is_kept = n.trace == u32::MAX && {
+            self.key.clear();
+            self.key.push(BOUND);
+            let frames = JsonMachine { program: self.program, arena: self.arena };
+            self.rests.describe(&frames, &n, &mut self.key)
+        };
+        let key = std::mem::take(&mut self.key);
+        let most = |known: PlainPrices| u64::from(known.most);
+        if is_kept && self.rests.plain(&key).is_some_and(|known| most(known) <= self.left) {
+            return;
+        }
+        let mut highest = 0;
+        for (at, word) in row.iter_mut().enumerate() {
+            let mut rest = *word & text.quoted[at];
+            while rest != 0 {
+                let bit = rest & rest.wrapping_neg();
+                rest ^= bit;
+                let t = at as u32 * 32 + bit.trailing_zeros();
+                let Some(bytes) = vocabulary.spelling(t) else { continue };
+                let place = bytes.iter().fold(0, |at, &b| self.step(at, b));
+                let bound = self.bound(place);
+                highest = highest.max(bound);
+                if u64::from(bound) > self.left && !self.is_in_time(place, bytes) {
+                    *word &= !bit;
+                }
+            }
+        }
+        if is_kept && !self.is_exhausted() {
+            self.rests.keep_plain(&key, PlainPrices { least: 0, most: highest, stays: false });
+        }
+    }
+
+    /// What plain text costs where the guide is in a string of any text that is too short yet, by characters: the last
+    /// price is that of more characters as well.
+    pub(super) fn prices_by_length(&mut self) -> Option<SmallVec<[u32; 32]>> {
+        let n = self.arena.nodes[self.top as usize];
+        let item = match n.kind {
+            FrameKind::Scalar if n.len == 1 && n.seen == NO_SET && n.trace == u32::MAX => {
+                self.arena.scalars[n.start as usize]
+            }
+            _ => return None,
+        };
+        let lexeme = &self.program.lexemes[item.lexeme as usize];
+        let is_short = lexeme.missing_bytes(n.count)? > lexeme.missing_bytes(u32::MAX)?;
+        // Between two characters nothing but the quote is missing when the text is long enough.
+        if !is_short || lexeme.most_to_end(item.state, u32::MAX) != Some(1) {
+            return None;
+        }
+        let (rest, _) = self.completed(self.top, &mut KeyWatch::of(NONE));
+        let mut prices = SmallVec::new();
+        let mut along = self.rests.prices_along(rest);
+        let (mut byte, _) = along.next()?;
+        // What completes a text behind some characters is what completes it here, but for as many characters.
+        for (next, tokens) in along {
+            if !(0x20..0x80).contains(&byte) || byte == b'"' || byte == b'\\' {
+                break;
+            }
+            prices.push(tokens);
+            byte = next;
+        }
+        (byte == b'"' && !prices.is_empty()).then_some(prices)
     }
 
     /// [`keep`](Self::keep) where plain text leads back to where the guide is: tokens are the same from their first

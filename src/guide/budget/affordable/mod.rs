@@ -28,10 +28,10 @@ use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE, Plain
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
-use crate::mask::structural_tokens::StructuralTokens;
+use crate::mask::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
+use crate::pushdown::completion::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
@@ -64,6 +64,35 @@ const BYTES_A_STEP: usize = 8;
 /// Nodes of a trie that are looked at for as much work as a step.
 const NODES_A_STEP: usize = 64;
 
+/// Where the bytes of a place lead, as far as they were stepped: few as a list, many as a table.
+#[derive(Default)]
+struct NextPlaces {
+    few: SmallVec<[(u8, u32); 6]>,
+    all: Option<Box<[u32; 256]>>,
+}
+
+impl NextPlaces {
+    fn get(&self, byte: u8) -> Option<u32> {
+        match &self.all {
+            Some(all) => Some(all[usize::from(byte)]).filter(|&to| to != UNKNOWN),
+            None => self.few.iter().find(|next| next.0 == byte).map(|next| next.1),
+        }
+    }
+
+    fn set(&mut self, byte: u8, to: u32) {
+        if self.all.is_none() && self.few.len() < self.few.inline_size() {
+            return self.few.push((byte, to));
+        }
+        let few = &self.few;
+        let all = self.all.get_or_insert_with(|| {
+            let mut all = Box::new([UNKNOWN; 256]);
+            few.iter().for_each(|&(byte, to)| all[usize::from(byte)] = to);
+            all
+        });
+        all[usize::from(byte)] = to;
+    }
+}
+
 /// A class of configurations with one future: how it is completed, and where its bytes lead.
 struct ConfigClass {
     node: FrameId,
@@ -77,9 +106,11 @@ struct ConfigClass {
     except: Box<[Box<[u8]>]>,
     /// Tokens that complete the output, [`ENDLESS`] where none are known; `None` if that was not asked.
     price: Option<u32>,
+    /// So many tokens complete it at most, by the bounds of its frames; `None` if that was not asked.
+    bound: Option<u32>,
     /// What plain text costs from here; `None` if that was not asked.
     plain: Option<Option<PlainPrices>>,
-    next: Option<Box<[u32; 256]>>,
+    next: NextPlaces,
 }
 
 impl ConfigClass {
@@ -91,8 +122,9 @@ impl ConfigClass {
             below: NONE,
             except: Box::default(),
             price: None,
+            bound: None,
             plain: None,
-            next: None,
+            next: NextPlaces::default(),
         }
     }
 }
@@ -107,7 +139,7 @@ pub(super) struct AffordableTokens<'a, U> {
     bounds: Option<&'a TokenBounds>,
     /// Bounds of the nodes of the guide's own stack, those before `base`.
     base: FrameId,
-    below: FxHashMap<FrameId, TokenBound>,
+    below: FxHashMap<FrameId, u32>,
     speller: FewestTokens<'a, U>,
     /// Tokens that are left.
     left: u64,
@@ -169,6 +201,26 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         if row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
             return self.keep_few(vocabulary, row);
         }
+        if let Some(text) = &marked.text
+            && self.stays_within_bounds()
+        {
+            return self.keep_ends(vocabulary, text, row);
+        }
+        if let Some(text) = &marked.text
+            && let Some(prices) = self.prices_by_length()
+        {
+            let mut others = split(row, &text.plain);
+            let price = |length: usize| prices[length.min(prices.len()) - 1];
+            // Behind the longest token that is told apart no price is larger than the largest of those that follow.
+            let most = |length: usize| match length {
+                usize::MAX => prices[(MAX_LENGTH - 1).min(prices.len() - 1)..].iter().copied().max().unwrap_or(ENDLESS),
+                _ => price(length),
+            };
+            text.keep_lengths(vocabulary, row, |length| u64::from(most(length)) <= self.left);
+            self.keep_marked(vocabulary, text, &mut others);
+            row.iter_mut().zip(others).for_each(|(word, kept)| *word |= kept);
+            return;
+        }
         let (Some(text), Some(plain)) = (&marked.text, self.plain_here()) else {
             return self.walk(trie, Some(marked), row);
         };
@@ -179,13 +231,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let (Some(all), Some(exceptions)) = (plain.fit(self.left), self.exceptional_tokens(trie, row)) else {
             return self.walk(trie, Some(marked), row);
         };
-        let mut few = vec![0u32; row.len()];
-        for &t in text.whole.subtree_tokens(0) {
-            let bit = row[t as usize >> 5] & 1 << (t & 31);
-            few[t as usize >> 5] |= bit;
-            row[t as usize >> 5] &= !bit;
-        }
-        self.walk(&text.whole, None, &mut few);
+        let mut few = split(row, &text.plain);
+        self.keep_marked(vocabulary, text, &mut few);
         if !all {
             row.fill(0);
         }
@@ -194,6 +241,14 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             *word = *word & !(1 << (t & 31)) | u32::from(fits) << (t & 31);
         }
         row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
+    }
+
+    /// [`keep`](Self::keep) where none but tokens with marks are left.
+    fn keep_marked(&mut self, vocabulary: &Vocabulary, text: &MarkedText, row: &mut [u32]) {
+        match row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+            true => self.keep_few(vocabulary, row),
+            false => self.walk(&text.whole, None, row),
+        }
     }
 
     /// [`keep`](Self::keep) where few tokens are left.
@@ -243,7 +298,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             let end = trie.end[node as usize];
             let allowed = |&t: &u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
             if to == DEAD {
-                clear(row, trie.subtree_tokens(node));
+                // No token of these is in the row.
                 node = end;
                 continue;
             }
@@ -286,40 +341,51 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// Whether what is left suffices after a place.
     fn fits(&mut self, place: u32) -> bool {
-        let Some(&ConfigClass { price, node, .. }) = self.places.get(place as usize) else { return false };
-        price.is_none() && self.is_bounded_by_rest(node) || u64::from(self.price(place)) <= self.left
+        let Some(&ConfigClass { price, .. }) = self.places.get(place as usize) else { return false };
+        price.is_none() && u64::from(self.bound(place)) <= self.left || u64::from(self.price(place)) <= self.left
     }
 
-    /// Whether the bounds of frames say that what is left suffices: no completion is needed then.
-    fn is_bounded_by_rest(&mut self, node: FrameId) -> bool {
-        let Some(bounds) = self.bounds else { return false };
+    /// So many tokens complete the output after a place at most; [`ENDLESS`] where that is not known.
+    fn bound(&mut self, place: u32) -> u32 {
+        let Some(&ConfigClass { bound, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
+        bound.unwrap_or_else(|| {
+            let bound = self.bound_of(node);
+            self.places[place as usize].bound = Some(bound);
+            bound
+        })
+    }
+
+    /// The same of a configuration: no completion is needed to know it.
+    fn bound_of(&mut self, node: FrameId) -> u32 {
+        let Some(bounds) = self.bounds else { return ENDLESS };
         let frames = JsonMachine { program: self.program, arena: self.arena };
         let n = frames.arena.nodes[node as usize];
-        let mut cost = bounds.of_top(&frames, &n).cost;
+        let here = bounds.of_top(&frames, &n).cost;
+        here.saturating_add(self.bound_below(n.parent))
+    }
+
+    /// The same of a node with a value above it that has ended, and of all below it.
+    fn bound_below(&mut self, node: FrameId) -> u32 {
+        let Some(bounds) = self.bounds else { return ENDLESS };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
         let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
-        let mut at = n.parent;
-        while at != NONE && u64::from(cost) <= self.left {
-            if let Some(known) = self.below.get(&at) {
-                cost = cost.saturating_add(known.cost);
-                break;
-            }
-            match at < self.base {
-                true => chain.push(at),
-                // Nodes above the guide's own come and go.
-                false => cost = cost.saturating_add(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]).cost),
+        let mut at = node;
+        let mut cost = loop {
+            match self.below.get(&at) {
+                _ if at == NONE => break 0,
+                Some(&known) => break known,
+                None => chain.push(at),
             }
             at = frames.arena.nodes[at as usize].parent;
-        }
-        if u64::from(cost) > self.left {
-            return false;
-        }
-        let mut below = if at == NONE { TokenBound::default() } else { self.below[&at] };
-        let known = below.cost;
+        };
         for at in chain.into_iter().rev() {
-            below = below.with(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]));
-            self.below.insert(at, below);
+            cost = cost.saturating_add(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]).cost);
+            // Nodes above the guide's own come and go.
+            if at < self.base {
+                self.below.insert(at, cost);
+            }
         }
-        u64::from(cost.saturating_add(below.cost - known)) <= self.left
+        cost
     }
 
     /// Tokens that complete the output after a place; [`ENDLESS`] where none are known.
@@ -340,7 +406,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let mark = self.arena.mark();
         let at = self.after(bytes);
         let fits = at != NONE
-            && (self.is_bounded_by_rest(at) || u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left);
+            && (u64::from(self.bound_of(at)) <= self.left
+                || u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left);
         self.arena.truncate(&mark);
         fits
     }
@@ -372,13 +439,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
         let Some(place) = self.places.get(at as usize) else { return at };
-        match place.next.as_ref().map_or(UNKNOWN, |next| next[usize::from(byte)]) {
-            UNKNOWN => {}
-            known => return known,
+        if let Some(known) = place.next.get(byte) {
+            return known;
         }
         let to = self.find(at, byte);
-        let next = self.places[at as usize].next.get_or_insert_with(|| Box::new([UNKNOWN; 256]));
-        next[usize::from(byte)] = to;
+        self.places[at as usize].next.set(byte, to);
         to
     }
 
@@ -473,6 +538,16 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.describe(self.program, node, &mut self.key);
         }
     }
+}
+
+/// Takes all bits out of a row that are not in `plain`.
+fn split(row: &mut [u32], plain: &[u32]) -> Vec<u32> {
+    let out = |(word, plain): (&mut u32, &u32)| {
+        let others = *word & !plain;
+        *word &= plain;
+        others
+    };
+    row.iter_mut().zip(plain).map(out).collect()
 }
 
 impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {
