@@ -60,9 +60,19 @@ impl Lexeme {
         Some(self.least_bytes(state, u32::MAX).saturating_add(min.saturating_sub(count)))
     }
 
-    /// Whether [`least_bytes`](Lexeme::least_bytes) of a raw lexeme without decimals complete it from any state.
+    /// Whether [`least_bytes`](Lexeme::least_bytes) complete the lexeme from any state, which is so of raw ones without
+    /// intersections, complements, recursion and digits of multiples.
     pub fn least_bytes_are_exact(&self) -> bool {
-        *self.exact.get_or_init(|| self.kind() == LexemeKind::Raw && self.farthest_bytes() < INF)
+        *self.exact.get_or_init(|| {
+            if self.kind() != LexemeKind::Raw {
+                return false;
+            }
+            let expr = self.state(self.start).expr;
+            let b = self.lock();
+            let is_plain =
+                |&e: &ExprId| !matches!(b.exprs.get(e), Expr::And(_) | Expr::Not(_) | Expr::Fix(_) | Expr::Multiple(_));
+            b.exprs.reachable(expr).iter().all(is_plain)
+        })
     }
 
     /// Of how many alternatives a state is made, which says how long its transitions take to find.

@@ -19,6 +19,8 @@ pub struct StructuralTokens {
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
     /// them for a trie.
     pub text: Option<MarkedText>,
+    /// A bit for each token of nothing but whitespace.
+    pub blank: Box<[u32]>,
     /// A bit for each node of the vocabulary's trie: between characters, with nothing but plain ones below.
     plain: Box<[u64]>,
 }
@@ -123,16 +125,19 @@ impl StructuralTokens {
     /// The lists of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
         let (mut opens, mut longest, mut text) = (0, 1, Vec::new());
+        let mut blank: Box<[u32]> = vec![0; vocabulary.words()].into();
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
             opens = opens.max(most_opens(bytes));
             longest = longest.max(bytes.len());
+            let is_blank = !bytes.is_empty() && bytes.iter().all(|b| b" \t\n\r".contains(b));
+            blank[id as usize >> 5] |= u32::from(is_blank) << (id & 31);
             if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
                 text.push((bytes, id));
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { opens, longest, text: MarkedText::of(vocabulary, text), plain }
+        StructuralTokens { opens, longest, text: MarkedText::of(vocabulary, text), blank, plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there

@@ -104,7 +104,9 @@ impl<'a> PatternEnds<'a> {
         if least == 0 || self.exact && least <= self.left {
             return true;
         }
-        self.searched += (least as usize + 1) * self.lexeme.bytes_of_classes().len() * self.lexeme.width(state);
+        // Where the bound is exact, the search goes straight to the end.
+        let ways = if self.lexeme.least_bytes_are_exact() { 2 } else { self.lexeme.bytes_of_classes().len() };
+        self.searched += (least as usize + 1) * ways * self.lexeme.width(state);
         if self.searched <= MAX_SEARCHED && self.is_spelled(state) {
             return true;
         }

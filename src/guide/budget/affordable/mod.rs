@@ -197,6 +197,28 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// Takes the tokens out of a row after which what is left is too little.
     pub(super) fn keep(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
+        if !self.is_before_any_blank() {
+            return self.keep_others(vocabulary, marked, row);
+        }
+        // Whitespace costs what stands in front of it.
+        let fits = self.fits(0);
+        let blank: Vec<u32> = row.iter().zip(&marked.blank).map(|(word, blank)| word & blank).collect();
+        row.iter_mut().zip(&blank).for_each(|(word, blank)| *word &= !blank);
+        self.keep_others(vocabulary, marked, row);
+        if fits {
+            row.iter_mut().zip(&blank).for_each(|(word, blank)| *word |= blank);
+        }
+    }
+
+    /// Whether the guide is where whitespace may come, and may end anywhere.
+    fn is_before_any_blank(&self) -> bool {
+        let n = &self.arena.nodes[self.top as usize];
+        let is_text = n.kind == FrameKind::Scalar || n.phase == Phase::Key;
+        !is_text && self.program.gaps.iter().all(|gap| gap.accepting.iter().all(|&accepting| accepting))
+    }
+
+    /// [`keep`](Self::keep) where whitespace is no matter.
+    fn keep_others(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
         let trie = vocabulary.trie();
         if row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
             return self.keep_few(vocabulary, row);
