@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 
 use crate::guide::Guide;
 use crate::guide::budget::fewest_tokens::FewestTokens;
-use crate::guide::budget::search::meet;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::vocab::Trie;
@@ -25,6 +24,10 @@ const MAX_NEAR: usize = 12;
 /// Nodes of the vocabulary's trie that are looked at.
 const MAX_NODES: usize = 400_000;
 
+/// Not stepped yet, and refused.
+const UNKNOWN: u32 = u32::MAX;
+const REFUSED: u32 = u32::MAX - 1;
+
 /// Asks about the states of a pattern for one mask.
 pub(super) struct PatternEnds<'a> {
     guide: &'a Guide,
@@ -34,9 +37,13 @@ pub(super) struct PatternEnds<'a> {
     longest: u64,
     /// As many bytes as are missing at least complete the pattern, and so many tokens spell them.
     exact: bool,
-    /// Whether what is left completes a state.
-    fits: FxHashMap<StateId, bool>,
-    met: Vec<bool>,
+    /// The states that were met, numbered, and the numbers of states.
+    states: Vec<StateId>,
+    numbers: FxHashMap<StateId, u32>,
+    /// By number and byte: where that leads.
+    next: Vec<u32>,
+    /// By number: whether what is left completes the state.
+    fits: Vec<Option<bool>>,
     /// Work that was done: alternatives of states, steps of searches, searches by tokens.
     width: usize,
     searched: usize,
@@ -47,14 +54,16 @@ impl<'a> PatternEnds<'a> {
     pub fn new(guide: &'a Guide, lexeme: &'a Lexeme, left: u64, longest: usize) -> Self {
         let exact = guide.budget.as_ref().is_some_and(|b| b.spelled) && lexeme.least_bytes_are_exact();
         let longest = longest.max(1) as u64;
-        let (fits, met) = (FxHashMap::default(), Vec::new());
-        PatternEnds { guide, lexeme, left, longest, exact, fits, met, width: 0, searched: 0, near: 0 }
+        let numbers = FxHashMap::default();
+        let (states, next, fits) = (Vec::new(), Vec::new(), Vec::new());
+        let (width, searched, near) = (0, 0, 0);
+        PatternEnds { guide, lexeme, left, longest, exact, states, numbers, next, fits, width, searched, near }
     }
 
     /// Keeps the tokens of a row after which the output can be completed.
     pub fn keep(&mut self, trie: &Trie, start: StateId, row: &mut [u32]) {
         let mut kept = vec![0u32; row.len()];
-        let mut stack: Vec<(u32, StateId)> = vec![(trie.len() as u32, start)];
+        let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, self.number(start))];
         let (mut node, mut looked) = (1, 0);
         while (node as usize) < trie.len() && looked < MAX_NODES {
             while stack.last().is_some_and(|s| s.0 <= node) {
@@ -63,36 +72,56 @@ impl<'a> PatternEnds<'a> {
             let Some(&(_, at)) = stack.last() else { break };
             looked += 1;
             let end = trie.end[node as usize];
-            let Some(to) = self.step(at, trie.byte[node as usize]) else {
+            let to = self.step(at, trie.byte[node as usize]);
+            if to == REFUSED {
                 node = end;
                 continue;
-            };
+            }
             for &t in trie.tokens(node).iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1) {
                 kept[t as usize >> 5] |= u32::from(self.fit(to)) << (t & 31);
             }
-            stack.push((end, to));
             node += 1;
+            if node < end {
+                stack.push((end, to));
+            }
         }
         row.copy_from_slice(&kept);
     }
 
-    fn step(&mut self, at: StateId, byte: u8) -> Option<StateId> {
-        if self.width > MAX_WIDTH {
-            return None;
+    /// The number of a state.
+    fn number(&mut self, state: StateId) -> u32 {
+        let next = self.states.len() as u32;
+        let number = *self.numbers.entry(state).or_insert(next);
+        if number == next {
+            self.states.push(state);
+            self.next.extend([UNKNOWN; 256]);
+            self.fits.push(None);
+            self.width += self.lexeme.width(state);
         }
-        let to = Some(self.lexeme.next(at, byte)).filter(|&to| to > CLOSED)?;
-        if meet(&mut self.met, to) {
-            self.width += self.lexeme.width(to);
-        }
-        Some(to)
+        number
     }
 
-    fn fit(&mut self, state: StateId) -> bool {
-        if let Some(&known) = self.fits.get(&state) {
+    fn step(&mut self, at: u32, byte: u8) -> u32 {
+        let place = at as usize * 256 + usize::from(byte);
+        match self.next[place] {
+            UNKNOWN => {}
+            known => return known,
+        }
+        if self.width > MAX_WIDTH {
+            return REFUSED;
+        }
+        let to = self.lexeme.next(self.states[at as usize], byte);
+        let to = if to > CLOSED { self.number(to) } else { REFUSED };
+        self.next[place] = to;
+        to
+    }
+
+    fn fit(&mut self, number: u32) -> bool {
+        if let Some(known) = self.fits[number as usize] {
             return known;
         }
-        let found = self.find(state);
-        self.fits.insert(state, found);
+        let found = self.find(self.states[number as usize]);
+        self.fits[number as usize] = Some(found);
         found
     }
 

@@ -80,7 +80,7 @@ impl SearchSteps for SearchStates<'_> {
 }
 
 /// Notes a number; whether it is new.
-pub(super) fn meet(met: &mut Vec<bool>, number: u32) -> bool {
+fn meet(met: &mut Vec<bool>, number: u32) -> bool {
     let number = number as usize;
     if met.len() <= number {
         met.resize(number + 1, false);
