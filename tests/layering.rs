@@ -100,6 +100,35 @@ fn imports() -> BTreeMap<String, BTreeSet<String>> {
     found
 }
 
+/// What files of `mask` must not name: whose file, by the beginning of its module path, and the beginnings that it must
+/// not import. Lexemes' masks know no stack, documents no parser, and grammars no frames but those of the documents
+/// inside them.
+const MASKS: [(&str, &[&str]); 3] = [
+    ("mask/lexeme", &["mask/json", "mask/grammar", "pushdown"]),
+    ("mask/json", &["mask/grammar", "pushdown/grammar"]),
+    ("mask/grammar", &["mask/json", "pushdown/json"]),
+];
+
+/// The files that make the masks of documents inside grammars.
+const DOCUMENTS_IN_GRAMMARS: [&str; 2] = ["mask/grammar/document_walk", "mask/grammar/documents"];
+
+#[test]
+fn masks_of_lexemes_documents_and_grammars_know_their_own_stack_alone() {
+    let mut wrong = Vec::new();
+    let mut looked_at = 0;
+    for (module, named) in imports() {
+        let inside = |folder: &str, path: &str| path == folder || path.starts_with(&format!("{folder}/"));
+        for (folder, forbidden) in MASKS.iter().filter(|(folder, _)| inside(folder, &module)) {
+            looked_at += 1;
+            let bad = named.iter().filter(|path| forbidden.iter().any(|f| inside(f, path)));
+            if !DOCUMENTS_IN_GRAMMARS.contains(&&*module) {
+                wrong.extend(bad.map(|path| format!("{module} of {folder} names {path}")));
+            }
+        }
+    }
+    assert!(looked_at > 50 && wrong.is_empty(), "{looked_at} files, {wrong:#?}");
+}
+
 /// The paths below `crate` that a file's text names, in imports with braces too.
 fn paths(text: &str, module: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();

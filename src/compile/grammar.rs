@@ -11,7 +11,7 @@ use crate::index::{Index, IndexEngine, IndexHandle};
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
 use crate::mask::grammar::{DocumentMasks, GrammarEngine, GrammarMasks};
-use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
+use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::productions::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;

@@ -12,7 +12,7 @@ use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::Limits;
-use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
+use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::program::{ArrayProgram, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::pushdown::json::shape_union::RuleSets;

@@ -24,8 +24,8 @@ use crate::json::whitespace;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
-use crate::mask::eager;
-use crate::mask::masked_lexeme::{LexemeRole, MaskedLexeme};
+use crate::mask::lexeme::eager;
+use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{

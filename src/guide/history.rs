@@ -16,6 +16,9 @@ use crate::pushdown::json::arena::{Arena, ArenaMark};
 /// Bytes by which an arena grows before it is sealed. A fork copies about that much, which takes some 30 us.
 const PIECE_BYTES: usize = 256 << 10;
 
+/// Tokens from one look at the arena's size to the next.
+const SEAL_EVERY: usize = 8;
+
 #[derive(Clone, Copy)]
 pub(crate) struct HistoryStep {
     pub(super) token: u32,
@@ -48,7 +51,7 @@ pub(crate) struct History {
     marks: Vec<ArenaMark>,
     /// The pieces before it.
     sealed: Vec<PieceEnd>,
-    /// Bytes that an arena uses when it is sealed; 0 for as many as a piece has.
+    /// Bytes that an arena uses when it is sealed; 0 where that is not known yet.
     seal_at: usize,
 }
 
@@ -105,11 +108,13 @@ impl std::ops::Deref for History {
 }
 
 impl Guide {
-    /// Seals the arena if it has grown long.
+    /// Seals the arena if it has grown long. Looks at it before every [`SEAL_EVERY`]th token alone: the lengths of all
+    /// its parts are a tenth of what a token costs.
     #[inline]
     pub(super) fn seal_history(&mut self) {
-        if let Position::Document { arena, .. } = &self.position
-            && arena.used_bytes() >= self.history.seal_at.max(self.piece_bytes())
+        if self.history.marks.len().is_multiple_of(SEAL_EVERY)
+            && let Position::Document { arena, .. } = &self.position
+            && arena.used_bytes() >= self.history.seal_at
         {
             self.seal();
         }
@@ -123,11 +128,15 @@ impl Guide {
     #[cold]
     fn seal(&mut self) {
         let taken = self.history.len();
+        let piece = self.piece_bytes();
+        if self.history.seal_at < piece {
+            self.history.seal_at = piece;
+            return self.seal_history();
+        }
         // A change of index and a new arena at one place would not be told apart.
         if self.has_moved_at(taken) || self.history.base() == taken {
             return;
         }
-        let piece = self.piece_bytes();
         let (IndexEngine::Document { program, .. }, Position::Document { arena, top }) =
             (&self.index.0.engine, &mut self.position)
         else {

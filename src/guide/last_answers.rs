@@ -1,8 +1,8 @@
 //! What the last calls of a guide found, kept until it moves.
 
-use crate::mask::cache::forced_runs::ForcedRun;
-use crate::mask::cache::guide_memo::GuideMemo;
-use crate::mask::cache::masks::CacheProbe;
+use crate::mask::json::cache::forced_runs::ForcedRun;
+use crate::mask::json::cache::guide_memo::GuideMemo;
+use crate::mask::json::cache::masks::CacheProbe;
 use std::sync::Arc;
 
 /// What masks leave for the next ones.

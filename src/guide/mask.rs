@@ -9,10 +9,10 @@ use std::sync::Arc;
 use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::{IndexCore, IndexEngine};
-use crate::mask::cache::guide_memo::GuideMemo;
-use crate::mask::cache::recipe::copy_inner;
-use crate::mask::masked_lexeme::MaskedLexeme;
-use crate::mask::masker::MaskBuilder;
+use crate::mask::json::cache::guide_memo::GuideMemo;
+use crate::mask::json::cache::recipe::copy_inner;
+use crate::mask::json::masker::MaskBuilder;
+use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
 

@@ -18,15 +18,15 @@ pub mod report;
 pub mod tables;
 pub mod token_liveness;
 
-use crate::mask::cache::{forced_runs, member_values};
+use crate::mask::json::cache::{forced_runs, member_values};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 pub(crate) use crate::index::from_artifact::IndexHandle;
 use crate::index::token_liveness::TokenLive;
-use crate::mask::cache::masks::MaskCache;
 use crate::mask::grammar::GrammarEngine;
-use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::json::cache::masks::MaskCache;
+use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::token_bounds::TokenBounds;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::lexeme::Lexeme;
-use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
 use crate::pushdown::json::program::{ClassProgram, Program};

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::limits::{Limits, MASK_BYTES};
-use crate::mask::lexeme_mask::TokenSet;
+use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::util::append_vec::AppendVec;
 use crate::util::cancel::{checkpoint, poll};
 use crate::vocab::{Trie, Vocabulary};

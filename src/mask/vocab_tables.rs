@@ -8,14 +8,14 @@
 //!
 //! [`VocabTables::submask`] is the entry for one lexeme state.
 
-use crate::mask::inner::slice_sets;
-use crate::mask::lexeme_cache;
-use crate::mask::masked_lexeme::{MaskKey, MaskedLexeme, StateMasks};
+use crate::mask::lexeme::inner::slice_sets;
+use crate::mask::lexeme::lexeme_cache;
+use crate::mask::lexeme::masked_lexeme::{MaskKey, MaskedLexeme, StateMasks};
 use crate::mask::trie_kind::TrieKind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-pub use crate::mask::lexeme_cache::TableStats;
+pub use crate::mask::lexeme::lexeme_cache::TableStats;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::analysis::saturate_counts::TokenReach;
@@ -23,17 +23,17 @@ use crate::expr::{ByteSet, Exprs, INF};
 use crate::json::string_escape::EscapeUse;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::limits::{LATE_MASK_BYTES, Limits};
-use crate::mask::byte_coverage::ByteCoverage;
-use crate::mask::cache::patches::PatchCache;
-use crate::mask::cache::rows::RowCache;
-use crate::mask::char_postings::CharPostings;
-use crate::mask::crossing::interner::CrossingInterner;
-use crate::mask::crossing::suffixes::SuffixTrie;
-use crate::mask::inner;
-use crate::mask::key::escape_table::AllEscapes;
-use crate::mask::lexeme_mask::{LexemeMask, walk, walk_list};
-use crate::mask::structural_tokens::StructuralTokens;
-use crate::mask::subtree_summary::SubtreeSummaries;
+use crate::mask::json::byte_coverage::ByteCoverage;
+use crate::mask::json::cache::patches::PatchCache;
+use crate::mask::json::cache::rows::RowCache;
+use crate::mask::json::crossing::interner::CrossingInterner;
+use crate::mask::json::crossing::suffixes::SuffixTrie;
+use crate::mask::json::key::escape_table::AllEscapes;
+use crate::mask::json::structural_tokens::StructuralTokens;
+use crate::mask::lexeme::char_postings::CharPostings;
+use crate::mask::lexeme::inner;
+use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
+use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::survey::Survey;
 use crate::util::cancel::uninterruptible;
 use crate::vocab::trie_children::Children;

@@ -249,9 +249,14 @@ impl Object<'_, '_> {
                 self.out.refs.push(id);
             }
             // What they mean was read before: see `resolve`.
-            Keyword::Id | Keyword::OldId | Keyword::Anchor | Keyword::DynamicAnchor => {
+            Keyword::Id | Keyword::Anchor | Keyword::DynamicAnchor => {
                 keywords::string(tape, value)?;
             }
+            // Schemas of draft 4 that forgot `properties` around a property called `id` are common.
+            Keyword::OldId if tape.string(value).is_none() => {
+                self.row(key, Enforcement::Ignored, "it is no string, so it names nothing".to_owned())?;
+            }
+            Keyword::OldId => {}
             Keyword::RecursiveAnchor => {
                 keywords::boolean(tape, value)?;
             }

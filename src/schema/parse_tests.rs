@@ -199,6 +199,14 @@ fn references() {
 }
 
 #[test]
+fn an_old_id_that_is_no_string_is_a_forgotten_property_and_names_nothing() {
+    let (_, rows) = parse(&draft("4", r#""items":{"id":{"type":"integer"}}"#));
+    let row = rows.iter().find(|r| r.keyword == "id").unwrap();
+    assert_eq!((row.pointer.as_str(), row.enforcement), ("/items", Enforcement::Ignored));
+    assert_eq!(refused(r#"{"items":{"$id":5}}"#).kind(), ErrorKind::Schema);
+}
+
+#[test]
 fn nested_ids_change_the_base_but_old_ones_in_unstated_drafts_do_not() {
     let inner = |id: &str| {
         format!(r##""properties":{{"a":{{"{id}":"in","$ref":"#/definitions/x"}}}},"definitions":{{"x":{{}}}}"##)

@@ -12,13 +12,14 @@ use std::hash::Hash;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::util::cache_register::{CACHES, is_absent};
 use crate::util::hash::Seeded;
 
-/// What was kept under keys, in at most `MOST` bytes. A key stands for one value for ever, so that it does not matter
+/// What was kept under keys, in as many bytes as row `ID` of the register of caches says. A key stands for one value for ever, so that it does not matter
 /// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
 /// A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room for
-/// `FIRST` is made once.
-pub struct BoundedCache<K, V, const MOST: usize, const FIRST: usize = 0> {
+/// the row's first entries is made once.
+pub struct BoundedCache<K, V, const ID: usize> {
     table: RwLock<Generation<K, V>>,
     /// The bytes of what is found.
     bytes: AtomicUsize,
@@ -50,13 +51,16 @@ impl<K, V> Generation<K, V> {
     }
 }
 
-impl<K, V, const MOST: usize, const FIRST: usize> Default for BoundedCache<K, V, MOST, FIRST> {
+impl<K, V, const ID: usize> Default for BoundedCache<K, V, ID> {
     fn default() -> Self {
         BoundedCache { table: RwLock::default(), bytes: AtomicUsize::new(0) }
     }
 }
 
-impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> BoundedCache<K, V, MOST, FIRST> {
+impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
+    /// Bytes that are kept at most.
+    const MOST: usize = CACHES[ID].most_bytes;
+
     /// What is kept under a key.
     #[inline]
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V>
@@ -75,12 +79,12 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> BoundedCache<K, V, 
     /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside
     /// the others these are forgotten; if it fits nowhere it is not kept.
     pub fn keep(&self, key: K, value: V, size: usize) {
-        if size > MOST {
+        if size > Self::MOST || is_absent(ID) {
             return;
         }
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
         let mut bytes = self.bytes.load(Ordering::Relaxed);
-        if bytes + size > MOST {
+        if bytes + size > Self::MOST {
             table.leave(0);
             table.left = table.found.len();
             // As many will come again.
@@ -89,14 +93,14 @@ impl<K: Eq + Hash, V, const MOST: usize, const FIRST: usize> BoundedCache<K, V, 
             bytes = 0;
         }
         if table.found.capacity() == 0 {
-            table.found.reserve(FIRST);
+            table.found.reserve(CACHES[ID].first_entries);
         }
         if table.found.insert(key, value).is_none() {
             bytes += size;
         }
         self.bytes.store(bytes, Ordering::Relaxed);
         // Both together take no more than the one did that was full, as far as all entries are alike.
-        table.leave(256 - (bytes / (MOST / 256).max(1) + 1).min(256));
+        table.leave(256 - (bytes / (Self::MOST / 256).max(1) + 1).min(256));
     }
 
     /// Forgets everything.

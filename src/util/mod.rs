@@ -4,6 +4,7 @@
 pub mod append_vec;
 pub(crate) mod bits;
 pub(crate) mod bounded_cache;
+pub mod cache_register;
 pub mod cancel;
 pub mod fork_guard;
 pub mod hash;

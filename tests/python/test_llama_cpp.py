@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
+import operator
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +32,41 @@ SCHEMA = {
     "required": ["city", "country", "river"],
     "additionalProperties": False,
 }
+
+
+NEEDED = {
+    "Llama.create_completion": ["prompt", "max_tokens", "stream", "logit_bias", "logits_processor"],
+    "Llama.create_chat_completion": ["messages", "max_tokens", "stream", "logit_bias", "logits_processor"],
+    "Llama.__call__": ["prompt", "max_tokens", "stream", "logits_processor"],
+    "Llama.generate": ["tokens", "reset", "logits_processor", "stopping_criteria", "grammar"],
+    "Llama.__init__": ["model_path", "n_ctx", "logits_all", "draft_model"],
+    "Llama.tokenize": ["text", "add_bos", "special"],
+    "Llama.n_vocab": [],
+    "Llama.n_ctx": [],
+    "llama_model_get_vocab": None,
+    "llama_vocab_n_tokens": None,
+    "llama_vocab_is_eog": None,
+    "llama_vocab_get_attr": None,
+    "llama_token_to_piece": None,
+    "LLAMA_TOKEN_ATTR_CONTROL": None,
+    "LLAMA_TOKEN_ATTR_UNKNOWN": None,
+    "LLAMA_TOKEN_ATTR_UNUSED": None,
+    "LlamaGrammar.from_json_schema": ["json_schema"],
+}
+"""What a newer llama-cpp-python must still have, and the parameters that are passed by name or read."""
+
+
+def test_what_a_newer_version_must_still_have(llama):
+    for name, parameters in NEEDED.items():
+        found = operator.attrgetter(name)(llama_cpp)
+        if parameters is not None:
+            assert set(parameters) <= set(inspect.signature(found).parameters), name
+    assert llama.model and llama.model_path and llama.draft_model is None
+    # Rows of logits, one for each place of the context if it was asked for.
+    assert llama.scores.dtype == np.single and llama.scores.shape[1] == llama.n_vocab()
+    assert len(loaded(logits_all=True).scores) == llama.n_ctx()
+    grammar = llama_cpp.LlamaGrammar.from_string('root ::= "a"', verbose=False)
+    assert grammar._grammar == 'root ::= "a"'
 
 
 def model_file():

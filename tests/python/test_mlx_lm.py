@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import inspect
 import json
+import operator
 import sys
 
 import pytest
@@ -27,6 +30,30 @@ SCHEMA = {
     "required": ["city", "big"],
     "additionalProperties": False,
 }
+
+
+NEEDED = {
+    "generate.generate_step": ["prompt", "model", "max_tokens", "sampler", "logits_processors"],
+    "generate.speculative_generate_step": ["draft_model", "num_draft_tokens", "logits_processors"],
+    "generate.batch_generate": ["model", "tokenizer", "prompts", "max_tokens"],
+    "generate.BatchGenerator.__init__": ["model", "stop_tokens"],
+    "generate.BatchGenerator.insert": ["prompts", "max_tokens", "logits_processors"],
+    "generate.BatchGenerator.next_generated": [],
+    "generate.BatchGenerator.close": [],
+}
+"""What a newer mlx-lm must still have, and the parameters that are passed by name or by their order."""
+
+
+def test_what_a_newer_version_must_still_have(loaded):
+    module = importlib.import_module("mlx_lm.generate")
+    for name, parameters in NEEDED.items():
+        found = operator.attrgetter(name.removeprefix("generate."))(module)
+        assert set(parameters) <= set(inspect.signature(found).parameters), name
+    assert list(inspect.signature(module.BatchGenerator.insert).parameters)[1:3] == ["prompts", "max_tokens"]
+    _, tokenizer = loaded
+    # The wrapper passes most names on to what it wraps, which it keeps under this one.
+    assert "_tokenizer" in vars(tokenizer) and type(tokenizer).__name__ == "TokenizerWrapper"
+    assert all(isinstance(token, int) for token in tokenizer.eos_token_ids)
 
 
 @pytest.fixture(scope="module")

@@ -250,6 +250,18 @@ def test_reasoning_that_leaves_too_little_is_counted(rows, byte_vocabulary, capl
     assert rows.metrics.refusals.value("budget", "engine") == 1 and "request r: the 5 tokens" in caplog.text
 
 
+def test_a_grammar_of_which_no_short_output_is_known_goes_on_without_a_budget(rows, caplog):
+    """The scheduler asks for the guide, and an error there would end the server."""
+    tokens = [bytes([i]) for i in range(256) if i != ord("a")] + [b"ab", b""]
+    vocabulary = interlock.Vocabulary(tokens, [EOS])
+    index = interlock.Index.from_grammar('root ::= "a"{3} | "ab"{40000}', vocabulary, syntax="ebnf")
+    with pytest.raises(interlock.UnsupportedError, match="no short output"):
+        index.guide(max_tokens=7)
+    budget = LateBudget(12, lambda: 5, lambda left: index.guide(max_tokens=left), 1)
+    g = Grammar("r", index.guide(), rows, [EOS], budget=budget)
+    assert filled(g, vocabulary) == {255} and "request r: no short output" in caplog.text
+
+
 # --- the backend --------------------------------------------------------------------------------------------------
 
 

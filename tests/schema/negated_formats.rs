@@ -99,3 +99,23 @@ fn alternatives_of_one_of() {
         &[r#""a@b.c""#, r#""\"<\"@b.c""#],
     );
 }
+
+#[test]
+fn a_format_and_the_wider_one_that_holds_it_are_the_narrow_one() {
+    for (narrow, wide, good, bad) in
+        [("email", "idn-email", "\"a@b.org\"", "\"é@b.org\""), ("hostname", "idn-hostname", "\"a.org\"", "\"é.org\"")]
+    {
+        for (a, b) in [(narrow, wide), (wide, narrow)] {
+            let schema =
+                format!(r#"{{"type":"string","allOf":[{{"format":"{a}"}},{{"format":"{b}"}},{{"maxLength":9}}]}}"#);
+            check(&schema, &[good], &[bad]);
+        }
+        // What the narrow format takes, the wide one takes.
+        let wide = compile(&format!(r#"{{"type":"string","format":"{wide}"}}"#));
+        for text in ["a@b.org", "a.b@c-d.e", "\\\"x y\\\"@b.org", "a.org", "1.2", "x--y.org", "a-1.B"] {
+            let text = format!("\"{text}\"");
+            let narrow = compile(&format!(r#"{{"type":"string","format":"{narrow}"}}"#));
+            assert!(!accepts(&narrow, &text) || accepts(&wide, &text), "{text}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod constant_elements;
 mod container_elements;
 mod exhausted_values;
 mod long_arrays;

@@ -12,7 +12,7 @@ use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::{CLOSED, Lexeme};
-use crate::mask::cache::forced_runs::ForcedRun;
+use crate::mask::json::cache::forced_runs::ForcedRun;
 use crate::pushdown::grammar::machine::GrammarMachine;
 use crate::pushdown::json::frame::NONE;
 use crate::pushdown::json::machine::JsonMachine;

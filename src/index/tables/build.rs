@@ -24,7 +24,7 @@ use crate::index::tables::token_classes::TokenClasses;
 use crate::index::{Index, IndexCore, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::limits::MASK_BYTES;
-use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::util::cancel::checkpoint;
 use crate::util::parallel_map::in_order;

@@ -10,8 +10,8 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::mask::cache::recipe::{Ingredient, MaskRecipe};
-use crate::mask::lexeme_mask::{SPARSE, TokenSet};
+use crate::mask::json::cache::recipe::{Ingredient, MaskRecipe};
+use crate::mask::lexeme::lexeme_mask::{SPARSE, TokenSet};
 use crate::util::rng::scattered;
 
 /// Rows of which the hash is remembered; all are forgotten when there are more.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::{IndexCore, IndexEngine};
-use crate::mask::cache::guide_memo::GuideMemo;
-use crate::mask::cache::recipe::{Ingredient, MaskRecipe};
-use crate::mask::masker::MaskBuilder;
+use crate::mask::json::cache::guide_memo::GuideMemo;
+use crate::mask::json::cache::recipe::{Ingredient, MaskRecipe};
+use crate::mask::json::masker::MaskBuilder;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::hash::SeededMap;

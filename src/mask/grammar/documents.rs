@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use crate::mask::cache::guide_memo::GuideMemo;
-use crate::mask::cache::masks::{CacheProbe, MaskCache};
-use crate::mask::cache::member_values::MemberValues;
 use crate::mask::grammar::{GrammarMasker, builder};
-use crate::mask::masked_lexeme::MaskedLexeme;
-use crate::mask::masker::MaskBuilder;
+use crate::mask::json::cache::guide_memo::GuideMemo;
+use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
+use crate::mask::json::cache::member_values::MemberValues;
+use crate::mask::json::masker::MaskBuilder;
+use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 use crate::pushdown::json::frame::FrameId;

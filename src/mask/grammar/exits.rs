@@ -11,14 +11,12 @@ use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::EXITS;
 use crate::util::hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked.
 pub const SMALL: u32 = 64;
-
-/// Bytes of exits that one index keeps.
-const EXIT_BYTES: usize = 12 << 20;
 
 /// The end of a terminal, and what tokens spell behind it.
 pub struct Exit {
@@ -44,7 +42,7 @@ type Found = Option<Arc<ExitsBelow>>;
 /// Exits by the state of the scanner and the nodes at which it is in it.
 #[derive(Default)]
 pub struct Exits {
-    known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXIT_BYTES>,
+    known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXITS>,
 }
 
 impl Exits {

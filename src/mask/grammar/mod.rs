@@ -22,28 +22,23 @@ use crate::mask::grammar::builder::MaskBuilder;
 pub use crate::mask::grammar::documents::DocumentMasks;
 use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
-use crate::mask::masked_lexeme::MaskedLexeme;
+use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS};
 use crate::vocab::Vocabulary;
-
-/// Bytes of rows that one index keeps.
-const ROW_BYTES: usize = 16 << 20;
-
-/// Bytes of growths that one index keeps.
-const GROWTH_BYTES: usize = 1 << 20;
 
 /// What one index remembers of its masks.
 #[derive(Default)]
 pub struct GrammarMasks {
-    rows: StackCache<Row, ROW_BYTES>,
+    rows: StackCache<Row, GRAMMAR_ROWS>,
     exits: Exits,
     /// The growth of each row, by what decides the row.
-    pub growths: BoundedCache<Box<[u32]>, Growth, GROWTH_BYTES>,
+    pub growths: BoundedCache<Box<[u32]>, Growth, GRAMMAR_GROWTHS>,
 }
 
 /// By how many bytes a token of a row can lengthen the way to the end, and the tokens of which that is not known.

@@ -13,10 +13,8 @@ use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
+use crate::util::cache_register::CLOSURES;
 use crate::util::hash::SeededSet;
-
-/// Bytes of closures that one index keeps.
-const CLOSURE_BYTES: usize = 4 << 20;
 
 /// A top that is reached by reductions: a state on top of a node, which is named by its number in the view.
 #[derive(Clone, Copy)]
@@ -45,7 +43,7 @@ pub struct Closure {
 /// Closures by what decides them.
 #[derive(Default)]
 pub struct Closures {
-    cache: StackCache<Arc<Closure>, CLOSURE_BYTES>,
+    cache: StackCache<Arc<Closure>, CLOSURES>,
 }
 
 /// A closure and the nodes that it was found for, in the view's order.

@@ -13,6 +13,7 @@ use crate::grammar::model::Lexer;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::OBLIGED_STATES;
 use crate::util::hash::SeededMap;
 
 /// Names a state of the scanner.
@@ -31,9 +32,6 @@ pub const END: u8 = 0xFF;
 
 /// No obligations.
 pub const NO_OBLIGATIONS: ObligationsId = 0;
-
-/// Bytes of states at boundaries that one scanner keeps by what they are made of.
-const OBLIGED_BYTES: usize = 1 << 20;
 
 /// A terminal and the state of its automaton.
 pub type TerminalState = (u32, StateId);
@@ -104,7 +102,7 @@ pub struct Scanner {
     states: AppendVec<ScanState>,
     obligations: AppendVec<Obligations>,
     /// States at boundaries with obligations.
-    obliged: BoundedCache<(ScanStateId, ObligationsId), ScanStateId, OBLIGED_BYTES>,
+    obliged: BoundedCache<(ScanStateId, ObligationsId), ScanStateId, OBLIGED_STATES>,
     builder: Mutex<Builder>,
 }
 

@@ -135,18 +135,18 @@ pub struct LookUp<V> {
     pub mostly: Option<V>,
 }
 
-/// Answers by what can be seen from the top of a stack, in at most `MOST` bytes.
-pub struct StackCache<V, const MOST: usize> {
-    known: BoundedCache<Box<[u32]>, Known<V>, MOST>,
+/// Answers by what can be seen from the top of a stack, in the cache of row `ID` of the register.
+pub struct StackCache<V, const ID: usize> {
+    known: BoundedCache<Box<[u32]>, Known<V>, ID>,
 }
 
-impl<V, const MOST: usize> Default for StackCache<V, MOST> {
+impl<V, const ID: usize> Default for StackCache<V, ID> {
     fn default() -> Self {
         StackCache { known: BoundedCache::default() }
     }
 }
 
-impl<V: Clone, const MOST: usize> StackCache<V, MOST> {
+impl<V: Clone, const ID: usize> StackCache<V, ID> {
     /// The answer for a stack, if it is known. The view is described down to the level that decides, or as far as
     /// something is known.
     pub fn find(&self, view: &mut StackView, stack: &ParseStack) -> Option<V> {

@@ -20,9 +20,7 @@ use crate::pushdown::grammar::productions::Productions;
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner, TerminalState};
 use crate::util::bounded_cache::BoundedCache;
-
-/// Bytes of ends that one index keeps.
-const ENDS_BYTES: usize = 2 << 20;
+use crate::util::cache_register::ENDS_AHEAD;
 
 /// Which terminals the longest match of another one lets follow.
 pub struct Succession {
@@ -40,7 +38,7 @@ pub struct Succession {
     /// The bytes that begin each document.
     documents: Box<[Bits]>,
     /// The ends that can be reached from states of the scanner.
-    ends_ahead: BoundedCache<ScanStateId, Option<Arc<EndsAhead>>, ENDS_BYTES>,
+    ends_ahead: BoundedCache<ScanStateId, Option<Arc<EndsAhead>>, ENDS_AHEAD>,
     /// All terminals are free, ignored ones too.
     pub is_free: bool,
 }

@@ -12,6 +12,7 @@ use crate::json::rules::{ArrayShape, Contains, Element};
 use crate::schema::lower::context::{Lit, Lits, LoweringContext};
 use crate::schema::lower::distribute::{Alternative, Conjunct, Status, StructuredKind, TakenBranch, UnevaluatedScope};
 use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
+use crate::schema::lower::unique_constants::ConstantElements;
 use crate::schema::model::{SchemaId, Types};
 
 /// The type `array`.
@@ -78,7 +79,7 @@ impl ArrayFacts {
         self.min <= n
     }
 
-    fn count(&mut self, c: CountedMatches) -> bool {
+    pub(super) fn count(&mut self, c: CountedMatches) -> bool {
         // Two counts of one schema are one.
         match self.counted.iter_mut().find(|k| k.lit == c.lit && k.from == c.from) {
             Some(k) => {
@@ -278,8 +279,22 @@ pub(super) fn array_shape(
     let never = facts.counted.iter().filter(|c| c.max == Some(0)).map(|c| (c.from, c.lit)).collect();
     facts.never = never;
     facts.counted.retain(|c| c.max != Some(0) && (c.min > 0 || c.max.is_some()));
+    match cx.constant_elements(&facts) {
+        ConstantElements::Equal if facts.unique => return Ok(()),
+        ConstantElements::Equal => facts.repeats = None,
+        ConstantElements::Differ if facts.repeats.is_some() => return Ok(()),
+        ConstantElements::Differ => facts.unique = false,
+        ConstantElements::Open => {}
+    }
     if let Some(node) = facts.repeats {
         if facts.unique || facts.max.is_some_and(|m| m < 2) {
+            return Ok(());
+        }
+        let end = cx.prefix_len(&facts);
+        if let Some(ways) = cx.repeated_values(&facts, end) {
+            for way in ways {
+                array_shape(cx, way, out, dead)?;
+            }
             return Ok(());
         }
         let reason = "its negation asks for two equal elements; remove it, or make the alternatives differ in type or in \
@@ -421,7 +436,7 @@ impl LoweringContext<'_, '_> {
     }
 
     /// What groups and positions say of an element; `None` if it is seen to be forbidden.
-    fn element_base(&self, facts: &ArrayFacts, i: usize) -> Option<Lits> {
+    pub(super) fn element_base(&self, facts: &ArrayFacts, i: usize) -> Option<Lits> {
         let mut lits = Lits::new();
         for &g in &facts.groups {
             let Some(a) = self.nodes.get(g).array.as_deref() else { continue };

@@ -74,6 +74,8 @@ pub(super) struct LoweringContext<'m, 'a> {
     pub other_texts: FxHashMap<ExprId, ExprId>,
     pub inhabited: SeededMap<(ExprId, u32, u32), bool>,
     pub formats: SeededMap<String, Option<Format>>,
+    /// Texts of formats of this schema, the second of which has all that the first has.
+    pub format_subsets: Vec<(ExprId, ExprId)>,
     /// Conjunctions of scalar types only, and whether they accept nothing.
     pub empty: SeededMap<Box<[Lit]>, bool>,
     pub scalars: Vec<Option<Rc<Scalars>>>,
@@ -126,6 +128,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             other_texts: FxHashMap::default(),
             inhabited: SeededMap::default(),
             formats: SeededMap::default(),
+            format_subsets: Vec::new(),
             empty: SeededMap::default(),
             scalars,
             complements: FxHashMap::default(),
@@ -156,7 +159,18 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
         }
         let f = format::lower(&mut self.x, name);
         self.formats.insert(name.to_string(), f);
+        for (narrow, wide) in format::SUBSETS {
+            if (narrow == name || wide == name)
+                && let [Some(narrow), Some(wide)] = [narrow, wide].map(|name| self.known_format(name))
+            {
+                self.format_subsets.push((narrow.text, wide.text));
+            }
+        }
         f
+    }
+
+    fn known_format(&self, name: &str) -> Option<Format> {
+        self.common.formats.get(name).copied().or_else(|| self.formats.get(name).copied().flatten())
     }
 
     /// Leaves each name once, where it is first.

@@ -23,6 +23,7 @@ mod restrict_to_vocabulary;
 mod rule_parents;
 mod scalar;
 mod standard_exprs;
+mod unique_constants;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::Alphabet;

@@ -1,7 +1,10 @@
 use super::*;
+use crate::util::cache_register::STACK_NUMBERS;
 use std::sync::Arc;
 
-type Small = BoundedCache<Box<[u8]>, Arc<u32>, 1_000>;
+type Small = BoundedCache<Box<[u8]>, Arc<u32>, STACK_NUMBERS>;
+
+const MOST: usize = CACHES[STACK_NUMBERS].most_bytes;
 
 #[test]
 fn what_is_kept_is_found_and_counted_once() {
@@ -23,13 +26,13 @@ fn what_is_kept_is_found_and_counted_once() {
 fn a_full_store_is_emptied_and_goes_on() {
     let store = Small::default();
     let held = Arc::new(0);
-    store.keep([0][..].into(), held.clone(), 300);
+    store.keep([0][..].into(), held.clone(), MOST / 10 * 3);
     let mut emptied = 0;
     for n in 1..20u8 {
         let before = store.memory_bytes();
-        store.keep([n][..].into(), Arc::new(n.into()), 300);
+        store.keep([n][..].into(), Arc::new(n.into()), MOST / 10 * 3);
         let bytes = store.memory_bytes();
-        assert!(bytes <= 1_000);
+        assert!(bytes <= MOST);
         assert_eq!(store.get(&[n][..]).as_deref(), Some(&u32::from(n)));
         emptied += u32::from(bytes < before);
     }
@@ -40,10 +43,10 @@ fn a_full_store_is_emptied_and_goes_on() {
 
 #[test]
 fn what_was_full_leaves_by_and_by() {
-    let store = BoundedCache::<u32, Arc<()>, 25_600>::default();
+    let store = BoundedCache::<u32, Arc<()>, STACK_NUMBERS>::default();
     let held = Arc::new(());
     let left = |from: u32, to: u32| {
-        (from..to).for_each(|n| store.keep(n, held.clone(), 100));
+        (from..to).for_each(|n| store.keep(n, held.clone(), MOST / 256));
         Arc::strong_count(&held) - 1
     };
     assert_eq!(left(0, 256), 256);

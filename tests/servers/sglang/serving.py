@@ -13,6 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from patience import SECONDS  # noqa: E402
+
 COLUMNS = 129_408
 """The logits are padded: the tokenizer has 129,280 tokens."""
 LENGTH = 1024
@@ -31,7 +34,7 @@ def environment(**more):
         "PYTHONPATH": os.pathsep.join(path),
         "HF_HUB_OFFLINE": "1",
         "CUDA_VISIBLE_DEVICES": "",
-        "OMP_NUM_THREADS": "2",
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "2"),
         **more,
     }
 
@@ -106,7 +109,7 @@ class Server:
             start_new_session=True,
         )
 
-    def wait(self, seconds=900):
+    def wait(self, seconds=SECONDS):
         """Return when the server answers."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -135,13 +138,13 @@ class Server:
     def url(self, path):
         return f"http://127.0.0.1:{self.port}{path}"
 
-    def post(self, path, body, timeout=240):
+    def post(self, path, body, timeout=SECONDS):
         """Status and answer; the answer is parsed if it is JSON."""
         data = json.dumps(body).encode()
         request = urllib.request.Request(self.url(path), data, {"Content-Type": "application/json"})
         return self._ask(request, timeout)
 
-    def _ask(self, request, timeout=240):
+    def _ask(self, request, timeout=SECONDS):
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
                 status, data = answer.status, answer.read()

@@ -46,7 +46,7 @@ def test_engine(model, tmp_path, way):
     arguments = json.dumps({"model_path": str(model), **WAYS[way]})
     command = [sys.executable, str(program), arguments]
     done = subprocess.run(
-        command, env=serving.environment(), cwd=tmp_path, capture_output=True, text=True, timeout=1200
+        command, env=serving.environment(), cwd=tmp_path, capture_output=True, text=True, timeout=serving.SECONDS
     )
     rounds = [json.loads(line[8:]) for line in done.stdout.splitlines() if line.startswith("ANSWERS ")]
     assert len(rounds) == 2, done.stdout[-2000:] + done.stderr[-4000:]

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jsonschema
 import pytest
 import serving
+from serving import SECONDS
 
 PERSON = {
     "type": "object",
@@ -64,8 +65,6 @@ def server(model, tmp_path_factory):
         env=env,
         enable_metrics=True,
         tool_call_parser="deepseekv3",
-        # A random model fills its tokens with blanks where it may; in structural tags no budget ends them.
-        constrained_json_disable_any_whitespace=True,
     )
     try:
         yield made.wait()
@@ -147,11 +146,27 @@ def test_structural_tags_of_chats(server):
         status, answer = server.post("/v1/chat/completions", {**chat, "response_format": wanted})
         assert status == 200, answer
         content = answer["choices"][0]["message"]["content"]
+        assert answer["choices"][0]["finish_reason"] == "stop" and content.count("<call>") == content.count("</call>")
         for found in re.findall("<call>(.*?)</call>", content, re.DOTALL):
             valid(found, PERSON)
         assert wanted is legacy or content.startswith("<call>"), answer
     status, answer = server.post("/v1/chat/completions", {**chat, "response_format": {**legacy, "at_least_one": True}})
     assert status == 200 and answer["choices"][0]["message"]["content"].startswith("<call>"), answer
+
+
+def test_a_recursive_grammar(server, tokenizer):
+    """What opens is closed within the budget, also where a bias opens as much as it can."""
+    (opening,) = tokenizer.encode("[", add_special_tokens=False)
+    for tokens, bias in ((64, 0.0), (40, 30.0), (41, 30.0)):
+        status, answer = server.generate(
+            ebnf='root ::= "[" (root ("," root){0,2})? "]"',
+            max_new_tokens=tokens,
+            temperature=1.0,
+            logit_bias={str(opening): bias},
+        )
+        assert status == 200 and answer["meta_info"]["finish_reason"]["type"] == "stop", answer
+        assert answer["meta_info"]["completion_tokens"] <= tokens
+        assert isinstance(json.loads(answer["text"]), list) and (not bias or answer["text"].startswith("[" * 5))
 
 
 def test_forced_tool_calls(server):
@@ -160,6 +175,7 @@ def test_forced_tool_calls(server):
     for choice in ("required", {"type": "function", "function": {"name": "add"}}):
         status, answer = server.post("/v1/chat/completions", {**chat, "tool_choice": choice})
         assert status == 200, answer
+        assert answer["choices"][0]["finish_reason"] != "length", answer
         (first, *_) = answer["choices"][0]["message"]["tool_calls"]
         assert first["function"]["name"] == "add"
         valid(first["function"]["arguments"], PERSON)
@@ -279,7 +295,7 @@ def stream(server, body, stop_after=None):
     data = json.dumps({**body, "stream": True}).encode()
     request = urllib.request.Request(server.url("/v1/chat/completions"), data, {"Content-Type": "application/json"})
     pieces, reason = [], None
-    with urllib.request.urlopen(request, timeout=240) as answer:
+    with urllib.request.urlopen(request, timeout=SECONDS) as answer:
         for line in answer:
             if not line.startswith(b"data: ") or line.strip() == b"data: [DONE]":
                 continue
@@ -345,7 +361,7 @@ def test_aborts(server):
     for name in ("long", "compiling"):
         server.post("/abort_request", {"rid": name})
     for thread in threads:
-        thread.join(120)
+        thread.join(SECONDS)
     assert set(results) == {"long", "compiling"}
     status, answer = results["long"]
     assert status != 200 or answer["meta_info"]["finish_reason"]["type"] == "abort", answer

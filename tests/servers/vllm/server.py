@@ -13,6 +13,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from patience import SECONDS  # noqa: E402
+
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "VLLM_NO_USAGE_STATS": "1",
@@ -63,7 +66,7 @@ class Reply:
 class Server:
     """One server process, started by ``with``. ``args`` are vLLM's, ``env`` adds variables."""
 
-    def __init__(self, model, *args, env=None, log=None, start_seconds=900):
+    def __init__(self, model, *args, env=None, log=None, start_seconds=SECONDS):
         self.model, self.args, self.env, self.start_seconds = model, args, env or {}, start_seconds
         self.log = Path(log or tempfile.mkstemp(suffix=".log")[1])
         self.port = free_port()
@@ -117,7 +120,7 @@ class Server:
 
     # --- requests -------------------------------------------------------------------------------------------------
 
-    def _connection(self, timeout=300):
+    def _connection(self, timeout=SECONDS):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def get(self, path):

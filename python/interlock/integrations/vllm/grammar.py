@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interlock import BudgetError, Guide
+from interlock import BudgetError, Guide, UnsupportedError
 
 if TYPE_CHECKING:
     from interlock.integrations.vllm.batch import Rows
@@ -148,12 +148,12 @@ class Grammar:
                 guide = budget.begin(max(tokens_left, 0))
                 break
             except BudgetError:
-                continue
+                why = f"the {left} tokens that reasoning left cannot hold the output"
+            except UnsupportedError as error:  # A grammar of which no short output was found.
+                why = str(error)
         else:
             self._rows.metrics.refusals.add(1, "budget", "engine")
-            logger.warning(
-                "request %s: the %d tokens that reasoning left cannot hold the output", self.request_id, left
-            )
+            logger.warning("request %s: %s", self.request_id, why)
             guide, self._budget = budget.begin(None), None
         if guide.advance_many(tokens) == len(tokens):
             self.guide = guide

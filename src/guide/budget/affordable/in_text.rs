@@ -6,7 +6,7 @@
 
 use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
 use crate::guide::budget::completions::{ENDLESS, PlainPrices};
-use crate::mask::structural_tokens::MarkedText;
+use crate::mask::json::structural_tokens::MarkedText;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameKind, NONE};
 use crate::pushdown::json::literal_trie::NO_SET;

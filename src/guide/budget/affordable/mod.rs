@@ -28,7 +28,7 @@ use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE, Plain
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
-use crate::mask::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
+use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::completion::token_bounds::TokenBounds;

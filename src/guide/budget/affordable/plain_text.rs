@@ -8,7 +8,7 @@
 use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
 use crate::guide::budget::completions::PlainPrices;
 use crate::lexeme::{Lexeme, LexemeKind};
-use crate::mask::structural_tokens::{BROKEN, missing_after};
+use crate::mask::json::structural_tokens::{BROKEN, missing_after};
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::literal_trie::NO_SET;
 use smallvec::SmallVec;

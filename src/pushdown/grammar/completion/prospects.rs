@@ -9,14 +9,12 @@ use crate::pushdown::grammar::completion::obligation_relations::ObligationRelati
 use crate::pushdown::grammar::completion::terminal_ways::Reach;
 use crate::pushdown::grammar::scanner::Scanner;
 use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::COMPLETABLE_BRANCHES;
 
 /// Most terminals are read in one of few ways.
 pub const FEW: Reach = Reach { ways: 3, states: 1_000 };
 /// All ways that matter.
 pub const ALL: Reach = Reach { ways: 500, states: 8_000 };
-
-/// Bytes of branches that one index keeps.
-const FOUND_BYTES: usize = 1 << 20;
 
 /// What is known of how outputs are completed.
 pub struct Prospects {
@@ -25,7 +23,7 @@ pub struct Prospects {
     /// All ways.
     pub all: Mutex<ObligationRelations>,
     /// Branches of which it took long to find that they can be completed.
-    pub found: BoundedCache<Box<[u32]>, (), FOUND_BYTES>,
+    pub found: BoundedCache<Box<[u32]>, (), COMPLETABLE_BRANCHES>,
     /// The bytes that can begin each document.
     pub documents: Vec<ByteSet>,
     /// What terminals and documents cost, made when a budget first asks.

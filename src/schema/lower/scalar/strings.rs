@@ -88,7 +88,16 @@ impl LoweringContext<'_, '_> {
         if b == self.any_text {
             return a;
         }
-        let both = self.x.and(&[a, b]);
+        let mut both = self.x.and(&[a, b]);
+        for &(narrow, wide) in &self.format_subsets {
+            if let Expr::And(parts) = self.x.get(both)
+                && parts.contains(&narrow)
+                && parts.contains(&wide)
+            {
+                let parts: Vec<ExprId> = parts.iter().copied().filter(|&p| p != wide).collect();
+                both = self.x.and(&parts);
+            }
+        }
         let any_text = self.any_text;
         let says_text = |x: &Exprs, p: ExprId| p != any_text && !matches!(x.get(p), Expr::Not(_));
         match self.x.get(both) {

@@ -1,0 +1,156 @@
+//! The recipes of masks, remembered by an index.
+//!
+//! Requests and documents of one schema pass the same configurations again and again. An index remembers the masks that
+//! were put together before, under the key of everything that one token can see (see `config_key`), compared byte by
+//! byte: two configurations never share a mask by chance.
+//!
+//! A mask is kept as its recipe: masks of lexeme states and patches that exist anyway, and the few tokens that were
+//! stepped one by one. The cache is bounded in bytes. Emptying it never changes an answer, because numbers of stacks
+//! are never given twice. Configurations inside arrays of unique elements are left out, and so are those inside
+//! strings, where finding the ingredients costs no more than a look-up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::mask::json::cache::patches::PatchCache;
+use crate::mask::json::cache::recipe::MaskRecipe;
+use crate::mask::json::cache::spelled_names::{Spelled, SpelledAt};
+use crate::mask::json::cache_key::config_key::{StackIds, StackInterner, describe};
+use crate::mask::json::cache_key::visible_keys::{KeyEncoder, VisibleKeys};
+use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
+use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::json::arena::Arena;
+use crate::pushdown::json::frame::FrameId;
+use crate::pushdown::json::program::Program;
+use crate::util::bounded_cache::BoundedCache;
+use crate::util::cache_register::{MASKS, NAMES, STACK_NUMBERS, SUFFIXES};
+
+/// What an entry costs beside its parts: the table's slot and two allocations.
+pub(crate) const OVERHEAD: usize = 128;
+
+/// The masks that an index remembers as recipes, with the viable suffixes and the names that it remembers.
+#[derive(Default)]
+pub struct MaskCache {
+    masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS>,
+    stacks: BoundedCache<Box<[u8]>, u64, STACK_NUMBERS>,
+    tails: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
+    names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
+    /// The last number of a stack.
+    last: AtomicU64,
+    views: VisibleKeys,
+}
+
+/// What a guide last asked a cache for.
+#[derive(Clone, Default)]
+pub struct CacheProbe {
+    key: Vec<u8>,
+    /// The key describes the whole configuration.
+    whole: bool,
+    /// The key is that of a place inside names, see `common`.
+    common: bool,
+}
+
+impl StackInterner for MaskCache {
+    fn number(&self, content: &[u8]) -> u64 {
+        self.stacks.get(content).unwrap_or_else(|| {
+            // Another thread that is here now gives another number, which costs a look-up and nothing more.
+            let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+            self.stacks.keep(content.into(), number, content.len() + OVERHEAD);
+            number
+        })
+    }
+}
+
+impl MaskCache {
+    /// Describes `top`, to be looked up or kept. False if it is not worth remembering.
+    pub fn describe(
+        &self,
+        (program, arena): (&Program, &Arena),
+        tables: &VocabTables,
+        top: FrameId,
+        levels: &mut StackIds,
+        asked: &mut CacheProbe,
+    ) -> bool {
+        let sight = KeyEncoder { program, tables, views: &self.views };
+        asked.common = sight.names_only(arena, top, &mut asked.key);
+        asked.whole = asked.common || describe((sight, arena), top, self, levels, &mut asked.key);
+        asked.whole
+    }
+
+    /// Writes the description of `top` to `out`. False if it is not worth remembering.
+    pub(crate) fn describe_place(
+        &self,
+        (program, arena): (&Program, &Arena),
+        tables: &VocabTables,
+        top: FrameId,
+        levels: &mut StackIds,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let sight = KeyEncoder { program, tables, views: &self.views };
+        describe((sight, arena), top, self, levels, out)
+    }
+
+    /// The suffixes that may follow what `key` describes, if they are remembered.
+    pub(crate) fn tails(&self, key: &[u8]) -> Option<(SuffixSet, UnresolvedSuffixes)> {
+        self.tails.with(key, |found| (**found).clone())
+    }
+
+    /// Remembers the suffixes that may follow what `key` describes.
+    pub(crate) fn keep_tails(&self, key: &[u8], found: &(SuffixSet, UnresolvedSuffixes)) {
+        let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
+        self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
+    }
+
+    /// What tokens spell of the names at a place, made by `make` once.
+    pub(crate) fn spelled(&self, place: SpelledAt, make: impl FnOnce() -> Spelled) -> Arc<Spelled> {
+        self.names.get(&place).unwrap_or_else(|| {
+            let made = Arc::new(make());
+            self.names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
+            made
+        })
+    }
+
+    /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
+    /// threads that share an index would count its references on one line of memory.
+    pub fn find<T>(&self, shares: &PatchCache, asked: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
+        if asked.common {
+            return shares.name_mask(&asked.key).map(|composition| found(&composition));
+        }
+        self.masks.with(asked.key.as_slice(), |composition| found(composition))
+    }
+
+    /// Remembers the mask that was asked for last; false if it is not worth it.
+    pub fn keep(&self, shares: &PatchCache, asked: &CacheProbe, composition: MaskRecipe) -> bool {
+        if !asked.whole {
+            return false;
+        }
+        if asked.common {
+            shares.keep_name_mask(&asked.key, composition);
+            return true;
+        }
+        let size = asked.key.len() + composition.memory_bytes() + OVERHEAD;
+        self.masks.keep(asked.key.as_slice().into(), Box::new(composition), size);
+        true
+    }
+
+    /// Approximate bytes held.
+    pub fn memory_bytes(&self) -> usize {
+        let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.tails.memory_bytes();
+        kept + self.views.memory_bytes() + self.names.memory_bytes()
+    }
+}
+
+impl CacheProbe {
+    /// Whether a mask that was asked for is remembered.
+    pub fn is_kept(&self) -> bool {
+        self.whole
+    }
+
+    /// Nothing was asked.
+    pub fn clear(&mut self) {
+        self.whole = false;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Viable suffixes of configurations, remembered by an index.
+//!
+//! Finding which suffixes may follow (see `viable`) takes some dozens of steps, and many masks ask about the same
+//! places: behind every string of an object, behind each of its keys whose values follow the same rules. Such
+//! configurations have one key (see `config_key` and `visible_keys`), under which an index keeps the answer. It does so
+//! only where all frames that the key names were there before the mask was made, since a guide holds the numbers of
+//! such frames only.
+
+use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
+use crate::mask::json::masker::MaskBuilder;
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
+
+/// Items of a configuration beyond which a description costs more than it saves.
+const MOST_ITEMS: u32 = 16;
+
+impl MaskBuilder<'_> {
+    /// Whether the suffixes that may follow `top` are remembered once they are found.
+    pub(crate) fn is_remembered(&self, top: FrameId) -> bool {
+        let n = &self.frames.arena.nodes[top as usize];
+        let stays = (n.parent == NONE || n.parent < self.known.nodes)
+            && (n.kind != FrameKind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
+            && n.len <= MOST_ITEMS;
+        self.memo.is_some() && stays
+    }
+
+    /// The suffixes that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they
+    /// were found for another configuration that is described alike. `unnamed` says that the key in front of `top` is
+    /// not known.
+    pub(crate) fn remembered_tails(
+        &mut self,
+        top: FrameId,
+        unnamed: bool,
+        find: impl FnOnce(&mut Self) -> (SuffixSet, UnresolvedSuffixes),
+    ) -> (SuffixSet, UnresolvedSuffixes) {
+        let n = &self.frames.arena.nodes[top as usize];
+        // Where a value, key or element begins, and behind a name, no other mask asks.
+        let again = n.phase == Phase::After || unnamed;
+        let Some(memo) = self.memo.filter(|_| again && self.is_remembered(top)) else { return find(self) };
+        let arena = &*self.frames.arena;
+        let mut key = std::mem::take(&mut self.known.scratch);
+        let place = (self.frames.program, arena);
+        if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {
+            self.known.scratch = key;
+            return find(self);
+        }
+        key.push(unnamed as u8 | (arena.unchecked as u8) << 1);
+        let answer = memo.tails(&key).unwrap_or_else(|| {
+            let found = find(self);
+            memo.keep_tails(&key, &found);
+            found
+        });
+        self.known.scratch = key;
+        answer
+    }
+}

@@ -1,0 +1,284 @@
+//! Viable suffixes: which of the vocabulary's suffixes can follow a configuration (the field's FOLLOW).
+//!
+//! The trie of suffixes is walked with the configuration, and a node that can be stepped gets its bit. That takes some
+//! dozens of steps, so an answer is used again wherever it is bound to be the same:
+//!
+//! * Whitespace at the end of a suffix may follow wherever there is room for it.
+//! * What follows a closing bracket holds for all members and elements of the container that it closes; a guide
+//!   remembers it (a [`ViableAnswer`]) as long as it does not go back.
+//! * What follows an unknown key holds from token to token of the key.
+//! * What a suffix spells of a member's value depends on the value's rules alone (see
+//!   [`member_value`](crate::mask::json::crossing::member_value)); only what comes after the value is walked.
+
+use crate::mask::json::cache::guide_memo::{FrameContent, ViableAnswer};
+use crate::mask::json::crossing::suffixes::{UnresolvedSuffixes, set};
+use smallvec::SmallVec;
+
+use crate::json::string_escape::EscapeState;
+use crate::json::whitespace::is_whitespace;
+use crate::mask::json::crossing::suffixes::{SuffixSet, add_alike};
+use crate::mask::json::masker::{MAX_DEPTH, MaskBuilder};
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
+
+/// How many answers a guide has at hand.
+const ANSWERS: usize = 8;
+
+/// Whether a byte may stand at a node between values. True for more where the node does not tell.
+fn fits(node: &Frame, byte: u8) -> bool {
+    is_whitespace(byte)
+        || match (node.kind, node.phase) {
+            (FrameKind::Done | FrameKind::Root, _) => false,
+            (FrameKind::Value, _) => !matches!(byte, b'}' | b']' | b',' | b':'),
+            (FrameKind::Object, Phase::First) => matches!(byte, b'"' | b'}'),
+            (FrameKind::Object, Phase::After) => matches!(byte, b',' | b'}'),
+            (FrameKind::Object, Phase::BeforeKey) => byte == b'"',
+            (FrameKind::Object, Phase::BeforeColon) => byte == b':',
+            (FrameKind::Array, Phase::After) => matches!(byte, b',' | b']'),
+            _ => true,
+        }
+}
+
+/// Whether a byte of a key stands for itself, and is a character.
+fn is_plain(byte: u8) -> bool {
+    (b' '..0x7F).contains(&byte) && byte != b'"' && byte != b'\\'
+}
+
+fn closes(byte: u8) -> bool {
+    matches!(byte, b'}' | b']')
+}
+
+impl MaskBuilder<'_> {
+    /// No suffix follows, not even the empty one.
+    pub(crate) fn no_tails(&self) -> SuffixSet {
+        smallvec::smallvec![0; self.tables.tails.words()]
+    }
+
+    /// Which suffixes may follow `top`.
+    pub(crate) fn live_tails(&mut self, top: FrameId) -> SuffixSet {
+        self.live_tails_or_open(top).0
+    }
+
+    /// Which suffixes may follow `top`, where the element in front of it may not be known: those that uniqueness may
+    /// refuse are left out and returned beside.
+    pub(crate) fn live_tails_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+        self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
+    }
+
+    /// The suffixes that may follow `top`, and those that are left open; `object` as in
+    /// [`live_below`](Self::live_below).
+    pub(crate) fn find_tails(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+        let (mut bits, mut open) = (self.no_tails(), UnresolvedSuffixes::new());
+        set(&mut bits, 0);
+        let mark = self.frames.arena.mark();
+        self.live_below(0, top, object, &mut bits, &mut open);
+        self.frames.arena.truncate(&mark);
+        (bits, open)
+    }
+
+    /// Which suffixes may follow `after`, just behind a key without a name. Suffixes with a second key of the same
+    /// object are left out where it matters what the first one spelled; they are returned beside.
+    pub(crate) fn live_tails_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+        let content = self.settled_content(after);
+        let unchecked = self.frames.arena.unchecked;
+        if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
+            return (a.bits.clone(), a.open.clone());
+        }
+        let object = self.frames.arena.nodes[after as usize].parent;
+        let (bits, open) = self.remembered_tails(after, true, |masker| masker.find_tails(after, object));
+        if let Some(content) = content {
+            let (bits, open) = (bits.clone(), open.clone());
+            self.remember(ViableAnswer { below: 0, unnamed: true, unchecked, content, bits, open });
+        }
+        (bits, open)
+    }
+
+    fn remember(&mut self, answer: ViableAnswer) {
+        let answers = &mut self.known.answers;
+        if answers.len() >= ANSWERS {
+            answers.remove(0);
+        }
+        answers.push(answer);
+    }
+
+    /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
+    /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
+    pub(crate) fn live_below(
+        &mut self,
+        root: u32,
+        top: FrameId,
+        object: FrameId,
+        bits: &mut SuffixSet,
+        open: &mut UnresolvedSuffixes,
+    ) {
+        let tables = self.tables;
+        let tails = &tables.tails;
+        let trie = &tails.trie;
+        let base = trie.depth[root as usize];
+        let unchecked = self.frames.arena.unchecked;
+        let mut path: SmallVec<[FrameId; 32]> = smallvec::smallvec![top];
+        let mut i = root + 1;
+        if root == 0 && self.frames.has_room_for_blanks(top, tails.reach) {
+            let (blanks, first) = &tails.first_blanks;
+            bits.iter_mut().zip(blanks).for_each(|(b, blank)| *b |= blank);
+            i = *first;
+        }
+        let end = trie.end[root as usize];
+        while i < end {
+            path.truncate((trie.depth[i as usize] - base) as usize);
+            let before = path.last().copied().unwrap_or(top);
+            let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
+            if tails.blank[i as usize] && self.frames.has_room_for_blanks(before, tails.reach) {
+                (i..past).for_each(|n| set(bits, n));
+                i = past;
+                continue;
+            }
+            let n = &self.frames.arena.nodes[before as usize];
+            let (kind, phase, parent) = (n.kind, n.phase, n.parent);
+            if kind == FrameKind::Object && phase == Phase::Key {
+                let any = self.frames.takes_any_char(n);
+                let plain = is_plain(byte);
+                if any && plain && past == i + 1 {
+                    set(bits, i);
+                    i = past;
+                    continue;
+                }
+                if byte < b' ' {
+                    i = past;
+                    continue;
+                }
+                if n.parent == object && !(any && plain) {
+                    open.push(i);
+                    i = past;
+                    continue;
+                }
+                // After a character of a key that may be any, it may still be any.
+                let spelled = &trie.byte[i as usize + 1..past as usize];
+                if any && plain && spelled.iter().all(|&b| is_plain(b) || b < b' ') {
+                    set(bits, i);
+                    path.push(before);
+                    i += 1;
+                    continue;
+                }
+                if plain && !any && n.sub == EscapeState::Plain && self.frames.begins_no_name(n, byte) {
+                    i = past;
+                    continue;
+                }
+            }
+            // A comma stands only where a key may follow.
+            if kind == FrameKind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+                if self.frames.gap_may_end(n) {
+                    set(bits, i);
+                }
+                i = past;
+                continue;
+            }
+            let next = if fits(n, byte) { self.frames.step(before, byte) } else { NONE };
+            if next == NONE {
+                i = past;
+                continue;
+            }
+            if unchecked && self.frames.is_uncertain(before, next, self.known.nodes) {
+                open.push(i);
+                i = past;
+                continue;
+            }
+            if byte == b':' && kind == FrameKind::Object && phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
+                set(bits, i);
+                if self.live_below_colon(i, next, object, bits, open) {
+                    i = past;
+                    continue;
+                }
+            }
+            let to = self.frames.arena.nodes[next as usize];
+            if object != NONE
+                && to.parent == object
+                && to.kind == FrameKind::Object
+                && to.phase == Phase::Key
+                && phase != Phase::Key
+                && !self.frames.takes_any_char(&to)
+            {
+                open.push(i);
+                i = past;
+                continue;
+            }
+            set(bits, i);
+            // Behind the object there is no further key of it.
+            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && (object == NONE || parent == object) {
+                self.live_below_closed(i, next, bits, open);
+                i = past;
+                continue;
+            }
+            path.push(next);
+            i += 1;
+        }
+    }
+
+    /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and
+    /// elements of the container that was closed.
+    fn live_below_closed(&mut self, node: u32, top: FrameId, bits: &mut SuffixSet, open: &mut UnresolvedSuffixes) {
+        let content = self.settled_content(top);
+        let unchecked = self.frames.arena.unchecked;
+        if let Some(a) = self.known.answer(node, false, unchecked, content.as_ref()) {
+            open.extend_from_slice(&a.open);
+            bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
+            return;
+        }
+        let mut found: SuffixSet = smallvec::smallvec![0; bits.len()];
+        let mut left = UnresolvedSuffixes::new();
+        // What follows is asked of the container below in the same way, down to some depth.
+        let shared = self.depth < MAX_DEPTH && self.is_remembered(top);
+        match self.tables.tails.alike.get(&node).filter(|_| shared) {
+            Some(alike) => {
+                self.depth += 1;
+                let all = self.live_tails_or_open(top);
+                self.depth -= 1;
+                add_alike(alike, &all, &mut found, &mut left);
+            }
+            None => self.live_below(node, top, NONE, &mut found, &mut left),
+        }
+        open.extend_from_slice(&left);
+        bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
+        if let Some(content) = content {
+            self.remember(ViableAnswer { below: node, unnamed: false, unchecked, content, bits: found, open: left });
+        }
+    }
+
+    /// The content of a node, if all that it points to was there before the mask was made.
+    fn settled_content(&self, at: FrameId) -> Option<FrameContent> {
+        let arena = &*self.frames.arena;
+        let mut node = arena.nodes[at as usize];
+        let known = &self.known;
+        if arena.unchecked {
+            // What was read of the elements around it is not looked at.
+            node.trace = u32::MAX;
+        }
+        let seen = if node.kind == FrameKind::Array { known.elements } else { known.seen };
+        let apart = node.trace == u32::MAX && (node.kind == FrameKind::Object || node.key == u32::MAX);
+        if !apart || node.parent >= known.nodes || (node.seen != u32::MAX && node.seen >= seen) {
+            return None;
+        }
+        let program = self.frames.program;
+        let items = node.start as usize..(node.start + node.len) as usize;
+        node.start = 0;
+        let mut content = FrameContent { node, objects: SmallVec::new(), arrays: SmallVec::new() };
+        match node.kind {
+            FrameKind::Object => {
+                content.objects.extend_from_slice(&arena.objects[items]);
+                let own = |i: &ObjectItem| {
+                    let p = &program.objects[i.shape as usize];
+                    (p.words > 0 && i.seen.max(i.need) >= known.bits)
+                        || (p.union.is_some() && i.alternatives >= known.bits)
+                };
+                (!content.objects.iter().any(own)).then_some(content)
+            }
+            FrameKind::Array => {
+                content.arrays.extend_from_slice(&arena.arrays[items]);
+                let own =
+                    |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
+                (!content.arrays.iter().any(own)).then_some(content)
+            }
+            FrameKind::Done => Some(content),
+            FrameKind::Root | FrameKind::Value | FrameKind::Scalar => None,
+        }
+    }
+}

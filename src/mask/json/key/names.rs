@@ -1,0 +1,142 @@
+//! What tokens spell of the names of a closed object.
+//!
+//! In a key that can become nothing but a declared name, the tries of names and vocabulary are walked side by side. A
+//! token that stays in a name is allowed if that name may still come; only what follows a quote or a backslash is
+//! stepped. Where the two tries agree does not depend on the keys that the object has, so tokens and places are listed
+//! once for each place among the names of a shape, and a mask goes through the list.
+
+use crate::mask::json::cache::spelled_names::Spelled;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+use crate::json::string_escape::spells_itself;
+use crate::mask::json::key::escape_table::KeyPath;
+use crate::mask::json::key::{ItemBits, NamedKeys};
+use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::pushdown::json::frame::FrameId;
+use crate::vocab::Trie;
+
+/// With more items than this, what they spell is not kept: it would be as many lists.
+const MOST_ITEMS: u32 = 16;
+
+impl MaskBuilder<'_> {
+    /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and
+    /// escapes are stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
+    pub(crate) fn named_below(
+        &mut self,
+        ground: WalkOver<'_>,
+        node: u32,
+        top: FrameId,
+        named: &NamedKeys,
+        closed: Option<&mut Vec<u32>>,
+    ) {
+        let program = self.frames.program;
+        let names = &program.objects[named.shape as usize].names;
+        let allowed: ItemBits = {
+            let words = program.objects[named.shape as usize].words;
+            self.frames.arena.bits[named.allowed as usize..][..words].into()
+        };
+        let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
+        let few = self.frames.arena.nodes[top as usize].len <= MOST_ITEMS;
+        let spelled = match (ground, self.memo) {
+            (WalkOver::Whole(walked), Some(memo)) if few => {
+                let place = (named.shape, named.name, walked, node);
+                memo.spelled(place, || self.spelled(ground, node, names, named.name, |_| true))
+            }
+            _ => {
+                let comes = |name| names.subtree_tokens(name).iter().any(live);
+                Arc::new(self.spelled(ground, node, names, named.name, comes))
+            }
+        };
+        if let Some(composition) = &mut self.composition {
+            composition.expect(spelled.inside.len());
+        }
+        let mut last = (u32::MAX, false);
+        for &(name, item) in &spelled.inside {
+            if last.0 != name {
+                last = (name, names.subtree_tokens(name).iter().any(live));
+            }
+            if last.1 {
+                self.emit_one(ground, item);
+            }
+        }
+        let once = |closed: &mut Option<&mut Vec<u32>>, child: u32| {
+            let Some(closed) = closed else { return true };
+            let new = !closed.contains(&child);
+            closed.extend(new.then_some(child));
+            new
+        };
+        let mut closed = closed;
+        for &(name, child) in &spelled.ends {
+            if names.tokens(name).iter().any(live) && once(&mut closed, child) {
+                let mut path = self.path_to(named, name);
+                path.push(b'"');
+                self.close_name(ground, child, top, &path);
+            }
+        }
+        for at in &spelled.escapes {
+            if at.name != named.name && !names.subtree_tokens(at.name).iter().any(live) {
+                continue;
+            }
+            if !self.escaped_below(ground, at, top, named, &allowed) && once(&mut closed, at.child) {
+                let mut path = self.path_to(named, at.name);
+                path.push(b'\\');
+                self.close_name(ground, at.child, top, &path);
+            }
+        }
+    }
+
+    /// The bytes from a place among the names of a shape to `name` below it.
+    pub(crate) fn path_to(&self, named: &NamedKeys, name: u32) -> KeyPath {
+        let shape = &self.frames.program.objects[named.shape as usize];
+        let [from, to] = [named.name, name].map(|n| shape.names.depth[n as usize] as usize);
+        let some = shape.names.subtree_tokens(name).first();
+        some.and_then(|&i| shape.name(i).as_bytes().get(from..to)).unwrap_or_default().into()
+    }
+
+    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place
+    /// that some name below it may come.
+    fn spelled(
+        &self,
+        ground: WalkOver<'_>,
+        node: u32,
+        names: &Trie,
+        name: u32,
+        comes: impl Fn(u32) -> bool,
+    ) -> Spelled {
+        let mut found = Spelled::default();
+        let trie = self.trie(ground);
+        let base = names.depth[name as usize];
+        // The vocabulary's nodes from the place where the names begin.
+        let mut nodes: SmallVec<[u32; 32]> = smallvec::smallvec![node];
+        let mut at = name;
+        while at < names.end[name as usize] {
+            let depth = (names.depth[at as usize] - base) as usize;
+            if depth > 0 {
+                nodes.truncate(depth);
+                let byte = names.byte[at as usize];
+                let before = nodes.last().copied().unwrap_or(node);
+                let child = if spells_itself(byte) { self.child(ground, before, byte) } else { None };
+                let Some(child) = child.filter(|_| comes(at)) else {
+                    at = names.end[at as usize];
+                    continue;
+                };
+                let items = match ground {
+                    WalkOver::Whole(walked) => self.tables.tokens(self.vocabulary, walked, child),
+                    WalkOver::Tail { .. } => trie.tokens(child),
+                };
+                found.inside.extend(items.iter().map(|&item| (at, item)));
+                nodes.push(child);
+            }
+            let here = nodes.last().copied().unwrap_or(node);
+            if !names.tokens(at).is_empty() {
+                found.ends.extend(self.child(ground, here, b'"').map(|child| (at, child)));
+            }
+            if let Some(child) = self.child(ground, here, b'\\') {
+                found.escapes.extend(self.escaped_at(ground, child, names, at));
+            }
+            at += 1;
+        }
+        found
+    }
+}

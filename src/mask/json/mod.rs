@@ -1,0 +1,15 @@
+//! Masks of JSON documents.
+//!
+//! [`masker`] puts the mask of a configuration together. [`crossing`] finds the tokens that cross the end of a lexeme,
+//! `key` does that inside the keys of objects, `unique` where elements must differ, and `literals` for constants.
+//! [`cache`] remembers masks and their ingredients by what `cache_key` says of a configuration.
+
+pub mod byte_coverage;
+pub mod cache;
+pub(crate) mod cache_key;
+pub mod crossing;
+pub(crate) mod key;
+pub(crate) mod literals;
+pub mod masker;
+pub mod structural_tokens;
+pub(crate) mod unique;

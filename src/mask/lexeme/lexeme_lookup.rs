@@ -1,0 +1,132 @@
+//! Looks up a lexeme in its vocabulary's cache, or compiles it; and counts what a vocabulary's caches hold.
+
+use crate::error::Result;
+use crate::expr::{ExprId, Exprs, INF};
+use crate::lexeme::{Lexeme, LexemeKind};
+use crate::limits::{CACHE_BYTES, Limits, MEASURE_BYTES};
+use crate::mask::lexeme::lexeme_cache::LexemeCache;
+use crate::mask::lexeme::lexeme_cache::{LEXEME_STEPS, MEASURED, UNBOUNDED};
+use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
+use crate::mask::vocab_tables::{TableStats, VocabTables};
+use crate::util::cancel::charge;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl VocabTables {
+    /// The lexeme of `expr`, from the cache if any index compiled it before. `None` if it accepts nothing.
+    pub fn lexeme(
+        &self,
+        source: &mut Exprs,
+        expr: ExprId,
+        kind: LexemeKind,
+        role: LexemeRole,
+        limits: &Limits,
+    ) -> Result<Option<Arc<MaskedLexeme>>> {
+        let mut key = match kind {
+            LexemeKind::Raw => vec![if role == LexemeRole::Value { 0 } else { 2 }, 0, 0],
+            LexemeKind::Text { min, max, escapes } => vec![1 | (escapes as u32) << 8, min, max],
+        };
+        source.content(expr, &mut key);
+        // Bounded text whose states know their lengths is kept once for all bounds, under a key without them.
+        let with_bounds = [key[0], key[1], key[2]];
+        let without_bounds = [UNBOUNDED[0] | (kind.escapes() as u32) << 8, UNBOUNDED[1], UNBOUNDED[2]];
+        let bounds = match kind {
+            LexemeKind::Text { min, max, .. } if min > 0 || max < INF => Some((min, max)),
+            _ => None,
+        };
+        {
+            let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+            cache.clock += 1;
+            let hit = |l: &Arc<MaskedLexeme>| {
+                l.used.store(cache.clock, Ordering::Relaxed);
+                self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
+            };
+            if let Some((min, max)) = bounds {
+                key[..3].copy_from_slice(&without_bounds);
+                if let Some(l) = cache.get(&key) {
+                    hit(l);
+                    return Ok(l.with_bounds(min, max));
+                }
+                key[..3].copy_from_slice(&with_bounds);
+            }
+            if let Some(l) = cache.get(&key) {
+                hit(l);
+                return Ok(Some(l.clone()));
+            }
+        }
+        self.counters.lexeme_misses.fetch_add(1, Ordering::Relaxed);
+        charge(LEXEME_STEPS);
+        // Decided in the compile's own arena, where lexemes that have parts in common share what is derived of them.
+        // Bounds on the length of a product are a part of it, which the lexeme makes.
+        if bounds.is_none() && source.is_product(expr) {
+            source.decide_live(expr, limits.max_explored_states)?;
+        }
+        let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
+        let made = Arc::new(MaskedLexeme::new(lexeme, role == LexemeRole::Value));
+        made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
+        let shares = bounds.is_some() && made.lexeme.has_lengths();
+        if shares {
+            key[..3].copy_from_slice(&without_bounds);
+        }
+        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        made.used.store(cache.clock, Ordering::Relaxed);
+        let kept = cache.keep(key.into_boxed_slice(), made);
+        let unmeasured = self.unmeasured.load(Ordering::Relaxed) > MEASURE_BYTES;
+        if unmeasured {
+            self.unmeasured.store(0, Ordering::Relaxed);
+        }
+        cache.measure(if unmeasured { usize::MAX } else { MEASURED });
+        let evicted = cache.evict(CACHE_BYTES);
+        self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
+        match bounds {
+            // Another thread may have made it first, with bounds of its own.
+            Some((min, max)) if shares => Ok(kept.with_bounds(min, max)),
+            _ => Ok(Some(kept)),
+        }
+    }
+
+    /// Forgets every cached lexeme. Indexes keep their own.
+    pub fn clear(&self) {
+        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
+        *cache = LexemeCache { clock: cache.clock, ..LexemeCache::default() };
+        self.crosses.0.clear();
+        self.shares.kept.clear();
+        self.shares.cores.clear();
+        self.shares.names.clear();
+        self.shares.members.0.clear();
+        self.finished.rows.clear();
+        self.sets.0.clear();
+        self.holders.rows.clear();
+    }
+
+    /// The counters now.
+    pub fn stats(&self) -> TableStats {
+        let cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        let c = &self.counters;
+        TableStats {
+            lexeme_hits: c.lexeme_hits.load(Ordering::Relaxed),
+            lexeme_misses: c.lexeme_misses.load(Ordering::Relaxed),
+            mask_walks: c.mask_walks.load(Ordering::Relaxed),
+            mask_hits: c.mask_hits.load(Ordering::Relaxed),
+            mask_misses: c.mask_misses.load(Ordering::Relaxed),
+            parts: self.shares.made(),
+            evictions: c.evictions.load(Ordering::Relaxed),
+            lexemes: cache.lexemes.len() as u64,
+            bytes: cache.lexemes.iter().map(|kept| kept.lexeme.memory_bytes() as u64).sum::<u64>()
+                + (self.crosses.0.memory_bytes()
+                    + self.shares.kept.memory_bytes()
+                    + self.shares.names.memory_bytes()
+                    + self.shares.members.0.memory_bytes()
+                    + self.finished.rows.memory_bytes()
+                    + self.sets.0.memory_bytes()
+                    + self.holders.rows.memory_bytes()) as u64,
+        }
+    }
+
+    /// Counts a mask that an index remembered, or did not.
+    pub(crate) fn count_mask(&self, remembered: bool) {
+        let counter = if remembered { &self.counters.mask_hits } else { &self.counters.mask_misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
