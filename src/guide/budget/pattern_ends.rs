@@ -16,9 +16,9 @@ use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::vocab::Trie;
 
 /// Alternatives of all states that are looked at for one mask.
-const MAX_WIDTH: usize = 2_048;
+const MAX_WIDTH: usize = 1_024;
 /// Steps of searches for ends, each counted as often as its state has alternatives.
-const MAX_SEARCHED: usize = 16_384;
+const MAX_SEARCHED: usize = 4_096;
 /// Searches by tokens.
 const MAX_NEAR: usize = 12;
 /// Nodes of the vocabulary's trie that are looked at.
