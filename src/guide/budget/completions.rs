@@ -47,6 +47,9 @@ const UNKNOWN: u32 = u32::MAX - 1;
 /// The end of all rests.
 const END: u32 = 0;
 
+/// Tokens with what they cost, ascending: the price first.
+pub(super) type Prices = Arc<[(u32, u32)]>;
+
 /// What plain text costs behind some place, in tokens that complete the output.
 #[derive(Clone, Copy)]
 pub(super) struct PlainPrices {
@@ -90,7 +93,7 @@ pub(in crate::guide) struct CompletionGraph {
     cells: Vec<CompletionNode>,
     bytes: usize,
     /// What tokens cost that end a text, by all that this depends on: the price and the token.
-    prices: HashMap<Box<[u8]>, Arc<[(u32, u32)]>, Seeded>,
+    prices: HashMap<Box<[u8]>, Prices, Seeded>,
     /// What plain text costs, likewise.
     plain: HashMap<Box<[u8]>, PlainPrices, Seeded>,
     price_bytes: usize,
@@ -111,11 +114,11 @@ impl CompletionGraph {
     }
 
     /// The prices that were kept for a description.
-    pub(super) fn prices(&self, key: &[u8]) -> Option<Arc<[(u32, u32)]>> {
+    pub(super) fn prices(&self, key: &[u8]) -> Option<Prices> {
         self.prices.get(key).cloned()
     }
 
-    pub(super) fn keep_prices(&mut self, key: &[u8], found: Arc<[(u32, u32)]>) {
+    pub(super) fn keep_prices(&mut self, key: &[u8], found: Prices) {
         self.make_room(size_of_val(&*found) + key.len());
         self.prices.insert(key.into(), found);
     }

@@ -19,12 +19,15 @@
 //! bounded. Tokens beyond are left out, which is never the next token of the guide's own plan: a mask may be narrower
 //! than what is in time, never wider.
 
+mod class_bounds;
+mod config_class;
 mod in_text;
 mod new_text;
 mod plain_text;
 
+use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::guide::budget::affordable::new_text::New;
-use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE, PlainPrices};
+use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE};
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
@@ -39,10 +42,7 @@ use crate::pushdown::json::program::Program;
 use crate::util::hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
-/// Not stepped yet.
-const UNKNOWN: u32 = u32::MAX;
 /// Refused.
 const DEAD: u32 = u32::MAX - 1;
 /// Tokens that lead here are stepped by themselves.
@@ -63,71 +63,6 @@ const REFUSED_A_STEP: usize = 16;
 const BYTES_A_STEP: usize = 8;
 /// Nodes of a trie that are looked at for as much work as a step.
 const NODES_A_STEP: usize = 64;
-
-/// Where the bytes of a place lead, as far as they were stepped: few as a list, many as a table.
-#[derive(Default)]
-struct NextPlaces {
-    few: SmallVec<[(u8, u32); 6]>,
-    all: Option<Box<[u32; 256]>>,
-}
-
-impl NextPlaces {
-    fn get(&self, byte: u8) -> Option<u32> {
-        match &self.all {
-            Some(all) => Some(all[usize::from(byte)]).filter(|&to| to != UNKNOWN),
-            None => self.few.iter().find(|next| next.0 == byte).map(|next| next.1),
-        }
-    }
-
-    fn set(&mut self, byte: u8, to: u32) {
-        if self.all.is_none() && self.few.len() < self.few.inline_size() {
-            return self.few.push((byte, to));
-        }
-        let few = &self.few;
-        let all = self.all.get_or_insert_with(|| {
-            let mut all = Box::new([UNKNOWN; 256]);
-            few.iter().for_each(|&(byte, to)| all[usize::from(byte)] = to);
-            all
-        });
-        all[usize::from(byte)] = to;
-    }
-}
-
-/// A class of configurations with one future: how it is completed, and where its bytes lead.
-struct ConfigClass {
-    node: FrameId,
-    /// One new text stands in for all.
-    is_new: bool,
-    /// Behind such a text, in the same token.
-    is_behind: bool,
-    /// The node below the object whose new key this is in or behind, where it matters for other keys; else [`NONE`].
-    below: FrameId,
-    /// Keys that are not completed like the one that stands for all: what was read of them here.
-    except: Box<[Box<[u8]>]>,
-    /// Tokens that complete the output, [`ENDLESS`] where none are known; `None` if that was not asked.
-    price: Option<u32>,
-    /// So many tokens complete it at most, by the bounds of its frames; `None` if that was not asked.
-    bound: Option<u32>,
-    /// What plain text costs from here; `None` if that was not asked.
-    plain: Option<Option<PlainPrices>>,
-    next: NextPlaces,
-}
-
-impl ConfigClass {
-    fn at(node: FrameId) -> ConfigClass {
-        ConfigClass {
-            node,
-            is_new: false,
-            is_behind: false,
-            below: NONE,
-            except: Box::default(),
-            price: None,
-            bound: None,
-            plain: None,
-            next: NextPlaces::default(),
-        }
-    }
-}
 
 /// Finds the tokens after which a completion fits into what is left of a budget.
 pub(super) struct AffordableTokens<'a, U> {
@@ -367,49 +302,6 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         price.is_none() && u64::from(self.bound(place)) <= self.left || u64::from(self.price(place)) <= self.left
     }
 
-    /// So many tokens complete the output after a place at most; [`ENDLESS`] where that is not known.
-    fn bound(&mut self, place: u32) -> u32 {
-        let Some(&ConfigClass { bound, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
-        bound.unwrap_or_else(|| {
-            let bound = self.bound_of(node);
-            self.places[place as usize].bound = Some(bound);
-            bound
-        })
-    }
-
-    /// The same of a configuration: no completion is needed to know it.
-    fn bound_of(&mut self, node: FrameId) -> u32 {
-        let Some(bounds) = self.bounds else { return ENDLESS };
-        let frames = JsonMachine { program: self.program, arena: self.arena };
-        let n = frames.arena.nodes[node as usize];
-        let here = bounds.of_top(&frames, &n).cost;
-        here.saturating_add(self.bound_below(n.parent))
-    }
-
-    /// The same of a node with a value above it that has ended, and of all below it.
-    fn bound_below(&mut self, node: FrameId) -> u32 {
-        let Some(bounds) = self.bounds else { return ENDLESS };
-        let frames = JsonMachine { program: self.program, arena: self.arena };
-        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
-        let mut at = node;
-        let mut cost = loop {
-            match self.below.get(&at) {
-                _ if at == NONE => break 0,
-                Some(&known) => break known,
-                None => chain.push(at),
-            }
-            at = frames.arena.nodes[at as usize].parent;
-        };
-        for at in chain.into_iter().rev() {
-            cost = cost.saturating_add(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]).cost);
-            // Nodes above the guide's own come and go.
-            if at < self.base {
-                self.below.insert(at, cost);
-            }
-        }
-        cost
-    }
-
     /// Tokens that complete the output after a place; [`ENDLESS`] where none are known.
     fn price(&mut self, place: u32) -> u32 {
         let Some(&ConfigClass { price, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
@@ -474,7 +366,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return ALONE;
         }
         self.made += 1;
-        self.work += usize::from(self.made % REFUSED_A_STEP == 0);
+        self.work += usize::from(self.made.is_multiple_of(REFUSED_A_STEP));
         let &ConfigClass { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
             return ALONE;

@@ -7,7 +7,8 @@
 //! key has an equal completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by
 //! themselves. Where the one that stands in is such a key itself, it stands in for none.
 
-use crate::guide::budget::affordable::{AffordableTokens, ConfigClass};
+use crate::guide::budget::affordable::AffordableTokens;
+use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::json::string_escape::{EscapeState, decode};
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
