@@ -1,7 +1,7 @@
 use super::*;
-use crate::util::cache_register::CACHES;
 use crate::mask::json::cache::recipe::Ingredient;
 use crate::mask::json::cache::row_patch::patch;
+use crate::util::cache_register::CACHES;
 
 fn made_of(tokens: &[u32]) -> MaskRecipe {
     let mut made = MaskRecipe::default();
