@@ -242,6 +242,22 @@ impl Multiple {
         }
     }
 
+    /// So many bytes complete these digits at most, and all digits that lead on from here.
+    pub fn farthest_end(&self) -> u32 {
+        /// Digits beyond those of the step within which some multiple is none of the exceptions.
+        const BETWEEN_EXCEPTIONS: u32 = 3;
+        let grid = &*self.divisor.0;
+        // With so many digits to come any remainder is reached.
+        let excepted = if grid.except.is_empty() { 0 } else { BETWEEN_EXCEPTIONS };
+        let free = if grid.step == 1 { 0 } else { grid.step.ilog10() + 1 } + excepted;
+        let min = match self.part {
+            RemainderPart::Whole { min, .. } => u32::from(min),
+            RemainderPart::Fraction(_) => 0,
+        };
+        // Where too few whole digits are left, a fraction makes up for them.
+        min.max(free) + 1 + free.min(grid.scale.into()).max(1)
+    }
+
     /// The transitions: a digit or the point, and the state after it. Some may not be live.
     pub fn steps(&self) -> Vec<(u8, Multiple)> {
         let d = &self.divisor;

@@ -29,7 +29,7 @@ impl Guide {
     pub fn may_step_long(&self) -> bool {
         /// Tokens that are taken again in less than a millisecond.
         const FEW_TOKENS: usize = 1 << 10;
-        let Some((tables, _)) = self.on_tables() else { return self.budget.is_some() };
+        let Some((tables, _)) = self.on_tables() else { return !self.is_known_to_have_room() };
         !tables.is_complete() && (self.root.engine().is_none() || self.history.len() > FEW_TOKENS)
     }
 

@@ -81,7 +81,7 @@ impl Guide {
             return Some(true);
         }
         // Plans of budgets may take long, and so may a younger index.
-        if self.budget.is_some() || self.is_full() {
+        if self.is_full() || !self.is_unconcerned() {
             return None;
         }
         let near = self.history.len() < self.flat.len() + CATCH_UP;

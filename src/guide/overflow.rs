@@ -67,6 +67,7 @@ impl Guide {
         self.last = Default::default();
         // States of lexemes are numbered anew.
         self.rests = None;
+        self.forget_bounds();
         if let Some(last) = self.moves.last_mut().filter(|m| !m.from.as_ref().is_some_and(|i| i.is_same(&self.root))) {
             last.from = None;
         }

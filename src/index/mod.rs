@@ -29,6 +29,7 @@ use crate::mask::json::cache::masks::MaskCache;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::token_bounds::TokenBounds;
 use crate::pushdown::json::program::Program;
 use crate::schema::ReportRow;
 use crate::vocab::Vocabulary;
@@ -55,6 +56,8 @@ pub(crate) struct IndexCore {
     pub fingerprint: OnceLock<[u8; 32]>,
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<MinCosts>,
+    /// In how many tokens, made for the first budget.
+    pub bounds: OnceLock<TokenBounds>,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
     pub members: member_values::MemberValues,
@@ -88,6 +91,7 @@ impl IndexCore {
             source,
             fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
+            bounds: OnceLock::new(),
             memo: MaskCache::default(),
             runs: Default::default(),
             members: Default::default(),

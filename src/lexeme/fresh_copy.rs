@@ -91,6 +91,8 @@ impl Lexeme {
             bounds: self.bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
+            farthest: OnceLock::new(),
+            exact: OnceLock::new(),
             ends: Default::default(),
             reach: self.reach,
         }

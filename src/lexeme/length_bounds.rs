@@ -43,6 +43,8 @@ impl Lexeme {
             bounds: self.bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
+            farthest: OnceLock::new(),
+            exact: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach: self.reach,
         }
@@ -76,6 +78,14 @@ impl Lexeme {
             LexemeKind::Text { min, max: INF, .. } => count.min(min),
             LexemeKind::Text { .. } => count,
             LexemeKind::Raw => 0,
+        }
+    }
+
+    /// `count` as far as the way to an end depends on it: not at all in any text that is long enough.
+    pub fn count_to_end(&self, count: u32) -> Option<u32> {
+        match self.kind {
+            LexemeKind::Text { min, .. } if self.is_any_text && count >= min => None,
+            _ => Some(self.significant_count(count)),
         }
     }
 

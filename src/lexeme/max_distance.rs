@@ -7,28 +7,122 @@
 
 use std::collections::VecDeque;
 
-use crate::expr::INF;
+use rustc_hash::FxHashSet;
+
+use crate::expr::analysis::farthest_end::farthest_end;
+use crate::expr::{Expr, ExprId, INF};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
-/// Pairs of a state and a count that are looked at.
+/// States that are looked at, and pairs of a state and a count.
+const MAX_STATES: usize = 100;
 const MAX_SEARCHED: usize = 2_000;
 /// Bytes of one code point in a JSON string at most, where the shortest spelling is taken: `\u0001`.
 const BYTES_OF_CHAR: u64 = 6;
 /// Bytes that end an escape which was begun, a second surrogate included, and the closing quote.
 const BYTES_OF_ESCAPE: u64 = 12;
 
+impl Lexeme {
+    /// So many bytes lead from any state of the lexeme, after any number of code points, to its end; [`INF`] where
+    /// finding out takes too long. Found once.
+    pub fn distance_bound(&self) -> u32 {
+        *self.farthest.get_or_init(|| {
+            if let Some(missing) = self.missing_bytes(0) {
+                return missing;
+            }
+            let escaped = BYTES_OF_ESCAPE as u32;
+            if let Some(chars) = self.farthest_chars() {
+                return chars.saturating_mul(self.bytes_of_char()).saturating_add(escaped);
+            }
+            let by_structure = if self.is_bounded() { INF } else { self.farthest_bytes() };
+            match self.kind() {
+                _ if by_structure == INF => farthest(self).and_then(|far| u32::try_from(far).ok()).unwrap_or(INF),
+                LexemeKind::Raw => by_structure,
+                LexemeKind::Text { .. } => by_structure.saturating_mul(self.bytes_of_byte()).saturating_add(escaped),
+            }
+        })
+    }
+
+    /// So many bytes lead from any state of any string, after `count` code points, to its end; `None` of other lexemes.
+    pub fn missing_bytes(&self, count: u32) -> Option<u32> {
+        let LexemeKind::Text { min, .. } = self.kind() else { return None };
+        self.is_any_text().then(|| min.saturating_sub(count).saturating_add(BYTES_OF_ESCAPE as u32))
+    }
+
+    /// So many bytes lead from a state of any string, after `count` code points, to its end; `None` inside an escape, and
+    /// of other lexemes.
+    pub fn most_to_end(&self, state: StateId, count: u32) -> Option<u32> {
+        let LexemeKind::Text { min, .. } = self.kind() else { return None };
+        if !self.is_any_text() || !self.state(state).is_plain() {
+            return None;
+        }
+        // Characters that are missing stand behind one that was begun.
+        Some(self.least_bytes(state, u32::MAX).saturating_add(min.saturating_sub(count)))
+    }
+
+    /// Whether [`least_bytes`](Lexeme::least_bytes) complete the lexeme from any state, which is so of raw ones without
+    /// intersections, complements, recursion and digits of multiples.
+    pub fn least_bytes_are_exact(&self) -> bool {
+        *self.exact.get_or_init(|| {
+            if self.kind() != LexemeKind::Raw {
+                return false;
+            }
+            let expr = self.state(self.start).expr;
+            let b = self.lock();
+            let is_plain =
+                |&e: &ExprId| !matches!(b.exprs.get(e), Expr::And(_) | Expr::Not(_) | Expr::Fix(_) | Expr::Multiple(_));
+            b.exprs.reachable(expr).iter().all(is_plain)
+        })
+    }
+
+    /// Of how many alternatives a state is made, which says how long its transitions take to find.
+    pub fn width(&self, id: StateId) -> usize {
+        let state = self.state(id);
+        let b = self.lock();
+        let of = |e: ExprId| match b.exprs.get(e) {
+            Expr::Alt(parts) => parts.len(),
+            _ => 1,
+        };
+        match b.exprs.get(state.expr) {
+            Expr::And(parts) => parts.iter().map(|&part| of(part)).sum(),
+            _ => of(state.expr),
+        }
+    }
+
+    /// [`farthest_end`] of the lexeme's expression.
+    fn farthest_bytes(&self) -> u32 {
+        let expr = self.state(self.start).expr;
+        farthest_end(&self.lock().exprs, expr)
+    }
+
+    /// Bytes of one decoded byte of a text at most, where the shortest spelling is taken.
+    fn bytes_of_byte(&self) -> u32 {
+        let used = self.used_bytes();
+        let any = |mut bytes: std::ops::RangeInclusive<u8>| bytes.any(|b| used[usize::from(b)]);
+        match () {
+            () if any(0..=0x1F) => BYTES_OF_CHAR as u32,
+            () if used[usize::from(b'"')] || used[usize::from(b'\\')] => 2,
+            () => 1,
+        }
+    }
+
+    /// Bytes of one character of a text at most, where the shortest spelling is taken.
+    fn bytes_of_char(&self) -> u32 {
+        let used = self.used_bytes();
+        let wide = if used[0x80..].contains(&true) { 4 } else { 1 };
+        self.bytes_of_byte().max(wide)
+    }
+}
+
 /// So many bytes lead from any state of the lexeme, after any number of code points, to its end. `None` where finding
 /// out takes too long.
-pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
-    if let Some(chars) = lexeme.farthest_chars() {
-        return Some(u64::from(chars) * BYTES_OF_CHAR + BYTES_OF_ESCAPE);
-    }
+fn farthest(lexeme: &Lexeme) -> Option<u64> {
     let raw = lexeme.kind() == LexemeKind::Raw;
     let bytes = lexeme.bytes_of_classes();
     let key =
         |state: StateId, count: u32| (state, if lexeme.is_bounded() { lexeme.significant_count(count) } else { 0 });
     let mut places = vec![key(lexeme.start(), 0)];
+    let mut states: FxHashSet<StateId> = FxHashSet::default();
     let mut numbers: SeededMap<(StateId, u32), usize> = SeededMap::from_iter([(places[0], 0)]);
     // Steps by their targets, and the places from which one byte ends the lexeme or none is needed.
     let mut before: Vec<Vec<u32>> = vec![Vec::new()];
@@ -60,16 +154,15 @@ pub fn farthest(lexeme: &Lexeme) -> Option<u64> {
             let place = key(next, after);
             let number = *numbers.entry(place).or_insert_with(|| {
                 places.push(place);
+                states.insert(place.0);
                 before.push(Vec::new());
                 distance.push(None);
                 places.len() - 1
             });
             before[number].push(at as u32);
         }
-        if places.len() > MAX_SEARCHED {
-            let (chars, _) = lexeme.growth();
-            let known = chars < INF && !lexeme.is_bounded();
-            return known.then(|| u64::from(chars) * BYTES_OF_CHAR + BYTES_OF_ESCAPE);
+        if places.len() > MAX_SEARCHED || states.len() > MAX_STATES {
+            return None;
         }
         at += 1;
     }

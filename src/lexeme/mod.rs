@@ -123,6 +123,10 @@ pub struct Lexeme {
     growth: OnceLock<LengthGrowth>,
     /// See [`Lexeme::multiplies`].
     multiplies: OnceLock<Option<u32>>,
+    /// See [`Lexeme::distance_bound`].
+    farthest: OnceLock<u32>,
+    /// See [`Lexeme::least_bytes_are_exact`].
+    exact: OnceLock<bool>,
     ends: ShortestEnds,
     reach: TokenReach,
 }
@@ -212,6 +216,8 @@ impl Lexeme {
             bounds,
             growth: OnceLock::new(),
             multiplies: OnceLock::new(),
+            farthest: OnceLock::new(),
+            exact: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach,
             shared: Arc::new(ByLexeme {

@@ -193,6 +193,8 @@ fn search(lexeme: &Lexeme, start: QueueEntry) -> Option<Vec<u8>> {
     let mut nearest: SeededMap<QueueEntry, u32> = SeededMap::from_iter([(start, 0)]);
     // The least whole way first, then the one that has come farther, then the older one.
     let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
+    // Where the bound is exact, a byte that comes as much nearer begins a shortest way, and no others are looked at.
+    let exact = lexeme.least_bytes_are_exact();
     let mut left = MAX_SEARCHED + least;
     let most = MAX_FOUND + bytes.len() * least as usize;
     while let Some((_, far, Reverse(at))) = open.pop() {
@@ -204,6 +206,7 @@ fn search(lexeme: &Lexeme, start: QueueEntry) -> Option<Vec<u8>> {
         if nearest.get(&(state, lexeme.significant_count(count))).is_some_and(|&n| n < far) {
             continue;
         }
+        let nearest_whole = exact.then(|| lexeme.least_bytes(state, count).saturating_add(far));
         for &byte in &bytes {
             let Some((next, n)) = after(lexeme, state, count, byte) else { continue };
             if next == CLOSED || (lexeme.kind() == LexemeKind::Raw && lexeme.state(next).accepting) {
@@ -224,6 +227,9 @@ fn search(lexeme: &Lexeme, start: QueueEntry) -> Option<Vec<u8>> {
             let whole = lexeme.least_bytes(next, n).saturating_add(far + 1);
             open.push((Reverse(whole), far + 1, Reverse(steps.len())));
             steps.push((next, n, far + 1, at, byte));
+            if nearest_whole == Some(whole) {
+                break;
+            }
         }
     }
     None

@@ -81,7 +81,7 @@ pub struct VocabTables {
     /// Tokens over sets of characters.
     pub(crate) sets: slice_sets::SliceSets,
     /// Made for the first token budget.
-    pub marked: OnceLock<StructuralTokens>,
+    marked: OnceLock<StructuralTokens>,
     /// What tokens spell between values.
     pub tails: SuffixTrie,
     /// Tokens inside escapes.
@@ -111,6 +111,11 @@ impl VocabTables {
             .as_ref()
             .map(Arc::clone)
             .map_err(Error::clone)
+    }
+
+    /// What token budgets know of the vocabulary, made on first use.
+    pub fn marked(&self, vocabulary: &Vocabulary) -> &StructuralTokens {
+        self.marked.get_or_init(|| StructuralTokens::of(vocabulary))
     }
 
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some

@@ -19,6 +19,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -35,12 +36,38 @@ const MAX_BYTES: usize = 2 << 20;
 const CELL: usize = size_of::<CompletionNode>();
 /// What a place takes beside its content, about.
 const PLACE: usize = 64;
+/// Bytes of prices that are kept.
+const MAX_PRICES: usize = 1 << 20;
+/// No number of tokens is known.
+pub(super) const ENDLESS: u32 = u32::MAX;
 /// No way to the end is known.
 pub(super) const NOWHERE: u32 = u32::MAX;
 /// The mark of a node about which nothing was asked yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 /// The end of all rests.
 const END: u32 = 0;
+
+/// Tokens with what they cost, ascending: the price first.
+pub(super) type Prices = Arc<[(u32, u32)]>;
+
+/// What plain text costs behind some place, in tokens that complete the output.
+#[derive(Clone, Copy)]
+pub(super) struct PlainPrices {
+    pub(super) least: u32,
+    pub(super) most: u32,
+    /// All of it leads back to the place.
+    pub(super) stays: bool,
+}
+
+impl PlainPrices {
+    /// Whether what is left suffices, if that has one answer.
+    pub(super) fn fit(self, left: u64) -> Option<bool> {
+        match (u64::from(self.least) <= left, u64::from(self.most) <= left) {
+            (true, false) => None,
+            (_, fits) => Some(fits),
+        }
+    }
+}
 
 /// A byte on the way to the end.
 #[derive(Clone)]
@@ -65,6 +92,11 @@ pub(in crate::guide) struct CompletionGraph {
     ends: Vec<u32>,
     cells: Vec<CompletionNode>,
     bytes: usize,
+    /// What tokens cost that end a text, by all that this depends on: the price and the token.
+    prices: HashMap<Box<[u8]>, Prices, Seeded>,
+    /// What plain text costs, likewise.
+    plain: HashMap<Box<[u8]>, PlainPrices, Seeded>,
+    price_bytes: usize,
     /// Numbers of the nodes of a stack that stays as it is, those before `base`, and whether each is exact.
     stack: FxHashMap<(FrameId, bool), u64>,
     base: FrameId,
@@ -73,7 +105,45 @@ pub(in crate::guide) struct CompletionGraph {
 impl CompletionGraph {
     /// Bytes held.
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
-        self.bytes + self.ends.capacity() * 4
+        self.bytes + self.price_bytes + self.ends.capacity() * 4
+    }
+
+    /// How many bytes were written so far, about.
+    pub(super) fn written(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The prices that were kept for a description.
+    pub(super) fn prices(&self, key: &[u8]) -> Option<Prices> {
+        self.prices.get(key).cloned()
+    }
+
+    pub(super) fn keep_prices(&mut self, key: &[u8], found: Prices) {
+        self.make_room(size_of_val(&*found) + key.len());
+        self.prices.insert(key.into(), found);
+    }
+
+    /// What plain text costs behind what was described, if that was kept.
+    pub(super) fn plain(&self, key: &[u8]) -> Option<PlainPrices> {
+        self.plain.get(key).copied()
+    }
+
+    pub(super) fn keep_plain(&mut self, key: &[u8], found: PlainPrices) {
+        self.make_room(key.len());
+        self.plain.insert(key.into(), found);
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        if self.price_bytes > MAX_PRICES {
+            self.forget_prices();
+        }
+        self.price_bytes += bytes + PLACE;
+    }
+
+    fn forget_prices(&mut self) {
+        self.prices = HashMap::default();
+        self.plain = HashMap::default();
+        self.price_bytes = 0;
     }
 
     /// From now on nodes before `base` are those of one arena and do not change.
@@ -84,7 +154,7 @@ impl CompletionGraph {
 
     /// The number of what `node` and all below it are, for what completes them, or for all bytes if it is to be exact;
     /// `None` inside unique elements.
-    fn number(&mut self, frames: &JsonMachine, node: FrameId, exact: bool) -> Option<u64> {
+    pub(super) fn number(&mut self, frames: &JsonMachine, node: FrameId, exact: bool) -> Option<u64> {
         let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
         let (mut at, mut below) = (node, 0);
         while at != NONE {
@@ -244,6 +314,12 @@ impl CompletionGraph {
         Some(cells.take(tokens as usize).map(|at| self.cells[at as usize].token).collect())
     }
 
+    /// The bytes of a rest, each with the tokens that spell the rest from there on.
+    pub(super) fn prices_along(&self, rest: u32) -> impl Iterator<Item = (u8, u32)> {
+        let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
+        std::iter::successors(cell(rest), move |on| cell(on.next)).map(|on| (on.byte, on.tokens))
+    }
+
     /// The bytes of a rest.
     pub(super) fn bytes(&self, rest: u32) -> impl Iterator<Item = u8> {
         let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
@@ -255,6 +331,7 @@ impl CompletionGraph {
         self.ends = Vec::new();
         self.cells = Vec::new();
         self.bytes = 0;
+        self.forget_prices();
         self.forgotten = self.last;
         // What the nodes of the stack have for numbers is given to nothing else.
     }
@@ -287,9 +364,10 @@ fn frame(frames: &JsonMachine, n: &Frame, out: &mut Vec<u8>) {
         return frames.arena.describe_frame(frames.program, n, Some(n.trace), Detail::Whole, out);
     }
     let items = &frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
-    // Of the length, what some bound depends on.
+    // Of the length, what the way to the end depends on.
     let bounded = items.iter().map(|i| &frames.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
-    let count = bounded.map(|l| l.significant_count(n.count)).max();
+    // A text that is long enough is told from one that has not begun.
+    let count = bounded.filter_map(|l| l.count_to_end(n.count)).map(|count| count.saturating_add(1)).max();
     out.extend([n.kind as u8]);
     out.extend(count.unwrap_or(0).to_le_bytes());
     out.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]).flat_map(u32::to_le_bytes));

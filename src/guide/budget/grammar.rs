@@ -13,22 +13,17 @@ use crate::guide::budget::grammar_positions::GrammarPositions;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED_NEAR, STEP};
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
-use crate::mask::json::structural_tokens::{STRUCTURAL, StructuralTokens};
+use crate::pushdown::completion::token_bounds::MAX_OPENS;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::machine::{Branches, GrammarMachine};
 use crate::pushdown::grammar::parse_stack::{Branch, PositionId};
 
 impl GrammarMachine<'_> {
-    /// What is left of `left` bytes behind any token of few structural bytes that stays inside the document of a branch.
-    fn room_in_document(&mut self, branch: &Branch, left: u64) -> Option<u64> {
-        if !self.program.costs_are_exact() {
-            return None;
-        }
-        let document = &self.program.documents[branch.document as usize];
-        let step = self.program.leaf_costs().document_step(document, branch.document)?;
-        let growth = step.checked_mul(STRUCTURAL as u64 + 1)?;
-        let cost = self.least_cost(std::slice::from_ref(branch));
-        left.checked_sub(cost.checked_add(growth)?)
+    /// What is left of `left` bytes behind any token that stays inside the document of a branch and opens at most
+    /// `opens` brackets.
+    fn room_in_document(&mut self, branch: &Branch, opens: usize, left: u64) -> Option<u64> {
+        let after = self.most_in_document(branch, opens).filter(|_| opens <= MAX_OPENS)?;
+        left.checked_sub(after)
     }
 }
 
@@ -153,20 +148,19 @@ impl Guide {
             return false;
         }
         let masker = grammar.masker(&inner.tables, &inner.vocabulary);
+        let opens = inner.tables.marked(&inner.vocabulary).opens;
         let mut few: Vec<u32> = Vec::new();
         for branch in stack.branches_of(*at) {
             let Position::Grammar { stack, .. } = &mut self.position else { return false };
             let mark = stack.mark();
             let room = match branch.is_in_document() {
-                true => grammar.program.machine(stack).room_in_document(&branch, left),
+                true => grammar.program.machine(stack).room_in_document(&branch, opens, left),
                 false => grammar.program.machine(stack).most_cost(&branch).and_then(|most| left.checked_sub(most)),
             };
             stack.truncate(&mark);
             let Some(room) = room else { return false };
             if branch.is_in_document() {
-                // Tokens that open or close much are priced by themselves, and so are those that run past the end.
-                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
-                few.extend_from_slice(&marked.structural);
+                // Tokens that run past the end are priced by themselves.
                 let mut past = vec![0; row.len()];
                 masker.add_tokens_past_document(stack, &branch, &mut past);
                 grammar.program.machine(stack).special_tokens(&[branch], |t| past[t as usize >> 5] |= 1 << (t & 31));

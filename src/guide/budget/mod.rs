@@ -5,15 +5,12 @@
 //! spelled by the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first
 //! token of the guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the
 //! shortest way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is
-//! refused for it, fewer tokens are searched for; what that finds is a plan like any other, but nothing follows from
-//! its length for the tokens beside it, so such a guide prices them all. For states of a pattern it searches a little
-//! then as well.
+//! refused for it, fewer tokens are searched for. For states of a pattern a guide that was made so searches a little
+//! for each mask as well.
 //!
-//! Plans cost tens of microseconds, so none is made while there is room. One token can lengthen the way to the end by
-//! what its structural bytes (brackets, commas, colons) open and close, and by what a scalar needs that it turns to:
-//! bounds of both are found once for an index. Tokens of many structural bytes are few, and priced one by one wherever
-//! their number matters. When the room is smaller than all that, or no bound is known, every allowed token is stepped
-//! and what follows it is priced, once per distinct position.
+//! Plans cost tens of microseconds, so none is made while there is [`room`]: bounds of the frames say that no token can
+//! be too much. Near the end, and where no bound is known, allowed tokens are stepped and what follows them is priced,
+//! once per distinct position and within a bound of work.
 //!
 //! An index with complete tables knows the fewest tokens to the end of every state: there everything is exact.
 //!
@@ -25,29 +22,28 @@ pub(super) mod completions;
 mod fewest_tokens;
 mod grammar;
 mod grammar_positions;
+mod pattern_ends;
 pub(super) mod plan;
+mod room;
 mod search;
 
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::pattern_ends::PatternEnds;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
-use crate::lexeme::max_distance::farthest;
+use crate::lexeme::StateId;
 use crate::lexeme::shortest_end::shortest_end;
-use crate::lexeme::{CLOSED, StateId};
-use crate::mask::json::structural_tokens::{STRUCTURAL, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::completion::token_bounds::MAX_OPENS;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::vocab::Trie;
 
 impl Guide {
     /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output
@@ -84,20 +80,6 @@ impl Guide {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
         let most = max_tokens as u64;
-        let mut is_searched = false;
-        let reserve = match self.tokens_by_tables() {
-            Some(bound) if bound > most => return Err(Error::budget(most, bound)),
-            Some(bound) => Reserve { plan: None, bound },
-            None => {
-                let mut plan = self.plan_here();
-                is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
-                if is_searched {
-                    plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
-                }
-                let plan = plan.ok_or_else(no_plan)?;
-                Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
-            }
-        };
         let inner = &*self.index.0;
         let trie = inner.vocabulary.trie();
         // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
@@ -108,25 +90,46 @@ impl Guide {
             }
             _ => inner.tables.spelling.is_none() && (0..=255).all(single),
         };
-        let (growth, most, structural): (_, _, Arc<[u32]>) = match &inner.engine {
-            IndexEngine::Pattern(l) => {
-                let costs = inner.costs.get_or_init(MinCosts::of_pattern);
-                let most = costs.step(|_| farthest(&l.lexeme)).filter(|_| spelled).unwrap_or(u64::MAX);
-                (most, most, Arc::from([]))
-            }
-            IndexEngine::Grammar(_) => (u64::MAX, u64::MAX, Arc::from([])),
-            IndexEngine::Document { program, .. } => {
-                let costs = inner.costs.get_or_init(|| MinCosts::of(program));
-                let step = costs.step(|c| c.largest_step(program)).filter(|_| spelled && !is_searched);
-                let step = step.unwrap_or(u64::MAX);
-                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
-                let structural = marked.structural.clone();
-                (step.saturating_mul(STRUCTURAL as u64 + 1), u64::MAX, structural)
+        // Tokens that end this output are no part of it, and bounds are those of all guides.
+        let is_bounded = spelled
+            && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())
+            && inner.tables.marked(&inner.vocabulary).opens <= MAX_OPENS;
+        let mut budget = Budget {
+            max_tokens,
+            is_bounded,
+            spelled,
+            is_searched: false,
+            reserves: Vec::new(),
+            known: Vec::new(),
+            here: None,
+        };
+        let reserve = match self.tokens_by_tables() {
+            Some(bound) if bound > most => return Err(Error::budget(most, bound)),
+            Some(bound) => Reserve { plan: None, bound },
+            None => {
+                let bound = self.bound_by(&mut budget);
+                if bound.leaves_room(most) {
+                    Reserve { plan: None, bound: bound.cost.into() }
+                } else {
+                    let mut plan = self.plan_here();
+                    budget.is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
+                    if budget.is_searched {
+                        plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
+                    }
+                    let plan = plan.ok_or_else(no_plan)?;
+                    Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
+                }
             }
         };
-        let reserves = vec![reserve];
-        self.budget = Some(Budget { max_tokens, growth, most, structural, spelled, is_searched, reserves });
+        budget.reserves.push(reserve);
+        self.budget = Some(budget);
         Ok(())
+    }
+
+    /// The tokens that are left of the budget.
+    pub(super) fn tokens_left(&self) -> Option<u64> {
+        let budget = self.budget.as_ref()?;
+        Some(budget.max_tokens.saturating_sub(self.own_tokens()) as u64)
     }
 
     /// Whether the budget is used up: only a stop token may follow.
@@ -136,14 +139,14 @@ impl Guide {
 
     /// Takes the tokens out of a row after which the output could not be completed within the budget.
     pub(super) fn keep_affordable(&mut self, row: &mut [u32]) {
-        let Some(budget) = &self.budget else { return };
-        let left = (budget.max_tokens - self.own_tokens().min(budget.max_tokens)) as u64;
+        let Some(left) = self.tokens_left() else { return };
         if left == 0 {
             return row.fill(0);
         }
-        if self.keep_by_tables(row, left - 1) {
+        if self.keep_by_tables(row, left - 1) || self.has_room() {
             return;
         }
+        self.make_plan();
         if let IndexEngine::Grammar(_) = &self.index.0.engine {
             if self.has_room_grammar(row, left - 1) {
                 return;
@@ -158,16 +161,6 @@ impl Guide {
             return;
         }
         let Some(budget) = &self.budget else { return };
-        let has_room = |b: &Budget| b.reserves.last().is_some_and(|r| b.after_any(r) < left);
-        if !has_room(budget) {
-            self.make_plan();
-        }
-        let Some(budget) = &self.budget else { return };
-        if has_room(budget) {
-            let few = budget.structural.iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
-            let few: Vec<u32> = few.copied().collect();
-            return self.price_each(row, &few, left - 1);
-        }
         let planned = budget.reserves.last().and_then(|r| r.plan.as_ref()).and_then(|(p, done)| p.get(*done).copied());
         let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
         self.price(row, left - 1);
@@ -182,20 +175,17 @@ impl Guide {
             return true;
         }
         let after = self.after_by_tables(token);
-        let Some(budget) = &self.budget else { return true };
-        let left = (budget.max_tokens - self.own_tokens() - 1) as u64;
-        let Some(before) = budget.reserves.last().cloned() else { return false };
+        let own = self.own_tokens();
+        let Some(budget) = &mut self.budget else { return true };
+        let left = (budget.max_tokens - own - 1) as u64;
+        budget.here = None;
+        let Some(before) = budget.reserves.last() else { return false };
+        let followed = before.plan.as_ref().filter(|(p, done)| p.get(*done) == Some(&token));
+        let plan = followed.map(|(p, done)| (p.clone(), done + 1));
         let mut reserve = match after {
             Some(bound) if bound > left => return false,
             Some(bound) => Reserve { plan: None, bound },
-            None => {
-                let few = budget.structural.binary_search(&token).is_err();
-                let bound = if few { budget.after_any(&before) } else { u64::MAX };
-                let followed = before.plan.filter(|(p, done)| p.get(*done) == Some(&token));
-                let plan = followed.map(|(p, done)| (p, done + 1));
-                let rest = plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64);
-                Reserve { plan, bound: bound.min(rest) }
-            }
+            None => Reserve { bound: plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64), plan },
         };
         if reserve.bound > left
             && let Some(bound) = self.bound_grammar(left, true)
@@ -203,12 +193,22 @@ impl Guide {
             reserve = Reserve { plan: None, bound };
         }
         if reserve.bound > left {
-            let plan = self.plan_here().filter(|p| p.len() as u64 <= left);
-            reserve = match plan.or_else(|| self.plan_near(left)) {
+            let bound = self.bound_here();
+            if bound.leaves_room(left) {
+                reserve.bound = bound.cost.into();
+            }
+        }
+        if reserve.bound > left {
+            let plan = self.plan_here().filter(|p| p.len() as u64 <= left).or_else(|| self.plan_near(left));
+            let plan = plan.or_else(|| self.plan_as_bounded(left));
+            reserve = match plan {
                 Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
                 None => match self.bound_grammar(left, false) {
                     Some(bound) => Reserve { bound, plan: None },
-                    None => return false,
+                    None => {
+                        self.forget_bounds();
+                        return false;
+                    }
                 },
             };
         }
@@ -294,7 +294,7 @@ impl Guide {
             return self.plan_grammar().map(Arc::from);
         }
         let plan = self.in_document(|document, speller| {
-            let BudgetedDocument { program, costs, arena, top, rests } = document;
+            let BudgetedDocument { program, costs, arena, top, rests, .. } = document;
             let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
             rests.plan(rest)
         });
@@ -326,7 +326,7 @@ impl Guide {
         let found = match &self.index.0.engine {
             IndexEngine::Grammar(_) => self.search_grammar(most, MAX_LOOKED),
             _ => self.in_document(|document, speller| {
-                speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0), 0, most, MAX_LOOKED)
+                speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0).unlimited(), 0, most, MAX_LOOKED)
             }),
         };
         let mut found = found.unwrap_or(FewestSearch { plan: None, exact: false });
@@ -339,6 +339,15 @@ impl Guide {
             found = FewestSearch { plan: None, exact: false };
         }
         found
+    }
+
+    /// At most `left` tokens that complete the output from here, where bounds say that there are as few: other ways may
+    /// be shorter in tokens than those of the fewest bytes.
+    fn plan_as_bounded(&mut self, left: u64) -> Option<Arc<[u32]>> {
+        if u64::from(self.bound_here().cost) > left {
+            return None;
+        }
+        self.search(left).plan.map(Arc::from)
     }
 
     /// At most `left` tokens that complete a pattern or a grammar's output from here, if a short search finds them.
@@ -379,41 +388,12 @@ impl Guide {
         let (mark, trace) = (arena.mark(), arena.trace);
         let rests = Arc::make_mut(self.rests.get_or_insert_default());
         rests.begin(arena.nodes.len() as FrameId);
-        let answer =
-            ask(BudgetedDocument { program, costs, arena, top: *top, rests }, FewestTokens::new(inner, &usable));
+        let bounds = self.budget.as_ref().filter(|b| b.is_bounded).and_then(|_| inner.bounds.get());
+        let document = BudgetedDocument { program, costs, arena, top: *top, rests, bounds };
+        let answer = ask(document, FewestTokens::new(inner, &usable));
         arena.truncate(&mark);
         arena.trace = trace;
         Some(answer)
-    }
-
-    /// Takes those of `tokens` out of a row after which the output cannot be completed by `left` tokens.
-    fn price_each(&mut self, row: &mut [u32], tokens: &[u32], left: u64) {
-        if tokens.is_empty() {
-            return;
-        }
-        let vocabulary = self.index.vocabulary().clone();
-        self.in_document(|document, speller| {
-            let mut places = AffordableTokens::new(document, speller, left);
-            for &t in tokens {
-                if !places.suffices_after(vocabulary.spelling(t).unwrap_or_default()) {
-                    row[t as usize >> 5] &= !(1 << (t & 31));
-                }
-            }
-        });
-    }
-
-    /// Whether bytes of a pattern are spelled by at most `left` tokens.
-    fn spells(&self, left: u64) -> impl Fn(Option<&[u8]>) -> bool + use<'_> {
-        let at_most_bytes = self.budget.as_ref().is_some_and(|b| b.spelled);
-        move |bytes| {
-            if at_most_bytes && bytes.is_some_and(|b| b.len() as u64 <= left) {
-                return true;
-            }
-            let speller = FewestTokens::new(&self.index.0, |t: u32| !self.stops.contains(&t));
-            // The longest token at each place spells most texts in hardly more tokens than are needed.
-            let enough = |b| speller.longest_tokens(b).is_some_and(|n| n <= left);
-            bytes.is_some_and(|b| enough(b) || speller.fewest_tokens(b).is_some_and(|t| t.len() as u64 <= left))
-        }
     }
 
     /// Keeps the tokens of a row after which the output can be completed by `left` tokens.
@@ -423,25 +403,13 @@ impl Guide {
         let trie = inner.vocabulary.trie();
         match (&inner.engine, &self.position) {
             (IndexEngine::Pattern(l), Position::Pattern(start)) => {
-                let lexeme = &l.lexeme;
-                let spelled = self.spells(left);
-                let mut kept = vec![0u32; row.len()];
-                let mut fits: FxHashMap<StateId, bool> = FxHashMap::default();
-                let step = |s: &StateId, b: u8| Some(lexeme.next(*s, b)).filter(|&n| n > CLOSED);
-                walk(trie, *start, step, |node, &s| {
-                    let fit = *fits.entry(s).or_insert_with(|| {
-                        spelled(shortest_end(lexeme, s, 0).as_deref()) || self.search_near(s, left).is_some()
-                    });
-                    for &t in trie.tokens(node).iter().filter(|_| fit) {
-                        kept[t as usize >> 5] |= row[t as usize >> 5] & 1 << (t & 31);
-                    }
-                });
-                row.copy_from_slice(&kept);
+                let marked = inner.tables.marked(&inner.vocabulary);
+                PatternEnds::new(self, &l.lexeme, left, marked.longest).keep(trie, *start, row);
             }
             (IndexEngine::Document { .. }, Position::Document { .. }) => {
-                let marked = inner.tables.marked.get_or_init(|| StructuralTokens::of(&inner.vocabulary));
+                let marked = inner.tables.marked(&inner.vocabulary);
                 self.in_document(|document, speller| {
-                    AffordableTokens::new(document, speller, left).keep(trie, marked, row);
+                    AffordableTokens::new(document, speller, left).keep(&inner.vocabulary, marked, row);
                 });
             }
             (IndexEngine::Grammar(_), Position::Grammar { .. }) => self.price_grammar(row, left),
@@ -454,22 +422,5 @@ fn no_plan() -> Error {
     Error::new(ErrorKind::Unsupported, "no short output was found, so its number of tokens cannot be bounded")
 }
 
-/// Walks a trie with the states of an automaton, subtrees that it refuses left out.
-fn walk<S>(trie: &Trie, start: S, step: impl Fn(&S, u8) -> Option<S>, mut visit: impl FnMut(u32, &S)) {
-    let mut stack: Vec<(u32, S)> = vec![(trie.len() as u32, start)];
-    let mut node = 1;
-    while (node as usize) < trie.len() {
-        while stack.last().is_some_and(|s| s.0 <= node) {
-            stack.pop();
-        }
-        let Some((_, at)) = stack.last() else { break };
-        match step(at, trie.byte[node as usize]) {
-            None => node = trie.end[node as usize],
-            Some(next) => {
-                visit(node, &next);
-                stack.push((trie.end[node as usize], next));
-                node += 1;
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,12 @@
 
 use crate::guide::CompletionGraph;
 use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
 use crate::pushdown::json::arena::Arena;
-use crate::pushdown::json::frame::FrameId;
+use crate::pushdown::json::frame::{FrameId, NONE};
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What completes the output from one position.
@@ -20,18 +23,18 @@ pub(crate) struct Reserve {
 #[derive(Clone)]
 pub(crate) struct Budget {
     pub(in crate::guide) max_tokens: usize,
-    /// By how much one token of few structural bytes can lengthen the way to the end.
-    pub(super) growth: u64,
-    /// No plan is longer than this, wherever the guide is.
-    pub(super) most: u64,
-    /// The tokens of more structural bytes.
-    pub(in crate::guide) structural: Arc<[u32]>,
+    /// Bounds of frames hold for this guide: its tokens are those of the vocabulary.
+    pub(super) is_bounded: bool,
     /// Every byte is a token that may be used, so that a plan never has more tokens than bytes.
     pub(in crate::guide) spelled: bool,
     /// The first plan was searched for by tokens.
     pub(in crate::guide) is_searched: bool,
     /// One for each position so far, the start and the present one included.
     pub(in crate::guide) reserves: Vec<Reserve>,
+    /// Bounds of frames and all below them, as far as they were asked for: nodes that lie above each other, ascending.
+    pub(super) known: Vec<(FrameId, TokenBound)>,
+    /// The bound of the present position.
+    pub(super) here: Option<TokenBound>,
 }
 
 /// Where a guide stands in a document, and what is known of the rests.
@@ -41,21 +44,49 @@ pub(crate) struct BudgetedDocument<'a> {
     pub(super) arena: &'a mut Arena,
     pub(super) top: FrameId,
     pub(super) rests: &'a mut CompletionGraph,
+    /// Bounds of frames, where they hold for the guide.
+    pub(super) bounds: Option<&'a TokenBounds>,
 }
 
 impl Budget {
-    /// At most so many tokens complete the output after any one token of few structural bytes.
-    pub(in crate::guide) fn after_any(&self, reserve: &Reserve) -> u64 {
-        reserve.bound.saturating_add(self.growth).min(self.most)
+    /// The bound of `node`, with a value above it that has ended, and all below it.
+    pub(super) fn below(&mut self, bounds: &TokenBounds, frames: &JsonMachine, node: FrameId) -> TokenBound {
+        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
+        let mut at = node;
+        let mut bound = loop {
+            // What lies higher is open no more.
+            while self.known.last().is_some_and(|&(known, _)| at == NONE || known > at) {
+                self.known.pop();
+            }
+            match self.known.last() {
+                _ if at == NONE => break TokenBound::default(),
+                Some(&(known, bound)) if known == at => break bound,
+                _ => chain.push(at),
+            }
+            at = frames.arena.nodes[at as usize].parent;
+        };
+        for at in chain.into_iter().rev() {
+            bound = bound.with(bounds.of_frame(frames, &frames.arena.nodes[at as usize]));
+            self.known.push((at, bound));
+        }
+        bound
+    }
+
+    pub(super) fn forget_bounds(&mut self) {
+        self.known.clear();
+        self.here = None;
     }
 
     /// Bytes held.
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
         let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.len() * 4 } else { 0 });
-        self.reserves.capacity() * size_of::<Reserve>() + self.reserves.iter().map(plan).sum::<usize>()
+        self.reserves.capacity() * size_of::<Reserve>()
+            + self.known.capacity() * size_of::<(FrameId, TokenBound)>()
+            + self.reserves.iter().map(plan).sum::<usize>()
     }
 
     pub(in crate::guide) fn back_to(&mut self, tokens: usize) {
         self.reserves.truncate(tokens + 1);
+        self.forget_bounds();
     }
 }

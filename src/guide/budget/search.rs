@@ -11,11 +11,14 @@ use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// Nodes of the trie that are looked at.
-pub(super) const MAX_LOOKED: usize = 2_000_000;
+pub(super) const MAX_LOOKED: usize = 800_000;
 /// Nodes of the trie that are looked at where a mask asks, of each state to which a token leads.
 pub(super) const MAX_LOOKED_NEAR: usize = 20_000;
 /// How many of these a position costs that is stepped to for the first time.
 pub(super) const STEP: usize = 100;
+
+/// Alternatives of a pattern's state for as much work as a step.
+const WIDTH_A_STEP: usize = 4;
 
 /// Positions that are stepped byte by byte, by their numbers, which are dense.
 pub(super) trait SearchSteps {
@@ -57,7 +60,9 @@ impl<'a> SearchStates<'a> {
 impl SearchSteps for SearchStates<'_> {
     fn to(&mut self, at: StateId, byte: u8) -> Option<StateId> {
         let to = self.lexeme.next(at, byte);
-        self.made += usize::from(meet(&mut self.met, to));
+        if to > CLOSED && meet(&mut self.met, to) {
+            self.made += self.lexeme.width(to).div_ceil(WIDTH_A_STEP);
+        }
         (to > CLOSED).then_some(to)
     }
 

@@ -7,4 +7,5 @@ pub mod min_cost;
 pub(crate) mod remaining_cost;
 pub mod sample;
 pub mod shortest;
+pub mod token_bounds;
 pub(crate) mod writer;

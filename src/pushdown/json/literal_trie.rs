@@ -95,6 +95,11 @@ impl LiteralTrie {
         })
     }
 
+    /// The rules of the value.
+    pub fn rules(&self) -> &[RuleId] {
+        &self.rules
+    }
+
     /// Where `byte` leads from a place.
     pub fn step(&self, at: u32, sub: EscapeState, byte: u8) -> LiteralNode {
         let moved = step(sub, byte);

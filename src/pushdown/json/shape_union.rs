@@ -38,6 +38,8 @@ pub struct ShapeUnion {
     pub(crate) classes: Vec<RuleSets>,
     /// The properties that each alternative needs, one after the other.
     required: Vec<u64>,
+    /// The properties that some alternative needs.
+    needed: Box<[u64]>,
     /// Words of a set of properties.
     names: usize,
     /// Of how many names an alternative needs the most.
@@ -55,7 +57,11 @@ impl ShapeUnion {
     ) -> ShapeUnion {
         let all = (0..len).map(|i| &required[i * names..][..names]);
         let most_required = all.map(|set| set.iter().map(|w| u64::from(w.count_ones())).sum()).max().unwrap_or(0);
-        ShapeUnion { len, named, classes, required, names, most_required }
+        let mut needed: Box<[u64]> = vec![0; names].into();
+        for alternative in (0..len).map(|i| &required[i * names..][..names]) {
+            needed.iter_mut().zip(alternative).for_each(|(all, word)| *all |= word);
+        }
+        ShapeUnion { len, named, classes, required, needed, names, most_required }
     }
 
     /// Words of a set of alternatives.
@@ -77,6 +83,11 @@ impl ShapeUnion {
     /// The properties that an alternative needs.
     pub(crate) fn required(&self, alternative: usize) -> &[u64] {
         &self.required[alternative * self.names..][..self.names]
+    }
+
+    /// The properties that some alternative needs.
+    pub(crate) fn needed(&self) -> &[u64] {
+        &self.needed
     }
 
     /// Of how many names an alternative needs the most.

@@ -15,71 +15,56 @@
 //!   so where a token goes on to another member of the same container, which would have to differ from this one too, it
 //!   is stepped by itself.
 //!
-//! Tokens that are stepped by themselves are bounded in number, and so are classes. Those beyond are left out, which is
-//! never the next token of the guide's own plan: a mask may be narrower than what is in time, never wider.
+//! What the tokens that end a text cost is kept, since it is the same at every token inside of it. Work for a mask is
+//! bounded. Tokens beyond are left out, which is never the next token of the guide's own plan: a mask may be narrower
+//! than what is in time, never wider.
 
+mod class_bounds;
+mod config_class;
+mod in_text;
 mod new_text;
 mod plain_text;
 
+use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::guide::budget::affordable::new_text::New;
-use crate::guide::budget::completions::CompletionGraph;
+use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE};
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
-use crate::mask::json::structural_tokens::StructuralTokens;
+use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::completion::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
-use crate::pushdown::json::frame::{FrameId, NONE};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::hash::SeededMap;
-use crate::vocab::Trie;
+use crate::vocab::{Trie, Vocabulary};
+use rustc_hash::FxHashMap;
 
-/// Not stepped yet.
-const UNKNOWN: u32 = u32::MAX;
 /// Refused.
 const DEAD: u32 = u32::MAX - 1;
 /// Tokens that lead here are stepped by themselves.
 const ALONE: u32 = u32::MAX - 2;
 /// With so many places no more are numbered: a place takes a kilobyte.
 const MAX_PLACES: usize = 30_000;
-/// Tokens that are stepped by themselves.
-const MAX_ALONE: usize = 2_000;
-/// A subtree of the trie with fewer nodes is walked without asking whether its text is alike.
+/// A subtree of the trie with fewer nodes is walked without asking what its text costs.
 const MIN_ALIKE: u32 = 32;
-
-/// A class of configurations with one future: how it is completed, and where its bytes lead.
-struct ConfigClass {
-    node: FrameId,
-    /// One new text stands in for all.
-    is_new: bool,
-    /// Behind such a text, in the same token.
-    is_behind: bool,
-    /// The node below the object whose new key this is in or behind, where it matters for other keys; else [`NONE`].
-    below: FrameId,
-    /// Keys that are not completed like the one that stands for all: what was read of them here.
-    except: Box<[Box<[u8]>]>,
-    fits: Option<bool>,
-    /// Whether what is left suffices after plain text, where that has one answer; `None` if that was not asked.
-    alike: Option<Option<bool>>,
-    next: Option<Box<[u32; 256]>>,
-}
-
-impl ConfigClass {
-    fn at(node: FrameId) -> ConfigClass {
-        ConfigClass {
-            node,
-            is_new: false,
-            is_behind: false,
-            below: NONE,
-            except: Box::default(),
-            fits: None,
-            alike: None,
-            next: None,
-        }
-    }
-}
+/// So few tokens are stepped one by one.
+const FEW_TOKENS: u32 = 2_000;
+/// Work for one mask, in places that are stepped to. A completion and a token that is stepped by itself are a few.
+const MAX_WORK: usize = 2_000;
+const COMPLETION: usize = 2;
+const ALONE_TOKEN: usize = 8;
+/// Alternatives of a scalar's state for as much work as a step.
+const WIDTH_A_STEP: usize = 16;
+/// Bytes that are refused for as much work as a step.
+const REFUSED_A_STEP: usize = 16;
+/// Bytes that a completion writes for as much work as a step.
+const BYTES_A_STEP: usize = 8;
+/// Nodes of a trie that are looked at for as much work as a step.
+const NODES_A_STEP: usize = 64;
 
 /// Finds the tokens after which a completion fits into what is left of a budget.
 pub(super) struct AffordableTokens<'a, U> {
@@ -88,6 +73,10 @@ pub(super) struct AffordableTokens<'a, U> {
     arena: &'a mut Arena,
     top: FrameId,
     rests: &'a mut CompletionGraph,
+    bounds: Option<&'a TokenBounds>,
+    /// Bounds of the nodes of the guide's own stack, those before `base`.
+    base: FrameId,
+    below: FxHashMap<FrameId, u32>,
     speller: FewestTokens<'a, U>,
     /// Tokens that are left.
     left: u64,
@@ -96,53 +85,113 @@ pub(super) struct AffordableTokens<'a, U> {
     key: Vec<u8>,
     /// The exceptions of all places.
     exceptions: Vec<Box<[u8]>>,
-    /// How many tokens were stepped by themselves.
-    alone: usize,
     /// How many steps were no look-up.
     made: usize,
+    /// Work that was done, and beyond which tokens are left out.
+    work: usize,
+    max_work: usize,
     /// Whether a search came to where tokens are stepped by themselves.
     left_out: bool,
 }
 
 impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     pub(super) fn new(document: BudgetedDocument<'a>, speller: FewestTokens<'a, U>, left: u64) -> Self {
-        let BudgetedDocument { program, costs, arena, top, rests } = document;
+        let BudgetedDocument { program, costs, arena, top, rests, bounds } = document;
+        let (base, below) = (arena.nodes.len() as FrameId, FxHashMap::default());
+        let left = left.min(u64::from(ENDLESS) - 1);
         let (numbers, key) = (SeededMap::default(), Vec::new());
         let (places, exceptions) = (Vec::new(), Vec::new());
-        let (alone, made, left_out) = (0, 0, false);
+        let (made, work, max_work, left_out) = (0, 0, MAX_WORK, false);
         let mut places = AffordableTokens {
             program,
             costs,
             arena,
             top,
             rests,
+            bounds,
+            base,
+            below,
             speller,
             left,
             places,
             numbers,
             key,
             exceptions,
-            alone,
             made,
+            work,
+            max_work,
             left_out,
         };
         places.add(ConfigClass::at(top), None);
         places
     }
 
+    /// For a search, which has a bound of its own.
+    pub(super) fn unlimited(mut self) -> Self {
+        self.max_work = usize::MAX;
+        self
+    }
+
     /// Takes the tokens out of a row after which what is left is too little.
-    pub(super) fn keep(&mut self, trie: &Trie, marked: &StructuralTokens, row: &mut [u32]) {
-        let Some((text, all)) = marked.text.as_ref().and_then(|text| Some((text, self.alike(0)?))) else {
+    pub(super) fn keep(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
+        if !self.is_before_any_blank() {
+            return self.keep_others(vocabulary, marked, row);
+        }
+        // Whitespace costs what stands in front of it.
+        let fits = self.fits(0);
+        let blank: Vec<u32> = row.iter().zip(&marked.blank).map(|(word, blank)| word & blank).collect();
+        row.iter_mut().zip(&blank).for_each(|(word, blank)| *word &= !blank);
+        self.keep_others(vocabulary, marked, row);
+        if fits {
+            row.iter_mut().zip(&blank).for_each(|(word, blank)| *word |= blank);
+        }
+    }
+
+    /// Whether the guide is where whitespace may come, and may end anywhere.
+    fn is_before_any_blank(&self) -> bool {
+        let n = &self.arena.nodes[self.top as usize];
+        let is_text = n.kind == FrameKind::Scalar || n.phase == Phase::Key;
+        !is_text && self.program.gaps.iter().all(|gap| gap.accepting.iter().all(|&accepting| accepting))
+    }
+
+    /// [`keep`](Self::keep) where whitespace is no matter.
+    fn keep_others(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
+        let trie = vocabulary.trie();
+        if row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+            return self.keep_few(vocabulary, row);
+        }
+        if let Some(text) = &marked.text
+            && self.stays_within_bounds()
+        {
+            return self.keep_ends(vocabulary, text, row);
+        }
+        if let Some(text) = &marked.text
+            && let Some(prices) = self.prices_by_length()
+        {
+            let mut others = split(row, &text.plain);
+            let price = |length: usize| prices[length.min(prices.len()) - 1];
+            // Behind the longest token that is told apart no price is larger than the largest of those that follow.
+            let most = |length: usize| match length {
+                usize::MAX => prices[(MAX_LENGTH - 1).min(prices.len() - 1)..].iter().copied().max().unwrap_or(ENDLESS),
+                _ => price(length),
+            };
+            text.keep_lengths(vocabulary, row, |length| u64::from(most(length)) <= self.left);
+            self.keep_marked(vocabulary, text, &mut others);
+            row.iter_mut().zip(others).for_each(|(word, kept)| *word |= kept);
+            return;
+        }
+        let (Some(text), Some(plain)) = (&marked.text, self.plain_here()) else {
             return self.walk(trie, Some(marked), row);
         };
-        let Some(exceptions) = self.exceptional_tokens(trie, row) else { return self.walk(trie, Some(marked), row) };
-        let mut few = vec![0u32; row.len()];
-        for &t in text.subtree_tokens(0) {
-            let bit = row[t as usize >> 5] & 1 << (t & 31);
-            few[t as usize >> 5] |= bit;
-            row[t as usize >> 5] &= !bit;
+        let is_element = self.places[0].is_new && self.arena.nodes[self.top as usize].kind == FrameKind::Scalar;
+        if plain.stays && !is_element && self.exceptions.is_empty() && self.places[0].below == NONE {
+            return self.keep_in_text(vocabulary, text, plain.most, row);
         }
-        self.walk(text, None, &mut few);
+        let (Some(all), Some(exceptions)) = (plain.fit(self.left), self.exceptional_tokens(trie, row)) else {
+            return self.walk(trie, Some(marked), row);
+        };
+        let mut few = split(row, &text.plain);
+        self.keep_marked(vocabulary, text, &mut few);
         if !all {
             row.fill(0);
         }
@@ -153,6 +202,32 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         row.iter_mut().zip(few).for_each(|(word, few)| *word |= few);
     }
 
+    /// [`keep`](Self::keep) where none but tokens with marks are left.
+    fn keep_marked(&mut self, vocabulary: &Vocabulary, text: &MarkedText, row: &mut [u32]) {
+        match row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+            true => self.keep_few(vocabulary, row),
+            false => self.walk(&text.whole, None, row),
+        }
+    }
+
+    /// [`keep`](Self::keep) where few tokens are left.
+    fn keep_few(&mut self, vocabulary: &Vocabulary, row: &mut [u32]) {
+        for (word, first) in row.iter_mut().zip((0..).step_by(32)) {
+            let mut rest = *word;
+            while rest != 0 {
+                let t: u32 = first + rest.trailing_zeros();
+                rest &= rest - 1;
+                if !vocabulary.spelling(t).is_some_and(|bytes| self.suffices_after(bytes)) {
+                    *word &= !(1 << (t & 31));
+                }
+            }
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.work >= self.max_work
+    }
+
     /// Walks a trie, that of the vocabulary if it is `marked` where plain text follows.
     fn walk(&mut self, trie: &Trie, marked: Option<&StructuralTokens>, row: &mut [u32]) {
         let mut stack: Vec<(u32, u32)> = vec![(trie.len() as u32, 0)];
@@ -160,11 +235,21 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let clear =
             |row: &mut [u32], tokens: &[u32]| tokens.iter().for_each(|t| row[*t as usize >> 5] &= !(1 << (t & 31)));
         let mut node = 1;
+        let mut looked = 0;
         while (node as usize) < trie.len() {
             while stack.last().is_some_and(|s| s.0 <= node) {
                 stack.pop();
             }
             let Some(&(_, at)) = stack.last() else { break };
+            looked += 1;
+            if looked % NODES_A_STEP == 0 {
+                self.work += 1;
+            }
+            if self.is_exhausted() {
+                // What is left is left out, but for what was found.
+                (node..trie.len() as u32).for_each(|node| clear(row, trie.tokens(node)));
+                return;
+            }
             let byte = trie.byte[node as usize];
             bytes.truncate(usize::from(trie.depth[node as usize]) - 1);
             bytes.push(byte);
@@ -172,7 +257,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             let end = trie.end[node as usize];
             let allowed = |&t: &u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
             if to == DEAD {
-                clear(row, trie.subtree_tokens(node));
+                // No token of these is in the row.
                 node = end;
                 continue;
             }
@@ -180,9 +265,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             if here.iter().any(allowed) && !self.is_in_time(to, &bytes) {
                 clear(row, here);
             }
-            if end - node >= MIN_ALIKE
+            let is_asked = end - node >= MIN_ALIKE || self.places.get(to as usize).is_some_and(|p| p.plain.is_some());
+            if is_asked
+                && end > node + 1
                 && marked.is_some_and(|m| m.is_plain_below(node))
-                && let Some(all) = self.alike(to)
+                && let Some(all) = self.plain(to).and_then(|plain| plain.fit(self.left))
                 && !self.begins_exception(&bytes)
             {
                 if !all {
@@ -213,22 +300,30 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// Whether what is left suffices after a place.
     fn fits(&mut self, place: u32) -> bool {
-        let Some(&ConfigClass { fits, node, .. }) = self.places.get(place as usize) else { return false };
-        fits.unwrap_or_else(|| {
-            let fits = self.is_completed(node, &mut KeyWatch::of(NONE)).1;
-            self.places[place as usize].fits = Some(fits);
-            fits
+        let Some(&ConfigClass { price, .. }) = self.places.get(place as usize) else { return false };
+        price.is_none() && u64::from(self.bound(place)) <= self.left || u64::from(self.price(place)) <= self.left
+    }
+
+    /// Tokens that complete the output after a place; [`ENDLESS`] where none are known.
+    fn price(&mut self, place: u32) -> u32 {
+        let Some(&ConfigClass { price, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
+        price.unwrap_or_else(|| {
+            let price = self.completed(node, &mut KeyWatch::of(NONE)).1;
+            self.places[place as usize].price = Some(price);
+            price
         })
     }
 
     fn is_in_time_alone(&mut self, bytes: &[u8]) -> bool {
-        self.alone += 1;
-        if self.alone > MAX_ALONE {
+        self.work += ALONE_TOKEN;
+        if self.is_exhausted() {
             return false;
         }
         let mark = self.arena.mark();
         let at = self.after(bytes);
-        let fits = at != NONE && self.is_completed(at, &mut KeyWatch::of(NONE)).1;
+        let fits = at != NONE
+            && (u64::from(self.bound_of(at)) <= self.left
+                || u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left);
         self.arena.truncate(&mark);
         fits
     }
@@ -246,27 +341,49 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         JsonMachine { program: self.program, arena: self.arena }
     }
 
-    /// The rest of a configuration, and whether what is left suffices for it.
-    fn is_completed(&mut self, node: FrameId, watch: &mut KeyWatch) -> (u32, bool) {
+    /// The rest of a configuration, and how many tokens spell it.
+    fn completed(&mut self, node: FrameId, watch: &mut KeyWatch) -> (u32, u32) {
+        if self.is_exhausted() {
+            return (NOWHERE, ENDLESS);
+        }
+        self.work += self.scalar_work(node, true);
+        let before = self.rests.written();
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
         let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
-        (rest, self.rests.tokens(rest).is_some_and(|n| n <= self.left))
+        self.work += COMPLETION + self.rests.written().saturating_sub(before) / BYTES_A_STEP;
+        (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
+    }
+
+    /// Work that the states of a scalar on top take to make, or to search for an end from.
+    fn scalar_work(&self, node: FrameId, to_end: bool) -> usize {
+        let n = &self.arena.nodes[node as usize];
+        if n.kind != FrameKind::Scalar {
+            return 0;
+        }
+        let of = |item: &ScalarItem| {
+            let lexeme = &self.program.lexemes[item.lexeme as usize];
+            let steps = if to_end { lexeme.least_bytes(item.state, n.count) as usize } else { 1 };
+            lexeme.width(item.state).saturating_mul(steps) / WIDTH_A_STEP
+        };
+        self.arena.scalars[n.items()].iter().map(of).sum()
     }
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
         let Some(place) = self.places.get(at as usize) else { return at };
-        match place.next.as_ref().map_or(UNKNOWN, |next| next[usize::from(byte)]) {
-            UNKNOWN => {}
-            known => return known,
+        if let Some(known) = place.next.get(byte) {
+            return known;
         }
         let to = self.find(at, byte);
-        let next = self.places[at as usize].next.get_or_insert_with(|| Box::new([UNKNOWN; 256]));
-        next[usize::from(byte)] = to;
+        self.places[at as usize].next.set(byte, to);
         to
     }
 
     fn find(&mut self, at: u32, byte: u8) -> u32 {
+        if self.is_exhausted() {
+            return ALONE;
+        }
         self.made += 1;
+        self.work += usize::from(self.made.is_multiple_of(REFUSED_A_STEP));
         let &ConfigClass { node, is_behind, .. } = &self.places[at as usize];
         if is_behind && byte == b',' {
             return ALONE;
@@ -277,11 +394,27 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.truncate(&mark);
             return DEAD;
         }
-        let number = self.add(ConfigClass::at(to), Some(at));
+        self.work += 1 + self.scalar_work(to, false);
+        let mut place = ConfigClass::at(to);
+        if b" \t\n\r".contains(&byte) {
+            place.price = self.price_before_blank(at, to);
+        }
+        let number = self.add(place, Some(at));
         if self.places.get(number as usize).is_none_or(|p| p.node != to) {
             self.arena.truncate(&mark);
         }
         number
+    }
+
+    /// What a place costs that whitespace leads to: as much as without, where it may end.
+    fn price_before_blank(&mut self, at: u32, to: FrameId) -> Option<u32> {
+        let &ConfigClass { node, is_new, .. } = &self.places[at as usize];
+        let (from, to) = (self.arena.nodes[node as usize], self.arena.nodes[to as usize]);
+        let is_text = |n: &Frame| n.kind == FrameKind::Scalar || n.phase == Phase::Key;
+        let same = Frame { gap: from.gap, blank: from.blank, ..to } == from;
+        let frames = self.frames();
+        let ends = frames.gap_may_end(&from) && frames.gap_may_end(&to);
+        (same && ends && !is_new && !is_text(&from)).then(|| self.price(at))
     }
 
     /// Numbers a place, or finds the number that it has. `from` is the place before it.
@@ -336,6 +469,16 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.describe(self.program, node, &mut self.key);
         }
     }
+}
+
+/// Takes all bits out of a row that are not in `plain`.
+fn split(row: &mut [u32], plain: &[u32]) -> Vec<u32> {
+    let out = |(word, plain): (&mut u32, &u32)| {
+        let others = *word & !plain;
+        *word &= plain;
+        others
+    };
+    row.iter_mut().zip(plain).map(out).collect()
 }
 
 impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {

@@ -7,10 +7,11 @@
 //! key has an equal completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by
 //! themselves. Where the one that stands in is such a key itself, it stands in for none.
 
-use crate::guide::budget::affordable::{AffordableTokens, ConfigClass};
+use crate::guide::budget::affordable::AffordableTokens;
+use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::json::string_escape::{EscapeState, decode};
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::vocab::Trie;
 
@@ -64,11 +65,26 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         new
     }
 
+    /// Writes what the price of a new key depends on in an object that needs no further keys, but for what lies below.
+    pub(super) fn describe_new_key(&mut self, n: &Frame) {
+        let words = [n.count, n.text].into_iter().chain(sub_words(n.sub));
+        words.for_each(|w| self.key.extend(w.to_le_bytes()));
+        for i in &self.arena.objects[n.items()] {
+            let shape = &self.program.objects[i.shape as usize];
+            let words = [i.tag, i.shape, i.position, i.child, i.witnessed];
+            words.iter().for_each(|w| self.key.extend(w.to_le_bytes()));
+            let bits = [i.seen, i.need].map(|at| &self.arena.bits[at as usize..][..shape.words]);
+            bits.into_iter().flatten().for_each(|w| self.key.extend(w.to_le_bytes()));
+            let states = &self.arena.states[i.classes as usize..][..shape.others.len()];
+            states.iter().for_each(|w| self.key.extend(w.to_le_bytes()));
+        }
+    }
+
     /// Completes a place that one new key stands for, and notes the exceptions. False where it can stand for no other.
     pub(super) fn complete_for_all(&mut self, place: &mut ConfigClass) -> bool {
         let mut watch = KeyWatch::of(place.below);
-        let (rest, fits) = self.is_completed(place.node, &mut watch);
-        place.fits = Some(fits);
+        let (rest, price) = self.completed(place.node, &mut watch);
+        place.price = Some(price);
         if watch.vague {
             return false;
         }

@@ -2,30 +2,32 @@
 //!
 //! Most of a vocabulary is plain text: whole characters, no quote and no backslash. Inside a string or a new key such
 //! text leads to few classes of configurations, and often what is left of the budget suffices after all of them or
-//! after none. Then tokens of plain text need not be walked.
+//! after none. Then tokens of plain text need not be walked. Most often it leads back to where it began: then what
+//! stands in front of a token's first mark need not be looked at either.
 
 use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
+use crate::guide::budget::completions::PlainPrices;
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::json::structural_tokens::{BROKEN, missing_after};
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::literal_trie::NO_SET;
+use smallvec::SmallVec;
 
 /// The most classes of configurations that are looked at.
 const MAX_ALIKE: usize = 64;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
-    /// Whether what is left suffices after plain text behind a place, if it does after all of it or after none.
-    /// `None` where that differs, or is not soon found.
-    pub(super) fn alike(&mut self, place: u32) -> Option<bool> {
-        let known = self.places.get(place as usize)?.alike;
+    /// What plain text behind a place costs. `None` where that is not soon found.
+    pub(super) fn plain(&mut self, place: u32) -> Option<PlainPrices> {
+        let known = self.places.get(place as usize)?.plain;
         known.unwrap_or_else(|| {
-            let found = self.find_alike(place);
-            self.places[place as usize].alike = Some(found);
+            let found = self.find_plain(place);
+            self.places[place as usize].plain = Some(found);
             found
         })
     }
 
-    fn find_alike(&mut self, place: u32) -> Option<bool> {
+    fn find_plain(&mut self, place: u32) -> Option<PlainPrices> {
         let is_new = self.places[place as usize].is_new;
         let n = self.arena.nodes[self.places[place as usize].node as usize];
         let range = n.start as usize..(n.start + n.len) as usize;
@@ -45,19 +47,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if n.kind == FrameKind::Scalar && lexemes.iter().any(|l| l.kind() == LexemeKind::Raw) {
             return None;
         }
-        // One byte stands for all that no lexeme tells apart, and that have the same place in characters.
-        let mut bytes: Vec<u8> = Vec::new();
-        for b in (0x20..=255u8).filter(|b| !b"\"\\".contains(b)) {
-            let same = |a: u8| {
-                (0..2).all(|missing| missing_after(missing, a) == missing_after(missing, b))
-                    && lexemes.iter().all(|l| l.byte_classes()[usize::from(a)] == l.byte_classes()[usize::from(b)])
-            };
-            if !bytes.iter().any(|&a| same(a)) {
-                bytes.push(b);
-            }
-        }
+        let bytes = representatives(&lexemes);
         let mut found = vec![(place, 0)];
-        let mut answer = None;
+        let mut prices: Option<PlainPrices> = None;
+        let mut stays = true;
         let mut at = 0;
         while let Some(&(from, missing)) = found.get(at) {
             for &b in &bytes {
@@ -73,11 +66,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                     return None;
                 }
                 if missing == 0 {
-                    let fits = self.fits(to);
-                    if answer.is_some_and(|known| known != fits) {
-                        return None;
-                    }
-                    answer = Some(fits);
+                    let price = self.price(to);
+                    let (least, most) = prices.map_or((price, price), |p| (p.least.min(price), p.most.max(price)));
+                    stays &= to == place;
+                    prices = Some(PlainPrices { least, most, stays });
                 }
                 if !found.contains(&(to, missing)) {
                     found.push((to, missing));
@@ -85,6 +77,22 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             }
             at += 1;
         }
-        Some(answer.unwrap_or(true))
+        Some(prices.map_or(PlainPrices { least: 0, most: 0, stays: false }, |p| PlainPrices { stays, ..p }))
     }
+}
+
+/// Bytes of plain text: one stands for all that no lexeme tells apart, and that have the same place in characters.
+fn representatives(lexemes: &[&Lexeme]) -> SmallVec<[u8; 32]> {
+    let mut seen: SmallVec<[SmallVec<[u8; 8]>; 32]> = SmallVec::new();
+    let mut bytes = SmallVec::new();
+    for b in (0x20..=255u8).filter(|b| !b"\"\\".contains(b)) {
+        let place = [missing_after(0, b), missing_after(1, b)];
+        let classes = lexemes.iter().map(|l| l.byte_classes()[usize::from(b)]);
+        let class: SmallVec<[u8; 8]> = place.into_iter().chain(classes).collect();
+        if !seen.contains(&class) {
+            seen.push(class);
+            bytes.push(b);
+        }
+    }
+    bytes
 }

@@ -24,7 +24,7 @@ fn plain_subtrees_are_whole_characters_without_marks() {
     ] {
         assert_eq!(marked.is_plain_below(node(text)), plain, "{text:?}");
     }
-    let listed = marked.text.as_ref().unwrap().subtree_tokens(0);
+    let listed = marked.text.as_ref().unwrap().whole.subtree_tokens(0);
     let mut listed = listed.to_vec();
     listed.sort_unstable();
     assert_eq!(listed, [3, 7, 8, 9, 11]);

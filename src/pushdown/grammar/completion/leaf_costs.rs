@@ -1,10 +1,11 @@
 //! What terminals and documents cost: their shortest texts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::lexeme::shortest_end::shortest_end;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch};
+use crate::pushdown::completion::token_bounds::{TokenBounds, UNBOUNDED};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays};
 use crate::pushdown::grammar::indenter::Indenter;
@@ -18,6 +19,8 @@ use crate::pushdown::json::program::Program;
 /// A document's shortest text, and what its parts cost.
 struct DocumentCosts {
     costs: MinCosts,
+    /// Made for the first budget.
+    bounds: OnceLock<TokenBounds>,
     text: Option<Arc<[u8]>>,
 }
 
@@ -85,7 +88,7 @@ impl LeafCosts {
                 let mut arena = Arena::default();
                 let start = JsonMachine { program, arena: &mut arena }.start();
                 let text = document_text(program, &costs, &mut arena, start).map(Arc::from);
-                DocumentCosts { costs, text }
+                DocumentCosts { costs, bounds: OnceLock::new(), text }
             })
             .collect();
         let length = |text: &Option<Arc<[u8]>>| text.as_ref().map_or(NO_COST, |text| text.len() as u64);
@@ -117,10 +120,29 @@ impl LeafCosts {
         self.documents[document as usize].text.as_ref()
     }
 
-    /// By how many bytes one structural byte of a document can lengthen the way to its end; see
-    /// [`MinCosts::largest_step`].
-    pub fn document_step(&self, program: &Program, document: u32) -> Option<u64> {
-        self.documents[document as usize].costs.step(|costs| costs.largest_step(program))
+    /// So many bytes end a document from a frame at most, after any one more token that stays inside of it and opens at
+    /// most `opens` brackets.
+    pub fn most_in_document(
+        &self,
+        program: &Program,
+        document: u32,
+        arena: &mut Arena,
+        (frame, opens): (FrameId, usize),
+    ) -> Option<u64> {
+        let known = &self.documents[document as usize];
+        let count = |text: &[u8]| u32::try_from(text.len()).unwrap_or(UNBOUNDED);
+        let bounds = known.bounds.get_or_init(|| TokenBounds::of(program, &known.costs, opens, count));
+        let frames = JsonMachine { program, arena };
+        let top = frames.arena.nodes[frame as usize];
+        let mut bound = bounds.of_top(&frames, &top);
+        let mut at = top.parent;
+        while at != NONE {
+            let node = &frames.arena.nodes[at as usize];
+            bound = bound.with(bounds.of_frame(&frames, node));
+            at = node.parent;
+        }
+        let most = bound.cost.saturating_add(bound.growth);
+        (most != UNBOUNDED).then_some(most.into())
     }
 
     /// A short text from a frame of a document to its end.

@@ -168,6 +168,24 @@ impl GrammarMachine<'_> {
         self.begun(branches).iter().map(|one| one.cost).min().unwrap_or(NO_COST)
     }
 
+    /// So many bytes complete the output at most, after any one more token that stays inside the document of a branch and
+    /// opens at most `opens` brackets; `None` where that is not known.
+    pub fn most_in_document(&mut self, branch: &Branch, opens: usize) -> Option<u64> {
+        let program = self.program;
+        if !program.costs_are_exact() || !branch.is_in_document() {
+            return None;
+        }
+        let document = &program.documents[branch.document as usize];
+        let arena = self.stack.arena.as_deref_mut()?;
+        let place = (branch.frame, opens);
+        let inside = program.leaf_costs().most_in_document(document, branch.document, arena, place)?;
+        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let behind = self.tops_behind(&tops, program.productions.first_document + branch.document);
+        let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
+        let (behind, _) = costs.of_tops(self.stack, &behind);
+        Some(inside.saturating_add(behind)).filter(|&all| all != NO_COST)
+    }
+
     /// At most so many bytes complete the output from some branches; `None` where that is not known.
     pub fn largest_cost(&mut self, branches: &[Branch]) -> Option<u64> {
         let mut costs = self.program.bounds()?;

@@ -1,0 +1,54 @@
+//! What the bounds of frames say of classes of configurations: no completion is needed to know it.
+
+use smallvec::SmallVec;
+
+use crate::guide::budget::affordable::AffordableTokens;
+use crate::guide::budget::affordable::config_class::ConfigClass;
+use crate::guide::budget::completions::ENDLESS;
+use crate::pushdown::json::frame::{FrameId, NONE};
+use crate::pushdown::json::machine::JsonMachine;
+
+impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
+    /// So many tokens complete the output after a place at most; [`ENDLESS`] where that is not known.
+    pub(super) fn bound(&mut self, place: u32) -> u32 {
+        let Some(&ConfigClass { bound, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
+        bound.unwrap_or_else(|| {
+            let bound = self.bound_of(node);
+            self.places[place as usize].bound = Some(bound);
+            bound
+        })
+    }
+
+    /// The same of a configuration: no completion is needed to know it.
+    pub(super) fn bound_of(&mut self, node: FrameId) -> u32 {
+        let Some(bounds) = self.bounds else { return ENDLESS };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        let n = frames.arena.nodes[node as usize];
+        let here = bounds.of_top(&frames, &n).cost;
+        here.saturating_add(self.bound_below(n.parent))
+    }
+
+    /// The same of a node with a value above it that has ended, and of all below it.
+    pub(super) fn bound_below(&mut self, node: FrameId) -> u32 {
+        let Some(bounds) = self.bounds else { return ENDLESS };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
+        let mut at = node;
+        let mut cost = loop {
+            match self.below.get(&at) {
+                _ if at == NONE => break 0,
+                Some(&known) => break known,
+                None => chain.push(at),
+            }
+            at = frames.arena.nodes[at as usize].parent;
+        };
+        for at in chain.into_iter().rev() {
+            cost = cost.saturating_add(bounds.of_frame(&frames, &frames.arena.nodes[at as usize]).cost);
+            // Nodes above the guide's own come and go.
+            if at < self.base {
+                self.below.insert(at, cost);
+            }
+        }
+        cost
+    }
+}

@@ -1,0 +1,77 @@
+//! Room in a budget: where no token can be too much, masks and steps are those without a budget.
+//!
+//! The bounds of the frames below the present one are kept, and that of the present position. Both are found once for a
+//! position, and the question is one comparison.
+
+use crate::guide::Guide;
+use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::plan::Budget;
+use crate::guide::position::Position;
+use crate::index::IndexEngine;
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
+use crate::pushdown::json::machine::JsonMachine;
+
+impl Guide {
+    /// By how many tokens the output is completed from here at most, and by how many a token can raise that.
+    pub(super) fn bound_here(&mut self) -> TokenBound {
+        let Some(mut budget) = self.budget.take() else { return TokenBound::NONE };
+        let bound = self.bound_by(&mut budget);
+        self.budget = Some(budget);
+        bound
+    }
+
+    pub(super) fn bound_by(&mut self, budget: &mut Budget) -> TokenBound {
+        if !budget.is_bounded {
+            return TokenBound::NONE;
+        }
+        if let Some(known) = budget.here {
+            return known;
+        }
+        let inner = &*self.index.0;
+        let bound = match (&inner.engine, &mut self.position) {
+            (IndexEngine::Pattern(l), Position::Pattern(_)) => {
+                TokenBound { cost: l.lexeme.distance_bound(), growth: 0 }
+            }
+            (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
+                let bounds = inner.bounds.get_or_init(|| {
+                    let opens = inner.tables.marked(&inner.vocabulary).opens;
+                    let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
+                    let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
+                    let costs = inner.costs.get_or_init(|| MinCosts::of(program));
+                    TokenBounds::of(program, costs, opens, count)
+                });
+                let frames = JsonMachine { program, arena };
+                let node = frames.arena.nodes[*top as usize];
+                bounds.of_top(&frames, &node).with(budget.below(bounds, &frames, node.parent))
+            }
+            _ => TokenBound::NONE,
+        };
+        budget.here = Some(bound);
+        bound
+    }
+
+    /// Whether what is left suffices after any token.
+    pub(super) fn has_room(&mut self) -> bool {
+        self.bound_here();
+        self.is_known_to_have_room()
+    }
+
+    /// Whether what is left suffices after any token, as far as that was found.
+    pub(in crate::guide) fn is_known_to_have_room(&self) -> bool {
+        let Some((budget, left)) = self.budget.as_ref().zip(self.tokens_left()) else { return true };
+        budget.here.is_some_and(|bound| bound.leaves_room(left))
+    }
+
+    /// Whether masks and steps cost no more than those without a budget.
+    pub(in crate::guide) fn is_unconcerned(&mut self) -> bool {
+        self.budget.is_none() || self.has_room()
+    }
+
+    /// Forgets what is known of the frames here: they are others now.
+    pub(in crate::guide) fn forget_bounds(&mut self) {
+        if let Some(budget) = &mut self.budget {
+            budget.forget_bounds();
+        }
+    }
+}

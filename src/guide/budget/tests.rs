@@ -1,0 +1,105 @@
+use super::*;
+use crate::schema::{PropertyOrder, SchemaOptions};
+use crate::util::rng::Rng;
+use crate::vocab::{Vocabulary, VocabularyOptions};
+use crate::{GuideOptions, Index, Limits};
+
+/// All bytes, and tokens that open, close and leave much.
+fn vocabulary() -> Arc<Vocabulary> {
+    let words = [
+        "[[",
+        "[[[[",
+        "[{\"",
+        "{\"a\":[{\"",
+        "],[",
+        "\"},{\"",
+        "\"}]}",
+        "\":\"",
+        "\",\"",
+        "{}",
+        "[]",
+        "]]",
+        "}}",
+        "null",
+        "name",
+        "\"name\":",
+        "aaaa",
+        "12",
+        "{\"",
+        "\":{\"",
+        "\":[",
+        "abc\",\"b\":",
+        "\u{e4}\"",
+        "\\\"",
+        "\\u00",
+        "  ",
+        "\n",
+    ];
+    let tokens: Vec<Vec<u8>> =
+        (0..=255u8).map(|b| vec![b]).chain(words.iter().map(|w| w.as_bytes().to_vec())).chain([vec![]]).collect();
+    let eos = tokens.len() as u32 - 1;
+    Vocabulary::new(&tokens, VocabularyOptions { eos_token_ids: vec![eos], ..Default::default() }).unwrap()
+}
+
+const BOUNDED: &[&str] = &[
+    r#"{"type":"array","items":{"type":"array","items":{"type":"array","minItems":2,"items":{"type":"integer"}}}}"#,
+    r#"{"type":"object","properties":{"a":{"type":"string","minLength":9},"b":{"const":"a long constant"},
+        "name":{"enum":["x","yy","zzz"]}},"required":["name"],"additionalProperties":false}"#,
+    r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","required":["a","b"],
+        "properties":{"a":{"type":"integer"},"b":{"type":"boolean"}},"additionalProperties":false},"minItems":1}}}"#,
+    r##"{"$defs":{"t":{"type":"object","properties":{"a":{"$ref":"#/$defs/t"},"b":{"type":"array","items":
+        {"$ref":"#/$defs/t"}},"name":{"type":"null"}},"required":["name"],"additionalProperties":false}},
+        "$ref":"#/$defs/t"}"##,
+    r#"{"anyOf":[{"type":"array","items":{"type":"string","minLength":3},"minItems":2},{"type":"array",
+        "items":{"type":"string"},"minItems":4},{"type":"object","required":["a"]}]}"#,
+    r#"{"type":"object","dependentRequired":{"a":["b","name"]},"properties":{"a":{"const":1},"b":{"const":"long one"},
+        "name":{"type":"array","minItems":3,"items":{"type":"null"}}},"additionalProperties":false}"#,
+    r#"{"type":"array","items":{"type":"string"},"uniqueItems":true,"minItems":3}"#,
+    r#"{"type":"array","items":{"enum":["a","bb","ccc","dddd","a longer one"]},"uniqueItems":true,"minItems":2}"#,
+    r#"{"type":"array","contains":{"const":"abc"},"minContains":3,"items":{"type":"string"}}"#,
+    r#"{"type":"object","additionalProperties":{"type":["object","array","string"],"minItems":2,"minProperties":0}}"#,
+    r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^(abc|x{3,20})$"},"b":{"type":"number","minimum":-3}}}"#,
+];
+
+/// Wherever a random walk leads: plans are no longer than the bound says, and neither is any plan after one more token
+/// than the bound and its growth.
+#[test]
+fn bounds_hold_after_every_token() {
+    let (vocabulary, mut rng) = (vocabulary(), Rng(5));
+    let mut known = 0;
+    for (text, order) in BOUNDED.iter().flat_map(|text| [(text, PropertyOrder::Any), (text, PropertyOrder::Schema)]) {
+        let options = SchemaOptions { property_order: order, ..SchemaOptions::default() };
+        let index = Index::from_json_schema(text, &vocabulary, &options, &Limits::default()).unwrap();
+        for _ in 0..3 {
+            let options = GuideOptions { max_tokens: Some(1_000_000), ..GuideOptions::default() };
+            let mut guide = index.guide(&options).unwrap();
+            for _ in 0..25 {
+                let bound = guide.bound_here();
+                let said = || String::from_utf8_lossy(&vocabulary.decode(&guide.tokens()).unwrap()).into_owned();
+                let is_bounded = bound.leaves_room(1_000_000);
+                let (context, mut here) = (said(), guide.clone());
+                if is_bounded {
+                    known += 1;
+                    let plan = here.plan_here().expect("what has a bound has a plan");
+                    assert!(plan.len() as u32 <= bound.cost, "{text} {context:?}: {} {bound:?}", plan.len());
+                }
+                let allowed: Vec<u32> = guide.allowed_token_ids();
+                let allowed: Vec<u32> = allowed.into_iter().filter(|&t| !vocabulary.is_eos(t)).collect();
+                for &t in allowed.iter().filter(|_| is_bounded) {
+                    let mut after = guide.clone();
+                    assert!(after.try_advance(t), "{text} {context:?} {t}");
+                    let most = bound.cost + bound.growth;
+                    let (cost, plan) = (after.bound_here().cost, after.plan_here().map(|p| p.len() as u32));
+                    let token = vocabulary.token_bytes(t);
+                    assert!(cost <= most, "{text} {context:?} {token:?}: {cost} behind {bound:?}");
+                    assert!(plan.is_some_and(|p| p <= most), "{text} {context:?} {token:?}: {plan:?} behind {bound:?}");
+                }
+                if allowed.is_empty() {
+                    break;
+                }
+                guide.advance(*rng.pick(&allowed)).unwrap();
+            }
+        }
+    }
+    assert!(known > 500, "{known}");
+}

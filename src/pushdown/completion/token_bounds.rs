@@ -1,0 +1,522 @@
+//! Token bounds: by how many tokens a configuration is completed at most, and by how many one token can raise that.
+//!
+//! Both are sums over the frames of a configuration. An open array needs its missing elements and a bracket, an open
+//! object its missing names with their values and a brace; each is spelled by itself, so the sum is a number of tokens
+//! that do complete the output. The tokens of whole values are a least fixpoint over the rules, found once. Where a
+//! frame has several items the most costly one counts: whichever of them a token leaves, the bound holds.
+//!
+//! What one token can raise is bounded likewise. It may close frames, which makes nothing longer, begin an element or a
+//! member in one of them, and open as many brackets below it as a token has.
+//!
+//! Where the elements of an array must differ, where members are needed that have no name, and where the end of a
+//! scalar is not bounded, nothing is said: [`UNBOUNDED`].
+
+use std::cmp::Ordering;
+
+use crate::expr::INF;
+use crate::json::string_escape::EscapeState;
+use crate::lexeme::shortest_end::shortest_end;
+use crate::lexeme::{CLOSED, LexemeKind};
+use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
+use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
+
+/// No bound is known.
+pub const UNBOUNDED: u32 = u32::MAX;
+/// Brackets of one token that are followed; tokens of more have no bound.
+pub const MAX_OPENS: usize = 16;
+/// Rounds of the fixpoint: rules that nest deeper have no bound.
+const MAX_ROUNDS: usize = 64;
+/// Quotes, a colon and a comma around a key, as bytes.
+const AROUND_KEY: u32 = 4;
+/// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
+const BYTES_OF_BYTE: u32 = 6;
+const BYTES_OF_ESCAPE: u32 = 12;
+/// Names that a key may become, which are looked at one by one.
+const FEW_NAMES: usize = 8;
+/// Digits of the number of an array's elements.
+const DIGITS: u32 = 10;
+
+/// At most so many tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenBound {
+    /// Complete the output.
+    pub cost: u32,
+    /// Are added by one more token.
+    pub growth: u32,
+}
+
+impl TokenBound {
+    /// Nothing is known.
+    pub const NONE: TokenBound = TokenBound { cost: UNBOUNDED, growth: UNBOUNDED };
+
+    /// Whether `left` tokens complete the output after any one of them.
+    pub fn leaves_room(self, left: u64) -> bool {
+        u64::from(self.cost.saturating_add(self.growth)) < left.min(UNBOUNDED.into())
+    }
+
+    /// What is open above `below`, and `below`. A token begins something in one frame.
+    #[must_use]
+    pub fn with(self, below: TokenBound) -> TokenBound {
+        TokenBound { cost: self.cost.saturating_add(below.cost), growth: self.growth.max(below.growth) }
+    }
+}
+
+/// What the names of an object shape cost.
+struct ObjectBounds {
+    /// Tokens of each key with its comma and colon.
+    keys: Box<[u32]>,
+    /// A member from anywhere inside its key on.
+    member: u32,
+    /// A member that a token begins.
+    growth: u32,
+}
+
+/// Token bounds of one program over one vocabulary.
+pub struct TokenBounds {
+    /// Tokens of a short member of each rule.
+    values: Vec<u32>,
+    /// Bytes of a short member of each rule, by which completions choose.
+    bytes: Vec<u64>,
+    /// Bytes that complete a scalar of each lexeme from any of its states.
+    scalars: Vec<u32>,
+    /// What a token that begins a value of each rule leaves to write.
+    opened: Vec<u32>,
+    /// Elements that a token begins, by array shape.
+    elements: Vec<u32>,
+    /// Where elements must differ: an element from anywhere inside it on, by array shape.
+    unique: Vec<u32>,
+    objects: Vec<ObjectBounds>,
+    /// Bytes of whitespace that must stand somewhere.
+    gap: u32,
+}
+
+impl TokenBounds {
+    /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
+    pub fn of(program: &Program, costs: &MinCosts, opens: usize, count: impl Fn(&[u8]) -> u32) -> TokenBounds {
+        let gap = gap(program);
+        let mut text = Vec::new();
+        let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
+            let tokens = |name: &std::sync::Arc<str>| {
+                spell_key(name, text);
+                count(text).saturating_add(gap.saturating_mul(2))
+            };
+            o.spelled.iter().map(tokens).collect()
+        };
+        let objects = program.objects.iter().map(|o| ObjectBounds { keys: keys(o, &mut text), member: 0, growth: 0 });
+        let mut bounds = TokenBounds {
+            values: vec![UNBOUNDED; program.rules.len()],
+            bytes: costs.rules.clone(),
+            scalars: program.lexemes.iter().map(|l| l.distance_bound()).collect(),
+            opened: Vec::new(),
+            elements: vec![0; program.arrays.len()],
+            unique: program.arrays.iter().map(|a| unique_element(program, a)).collect(),
+            objects: objects.collect(),
+            gap,
+        };
+        let member = |l: &crate::lexeme::Lexeme| shortest_end(l, l.start(), 0).map_or(UNBOUNDED, |b| count(&b));
+        let lexemes: Vec<u32> = program.lexemes.iter().map(|l| member(l)).collect();
+        bounds.find_values(program, costs, &lexemes);
+        bounds.find_members(program);
+        bounds.find_opened(program, opens);
+        bounds
+    }
+
+    fn find_values(&mut self, program: &Program, costs: &MinCosts, lexemes: &[u32]) {
+        // The way that completions take, which is that of the fewest bytes.
+        for _ in 0..MAX_ROUNDS {
+            let mut changed = false;
+            for (r, rule) in program.rules.iter().enumerate().rev() {
+                let scalars = rule.lexemes.iter().map(|&l| (costs.lexemes[l as usize], lexemes[l as usize]));
+                let arrays = rule.arrays.iter().map(|&a| (costs.array(program, a), self.array(program, a)));
+                let objects = rule.objects.iter().map(|&o| (costs.object(program, o), self.object(program, o)));
+                let now = cheapest(scalars.chain(arrays).chain(objects));
+                changed |= now != self.values[r];
+                self.values[r] = now;
+            }
+            if !changed {
+                return;
+            }
+        }
+        self.values.fill(UNBOUNDED);
+    }
+
+    fn find_members(&mut self, program: &Program) {
+        for (i, o) in program.objects.iter().enumerate() {
+            let of = |rule: u32| self.values[rule as usize];
+            self.objects[i].member = self.implied(i, o).saturating_add(self.most_member(o, of));
+        }
+    }
+
+    /// What one more key may need beside itself, at most.
+    fn implied(&self, shape: usize, o: &ObjectProgram) -> u32 {
+        if o.implied.is_none() {
+            return 0;
+        }
+        let keys = self.objects[shape].keys.iter().enumerate();
+        let member = |(i, &key): (usize, &u32)| {
+            Some(o.rules_of(i).map(|rule| self.values[rule.0 as usize]).max()?.saturating_add(key))
+        };
+        keys.filter_map(member).fold(0, u32::saturating_add)
+    }
+
+    fn find_opened(&mut self, program: &Program, opens: usize) {
+        // Without a bracket: a scalar that is anywhere, or a value that is awaited.
+        let scalar = |r: usize| program.rules[r].lexemes.iter().map(|&l| self.scalars[l as usize]);
+        let begun: Vec<u32> = (0..program.rules.len()).map(|r| scalar(r).fold(self.values[r], u32::max)).collect();
+        self.opened = begun.clone();
+        let mut changed = true;
+        for round in 0..=opens.min(MAX_OPENS) {
+            self.find_growth(program);
+            if round == opens || !changed {
+                break;
+            }
+            let next: Vec<u32> = (0..program.rules.len())
+                .map(|r| {
+                    let rule = &program.rules[r];
+                    let arrays = rule.arrays.iter().map(|&a| {
+                        let elements = self.elements[a as usize];
+                        self.array(program, a).saturating_add(elements)
+                    });
+                    let objects = rule.objects.iter().map(|&o| {
+                        let growth = self.objects[o as usize].growth;
+                        self.object(program, o).saturating_add(growth)
+                    });
+                    arrays.chain(objects).fold(begun[r], u32::max)
+                })
+                .collect();
+            changed = next != self.opened;
+            self.opened = next;
+        }
+    }
+
+    fn find_growth(&mut self, program: &Program) {
+        for (i, a) in program.arrays.iter().enumerate() {
+            let rules = a.prefix.iter().flatten().chain(&a.rest).map(|e| self.opened[e.rule.0 as usize]);
+            let most = rules.max().unwrap_or(0).saturating_add(1).saturating_add(self.gap);
+            self.elements[i] = match () {
+                () if a.contains.iter().any(|c| c.max.is_some()) => UNBOUNDED,
+                () if a.unique => self.unique[i].saturating_add(1 + self.gap),
+                () => most,
+            };
+        }
+        for (i, o) in program.objects.iter().enumerate() {
+            let member = self.most_member(o, |rule| self.opened[rule as usize]);
+            let growth = member.saturating_add(self.implied(i, o));
+            self.objects[i].growth = if o.witnesses == 0 { growth } else { UNBOUNDED };
+        }
+    }
+
+    /// The most costly member of a shape from anywhere inside its key on, with what its value costs.
+    fn most_member(&self, o: &ObjectProgram, value: impl Fn(u32) -> u32) -> u32 {
+        let around = AROUND_KEY + 2 * self.gap;
+        let named = o.spelled.iter().enumerate().filter_map(|(i, name)| {
+            let key = (name.len() as u32).saturating_mul(most_bytes(name)).saturating_add(BYTES_OF_ESCAPE);
+            Some(o.rules_of(i).map(|rule| value(rule.0)).max()?.saturating_add(key))
+        });
+        let others = o.others.iter().enumerate().map(|(i, class)| {
+            let key = class.keys.as_ref().map_or(0, |keys| keys.distance_bound().saturating_mul(BYTES_OF_BYTE));
+            let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| value(rule.0));
+            united.fold(value(class.rule.0), u32::max).saturating_add(key).saturating_add(BYTES_OF_ESCAPE)
+        });
+        named.chain(others).max().unwrap_or(0).saturating_add(around)
+    }
+
+    /// A whole array.
+    fn array(&self, program: &Program, shape: u32) -> u32 {
+        self.array_rest(&program.arrays[shape as usize], shape, 0, &[]).saturating_add(1 + self.gap)
+    }
+
+    /// What an array needs behind `len` elements with these counts, its bracket included.
+    fn array_rest(&self, a: &ArrayProgram, shape: u32, len: u64, counts: &[u32]) -> u32 {
+        let cheapest = |ways: &[crate::json::rules::Element], bits: u32| {
+            let fit = ways.iter().filter(|way| way.matches & bits == bits).map(|way| way.rule.0 as usize);
+            cheapest(fit.map(|rule| (self.bytes[rule], self.values[rule]))).saturating_add(1 + self.gap)
+        };
+        let prefix = a.prefix.len() as u64;
+        let mut total = 1 + self.gap;
+        let mut lacking = 0;
+        for (i, c) in a.contains.iter().enumerate() {
+            let missing = c.min.saturating_sub(counts.get(i).copied().unwrap_or(0).into());
+            if c.max.is_some() {
+                return UNBOUNDED;
+            }
+            if missing > 0 {
+                lacking += 1;
+                let missing = u32::try_from(missing).unwrap_or(UNBOUNDED);
+                total = total.saturating_add(cheapest(&a.rest, 1 << i).saturating_mul(missing));
+            }
+        }
+        // Elements that count come behind those with ways of their own, and there must be room for them.
+        let least = if lacking > 0 { a.min.max(prefix) } else { a.min };
+        if lacking > 0 && (a.max < u64::MAX || a.counting.is_some() || a.unique) {
+            return UNBOUNDED;
+        }
+        if a.unique {
+            let missing = u32::try_from(least.saturating_sub(len)).unwrap_or(UNBOUNDED);
+            return match missing {
+                0 => total,
+                _ => total
+                    .saturating_add(self.unique[shape as usize].saturating_add(1 + self.gap).saturating_mul(missing)),
+            };
+        }
+        for i in len..least.min(prefix) {
+            total = total.saturating_add(cheapest(a.ways(i), 0));
+        }
+        let more = least.saturating_sub(prefix.max(len));
+        if more > 0 {
+            let more = u32::try_from(more).unwrap_or(UNBOUNDED);
+            total = total.saturating_add(cheapest(&a.rest, 0).saturating_mul(more));
+        }
+        total
+    }
+
+    /// A whole object.
+    fn object(&self, program: &Program, shape: u32) -> u32 {
+        let o = &program.objects[shape as usize];
+        self.object_rest(o, shape, (&[], &o.required), 0, 0).saturating_add(1 + self.gap)
+    }
+
+    /// What an object needs behind `count` members, its brace included.
+    fn object_rest(
+        &self,
+        o: &ObjectProgram,
+        shape: u32,
+        (seen, need): (&[u64], &[u64]),
+        count: u64,
+        witnessed: u32,
+    ) -> u32 {
+        if o.witnesses & !witnessed != 0 {
+            return UNBOUNDED;
+        }
+        let keys = &self.objects[shape as usize].keys;
+        let (mut total, mut members) = (1 + self.gap, count);
+        // Whichever alternatives of a united shape a token leaves, one of them is completed.
+        let need = match &o.union {
+            Some(_) if count < o.min => return UNBOUNDED,
+            Some(union) => union.needed(),
+            None => need,
+        };
+        for (word, &need) in need.iter().enumerate() {
+            let mut left = need & !seen.get(word).copied().unwrap_or(0);
+            while left != 0 {
+                let i = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let value = o.rules_of(i).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
+                total = total.saturating_add(value).saturating_add(keys[i]);
+                members += 1;
+            }
+        }
+        if o.union.is_none() && members < o.min { UNBOUNDED } else { total }
+    }
+
+    /// What is left of the output when the value above `node` has ended, but for the frames below `node`, and by how
+    /// much a token can raise that.
+    pub fn of_frame(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
+        let mut most = TokenBound { cost: 0, growth: 0 };
+        let mut keep = |cost: u32, growth: u32| {
+            most = TokenBound { cost: most.cost.max(cost), growth: most.growth.max(growth) };
+        };
+        match node.kind {
+            FrameKind::Array => {
+                for item in &frames.arena.arrays[node.items()] {
+                    keep(self.array_item(frames, node, item), self.elements[item.shape as usize]);
+                }
+            }
+            FrameKind::Object => {
+                for item in &frames.arena.objects[node.items()] {
+                    keep(self.object_item(frames, node, item), self.objects[item.shape as usize].growth);
+                }
+            }
+            _ => {}
+        }
+        most
+    }
+
+    fn array_item(&self, frames: &JsonMachine, node: &Frame, item: &ArrayItem) -> u32 {
+        let shape = &frames.program.arrays[item.shape as usize];
+        let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
+        self.array_rest(shape, item.shape, node.count.into(), counts)
+    }
+
+    fn object_item(&self, frames: &JsonMachine, node: &Frame, item: &ObjectItem) -> u32 {
+        let shape = &frames.program.objects[item.shape as usize];
+        let names = (frames.bits(item.seen, shape.words), frames.bits(item.need, shape.words));
+        self.object_rest(shape, item.shape, names, node.count.into(), item.witnessed)
+    }
+
+    /// What is left of a member whose key is open, outside of escapes.
+    fn key(&self, frames: &JsonMachine, item: &ObjectItem) -> u32 {
+        let o = &frames.program.objects[item.shape as usize];
+        let all = self.objects[item.shape as usize].member;
+        let names = if item.name == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name) };
+        if o.implied.is_some() || names.len() > FEW_NAMES {
+            return all;
+        }
+        let around = AROUND_KEY + 2 * self.gap;
+        let allowed = frames.bits(item.allowed, o.words);
+        let named = names.iter().filter(|&&n| allowed[n as usize / 64] >> (n % 64) & 1 == 1).map(|&n| {
+            let rest = o.rest(item.name, n);
+            let value = o.rules_of(n as usize).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
+            value.saturating_add((rest.len() as u32).saturating_mul(bytes_of(rest))).saturating_add(around)
+        });
+        let others = o.others.iter().enumerate().filter(|_| item.others).map(|(i, class)| {
+            let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| rule);
+            let value = united.chain([&class.rule]).map(|rule| self.values[rule.0 as usize]).max();
+            match &class.keys {
+                None => value.unwrap_or(UNBOUNDED).saturating_add(DIGITS + around),
+                Some(_) => all,
+            }
+        });
+        named.chain(others).max().unwrap_or(all)
+    }
+
+    /// What is left of an element on top, if it is one that must differ from others.
+    fn unique_element_of(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
+        let array = frames.arena.nodes.get(node.parent as usize).filter(|n| n.kind == FrameKind::Array);
+        let shapes = array.map(|n| frames.arena.arrays[n.items()].iter().map(|item| item.shape as usize));
+        let is_unique = shapes.clone().is_some_and(|mut s| s.any(|s| frames.program.arrays[s].unique));
+        if node.trace == u32::MAX && !is_unique {
+            return None;
+        }
+        let is_scalar = matches!(node.kind, FrameKind::Scalar | FrameKind::Value);
+        let known = shapes.filter(|_| is_scalar && array.is_some_and(|n| n.trace == u32::MAX));
+        Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
+    }
+
+    /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None` where
+    /// no text is open, or where it must differ from others.
+    pub fn inside_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
+        if self.unique_element_of(frames, node).is_some() {
+            return None;
+        }
+        let bound = self.of_top(frames, node);
+        match (node.kind, node.phase) {
+            (FrameKind::Scalar, _) => {
+                let mut items = frames.arena.scalars[node.items()].iter();
+                let is_text = |l: u32| frames.program.lexemes[l as usize].kind() != LexemeKind::Raw;
+                items.all(|item| is_text(item.lexeme)).then_some(bound.growth)
+            }
+            (FrameKind::Object, Phase::Key) => {
+                let members = frames.arena.objects[node.items()].iter();
+                let member = members.map(|item| self.objects[item.shape as usize].member).max()?;
+                Some(member.saturating_add(self.of_frame(frames, node).cost).saturating_add(self.gap))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same of the node on top, with all that is open in it.
+    pub fn of_top(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
+        if let Some(element) = self.unique_element_of(frames, node) {
+            return TokenBound { cost: element, growth: 0 };
+        }
+        let mut bound = self.of_frame(frames, node);
+        let more = match (node.kind, node.phase) {
+            (FrameKind::Value, _) => {
+                let rules = || frames.arena.rules[node.items()].iter();
+                bound.growth = rules().map(|rule| self.opened[rule.0 as usize]).max().unwrap_or(0);
+                rules().map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED)
+            }
+            (FrameKind::Scalar, _) => {
+                let items = frames.arena.scalars[node.items()].iter();
+                let lexeme = |l: u32| (&frames.program.lexemes[l as usize], self.scalars[l as usize]);
+                let far = items.map(|item| {
+                    let (lexeme, farthest) = lexeme(item.lexeme);
+                    let most = lexeme.missing_bytes(node.count).unwrap_or(farthest);
+                    (lexeme.most_to_end(item.state, node.count).unwrap_or(most), most)
+                });
+                let rules = frames.program.constants.get(node.seen).map_or(&[][..], |set| set.rules());
+                let lexemes = rules.iter().flat_map(|rule| &frames.program.rules[rule.0 as usize].lexemes);
+                let set = lexemes.map(|&l| (lexeme(l).1, lexeme(l).1));
+                let most = far.chain(set).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+                let (here, anywhere) = most.unwrap_or((UNBOUNDED, UNBOUNDED));
+                bound.growth = anywhere;
+                here
+            }
+            (FrameKind::Object, Phase::Key) if node.sub == EscapeState::Plain => {
+                let items = frames.arena.objects[node.items()].iter();
+                items.map(|item| self.key(frames, item)).max().unwrap_or(UNBOUNDED)
+            }
+            (FrameKind::Object, Phase::Key | Phase::BeforeKey) => {
+                let items = frames.arena.objects[node.items()].iter();
+                items.map(|item| self.objects[item.shape as usize].member).max().unwrap_or(UNBOUNDED)
+            }
+            (FrameKind::Object, Phase::BeforeColon) => {
+                let items = frames.arena.objects[node.items()].iter();
+                let values = items.map(|item| self.values[item.child as usize]).max().unwrap_or(UNBOUNDED);
+                let opened = frames.arena.objects[node.items()].iter().map(|item| self.opened[item.child as usize]);
+                bound.growth = opened.fold(bound.growth, u32::max);
+                values.saturating_add(1 + self.gap)
+            }
+            _ => 0,
+        };
+        bound.cost = bound.cost.saturating_add(more).saturating_add(self.gap);
+        bound
+    }
+}
+
+/// The tokens of what takes the fewest bytes, the most where several do.
+fn cheapest(ways: impl Iterator<Item = (u64, u32)>) -> u32 {
+    let least = ways.fold((u64::MAX, UNBOUNDED), |best, way| match way.0.cmp(&best.0) {
+        Ordering::Less => way,
+        Ordering::Equal => (best.0, best.1.max(way.1)),
+        Ordering::Greater => best,
+    });
+    least.1
+}
+
+/// What an element takes that must differ from others, from anywhere inside it on. Known for strings of any text, which
+/// end in a number that no other has, and for texts of some greatest length, one of which is left.
+fn unique_element(program: &Program, a: &ArrayProgram) -> u32 {
+    if !a.unique {
+        return UNBOUNDED;
+    }
+    let rules = a.prefix.iter().flatten().chain(&a.rest).map(|way| &program.rules[way.rule.0 as usize]);
+    let of = |l: &u32| {
+        let l = &program.lexemes[*l as usize];
+        match (l.kind(), l.missing_bytes(0)) {
+            (LexemeKind::Text { max: INF, .. }, Some(missing)) => missing.saturating_add(DIGITS),
+            (kind, _) => {
+                let inside = if kind == LexemeKind::Raw { l.start() } else { l.next(l.start(), b'"') };
+                let longest = if inside > CLOSED { l.longest(inside) } else { UNBOUNDED };
+                longest.saturating_mul(BYTES_OF_BYTE).saturating_add(BYTES_OF_ESCAPE)
+            }
+        }
+    };
+    let each = rules.map(|rule| match rule.arrays.is_empty() && rule.objects.is_empty() {
+        true => rule.lexemes.iter().map(of).max().unwrap_or(UNBOUNDED),
+        false => UNBOUNDED,
+    });
+    if a.contains.is_empty() { each.max().unwrap_or(UNBOUNDED) } else { UNBOUNDED }
+}
+
+/// Bytes of whitespace that may have to follow anywhere.
+fn gap(program: &Program) -> u32 {
+    let all = program.gaps.iter().flat_map(|gap| &gap.accepting).all(|&accepting| accepting);
+    if all { 0 } else { program.gaps.iter().map(|gap| gap.accepting.len() as u32).max().unwrap_or(0) }
+}
+
+/// How many bytes a byte of a text takes at most, if it is written short.
+fn most_bytes(text: &str) -> u32 {
+    bytes_of(text.as_bytes())
+}
+
+fn bytes_of(text: &[u8]) -> u32 {
+    if text.iter().all(|&b| b >= 0x20 && b != b'"' && b != b'\\') { 1 } else { BYTES_OF_BYTE }
+}
+
+/// A key with its comma and colon.
+fn spell_key(name: &str, out: &mut Vec<u8>) {
+    out.clear();
+    out.push(b',');
+    if most_bytes(name) == 1 {
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend(super::writer::spelled(name));
+    }
+    out.push(b':');
+}
