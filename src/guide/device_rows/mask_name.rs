@@ -62,7 +62,7 @@ impl Guide {
             name.number(token.into());
             return Some(name);
         }
-        if self.budget.is_some() || self.is_full() || self.is_early() || self.stops.len() > MOST_STOPS {
+        if self.is_full() || !self.is_unconcerned() || self.is_early() || self.stops.len() > MOST_STOPS {
             return None;
         }
         let accepting = self.is_accepting();
