@@ -6,7 +6,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f 
 
 .PHONY: help all dev wheel release check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
-	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick asv soak criterion guard guard-update develop clean
+	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -114,7 +114,11 @@ $(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
 	touch $@
 
 test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (5 GB in .venv-torch)
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_docs_servers.py
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_docs_servers.py \
+		tests/python/test_triton_kernel.py tests/python/test_bitmask_ring.py tests/python/test_device_rows.py tests/python/test_device_tables.py
+
+bench-gpu: $(TORCH)/.interlock ## masks on a GPU, all figures in one run
+	$(TORCH)/bin/python benches/gpu_masks.py
 
 # llama-cpp-python, which is built from source.
 LLAMA := .venv-llama-cpp
