@@ -36,7 +36,7 @@ use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::completion::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
-use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::hash::SeededMap;
@@ -57,8 +57,6 @@ const FEW_TOKENS: u32 = 2_000;
 const MAX_WORK: usize = 2_000;
 const COMPLETION: usize = 2;
 const ALONE_TOKEN: usize = 8;
-/// Alternatives of a scalar's state for as much work as a step.
-const WIDTH_A_STEP: usize = 16;
 /// Bytes that are refused for as much work as a step.
 const REFUSED_A_STEP: usize = 16;
 /// Bytes that a completion writes for as much work as a step.
@@ -346,26 +344,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         if self.is_exhausted() {
             return (NOWHERE, ENDLESS);
         }
-        self.work += self.scalar_work(node, true);
         let before = self.rests.written();
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
         let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
         self.work += COMPLETION + self.rests.written().saturating_sub(before) / BYTES_A_STEP;
         (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
-    }
-
-    /// Work that the states of a scalar on top take to make, or to search for an end from.
-    fn scalar_work(&self, node: FrameId, to_end: bool) -> usize {
-        let n = &self.arena.nodes[node as usize];
-        if n.kind != FrameKind::Scalar {
-            return 0;
-        }
-        let of = |item: &ScalarItem| {
-            let lexeme = &self.program.lexemes[item.lexeme as usize];
-            let steps = if to_end { lexeme.least_bytes(item.state, n.count) as usize } else { 1 };
-            lexeme.width(item.state).saturating_mul(steps) / WIDTH_A_STEP
-        };
-        self.arena.scalars[n.items()].iter().map(of).sum()
     }
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
@@ -394,7 +377,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.truncate(&mark);
             return DEAD;
         }
-        self.work += 1 + self.scalar_work(to, false);
+        self.work += 1;
         let mut place = ConfigClass::at(to);
         if b" \t\n\r".contains(&byte) {
             place.price = self.price_before_blank(at, to);
