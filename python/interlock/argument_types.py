@@ -37,6 +37,10 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cancel?": (lambda v: v is None or isinstance(v, CancelToken), "an interlock.CancelToken or None"),
     "function": (callable, "a function"),
     "output": (_is_output, "bytes, a str or a sequence of token ids"),
+    "special tokens?": (
+        lambda v: v is None or (hasattr(v, "__iter__") and not isinstance(v, str | bytes)),
+        "an iterable of ids and texts of special tokens, or None",
+    ),
     "texts": (_is_texts, "bytes, a str or an iterable of texts and token ids"),
 }
 

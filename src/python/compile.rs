@@ -15,7 +15,7 @@ use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::runtime::registry;
 use crate::python::vocabulary::PyVocabulary;
 use crate::regex::RegexOptions;
-use crate::schema::SchemaOptions;
+use crate::schema::{SchemaOptions, Whitespace};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
@@ -45,7 +45,10 @@ pub(crate) fn compile(
         compiled.put(source, limits, &index);
         Ok(index)
     });
-    registry::compiled(core, outcome.is_ok());
+    // Cancelling refuses nothing.
+    if outcome.is_ok() || !cancel.is_some_and(|token| token.get().is_cancelled()) {
+        registry::compiled(core, outcome.is_ok());
+    }
     outcome
 }
 
@@ -62,13 +65,26 @@ impl SchemaNames<'_> {
     /// What they stand for.
     pub(crate) fn options(&self, py: Python<'_>, documents: Option<&Bound<'_, PyAny>>) -> PyResult<SchemaOptions> {
         Ok(SchemaOptions {
-            whitespace: pickle_recipe::whitespace(self.whitespace),
+            whitespace: whitespace(py, self.whitespace)?,
             property_order: choose(py, "property_order", self.property_order, &pickle_recipe::ORDERS)?,
             on_unsupported: choose(py, "on_unsupported", self.on_unsupported, &pickle_recipe::ON_UNSUPPORTED)?,
             formats: choose(py, "formats", self.formats, &pickle_recipe::FORMATS)?,
             documents: source::documents(documents)?,
             spelling: self.spelling.map(|name| choose(py, "spelling", name, &pickle_recipe::SPELLINGS)).transpose()?,
         })
+    }
+}
+
+/// What `whitespace` stands for. A word that is none of its names is a mistake: as a pattern it would be no whitespace.
+fn whitespace(py: Python<'_>, given: &str) -> PyResult<Whitespace> {
+    match pickle_recipe::whitespace(given) {
+        Whitespace::Pattern(word) if !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphabetic()) => {
+            let message = format!(
+                "whitespace must be \"flexible\", \"compact\", \"spaced\" or a pattern of whitespace, not {word:?}"
+            );
+            Err(of_kind(py, ErrorKind::Argument, message))
+        }
+        known => Ok(known),
     }
 }
 

@@ -68,11 +68,13 @@ TOOLS = {
     "parallel": True,
     "reasoning": "none",
     "reasoning_is_open": None,
+    "max_reasoning_tokens": None,
     "strict": None,
     "min_calls": 0,
     "max_calls": None,
     "unique": False,
 }
+TAG = {"tag": {"type": "any_text"}, "allowed_tokens": None}
 
 
 def guide():
@@ -97,9 +99,13 @@ CALLS = [
     (Index, "from_json_schema", {**SCHEMA, "vocabulary": V}),
     (Index, "from_choices", {"choices": ["a"], "vocabulary": V, **SOURCE}),
     (Index, "from_grammar", {**GRAMMAR, "vocabulary": V}),
-    (Index, "from_structural_tag", {"tag": {"type": "any_text"}, "vocabulary": V, "closed": False, **SOURCE}),
+    (
+        Index,
+        "from_structural_tag",
+        {"tag": {"type": "any_text"}, "vocabulary": V, "closed": False, "allowed_tokens": None, **SOURCE},
+    ),
     (Index, "from_tools", {**TOOLS, "vocabulary": V, "closed": False, **SOURCE}),
-    (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, **SOURCE}),
+    (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "allowed_tokens": None, **SOURCE}),
     (Index, "from_type", {"output_type": int, "vocabulary": V}),
     (Index, "load", {"path": "x.ilk", "vocabulary": V}),
     (INDEX, "guide", dict.fromkeys(["max_tokens", "stop_token_ids", "context_ids"]) | {"min_tokens": 0}),

@@ -41,7 +41,11 @@ def test_files_exist(page: Path) -> None:
     folders = "src|tests|benches|docs|examples|fuzz|python"
     named = [name for name in re.findall(rf"`((?:{folders})/[\w./-]+)`", text) if "/NAME." not in name]
     missing = [name for name in named if not (ROOT / name).exists() and not (ROOT / "src" / name).exists()]
-    files = [path.as_posix() for folder in ("src", "tests", "examples") for path in (ROOT / folder).rglob("*.rs")]
+    files = [
+        path.as_posix()
+        for folder in ("src", "tests", "examples", "benches/rust/src")
+        for path in (ROOT / folder).rglob("*.rs")
+    ]
     short = re.findall(r"`([\w/]+\.rs)`", text)
     missing += [name for name in short if "NAME." not in name and not any(path.endswith("/" + name) for path in files)]
     links = [link for link in re.findall(r"\]\(([^)#:]+)\)", text) if not (page.parent / link).exists()]

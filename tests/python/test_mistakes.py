@@ -94,7 +94,7 @@ SCHEMAS = [
     ("S(pathlib.Path('x.json'))", TypeError, "schema must be .. path.read_text()"),
     ("S({'a': object()})", Schema, "cannot be written as JSON .. object"),
     ("S({'minimum': float('nan')})", Schema, "cannot be written as JSON .. float"),
-    ("S({}, whitespace='pretty')", Unsupported, "whitespace .. space, tab, line feed, carriage return"),
+    ("S({}, whitespace='pretty')", Argument, 'whitespace .. "flexible", "compact", "spaced" .. pretty'),
     ("S({}, property_order='declared')", Argument, 'property_order .. "schema", "any" .. declared'),
     ("S({}, on_unsupported='ignore')", Argument, 'on_unsupported .. "error", "warn" .. ignore'),
     ("S({}, formats='check')", Argument, 'formats .. "assert", "annotate" .. check'),

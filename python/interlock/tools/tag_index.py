@@ -20,6 +20,7 @@ from interlock._core import (
     check_json_schema,
 )
 from interlock.grammar_syntax import syntax_of
+from interlock.argument_types import require
 from interlock.tools import spec
 from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.errors import StructuralTagError
@@ -50,6 +51,7 @@ def index_of_structural_tag(
     servers write delimiters as texts, whatever they are in the vocabulary. ``json`` says how JSON is written where the
     tag does not.
     """
+    require(allowed_tokens=(allowed_tokens, "special tokens?"))
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     if special_delimiters:
         named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
@@ -176,6 +178,7 @@ def index_of_response_format(
     **options: Any,
 ) -> Index:
     """See ``Index.from_response_format``."""
+    require(allowed_tokens=(allowed_tokens, "special tokens?"))
     source = response_format(value)
     work = {"limits": limits, "cancel": cancel}
     if source.kind == "structural_tag":

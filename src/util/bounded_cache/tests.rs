@@ -65,8 +65,8 @@ fn what_was_full_leaves_by_and_by() {
 #[test]
 fn what_fits_nowhere_empties_nothing() {
     let store = Small::default();
-    store.keep(b"a"[..].into(), Arc::new(1), 1_000);
-    store.keep(b"b"[..].into(), Arc::new(2), 1_001);
+    store.keep(b"a"[..].into(), Arc::new(1), MOST);
+    store.keep(b"b"[..].into(), Arc::new(2), MOST + 1);
     assert!(store.get(&b"a"[..]).is_some());
     assert!(store.get(&b"b"[..]).is_none());
 }
