@@ -517,6 +517,25 @@ def test_grammars(folder):
     assert machine(folder, "compile", "sums.lark", "-t", "bytes", "-o", "sums.ilk")
 
 
+def test_structural_tags(folder):
+    """A file whose type says so, and the prefix ``tag:``."""
+    called = {"type": "json_schema", "json_schema": {"type": "object", "properties": {"a": {"const": 1}}}}
+    parts = [{"type": "const_string", "value": "<call>"}, called, {"type": "const_string", "value": "</call>"}]
+    tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": parts}}
+    (folder / "tag.json").write_text(json.dumps(tag))
+    for word in ("tag.json", "tag:@tag.json", "tag:" + json.dumps(tag)):
+        assert run(folder, "check", word, "--text", '<call>{"a":1}</call>').stdout.startswith("accepted: 20 tokens")
+    assert "does not fit" in run(folder, "check", "tag.json", "--text", '<call>{"a":2}</call>', code=1).stdout
+    facts = machine(folder, "inspect", "tag.json")
+    assert (facts["kind"], facts["start"]["forced"]) == ("structural_tag", "<call>{")
+    drawn = machine(folder, "sample", "tag.json", "-n", "3")
+    assert drawn["not_confirmed"] == 0 and all(sample["ended"] for sample in drawn["samples"])
+    wrong = run(folder, "check", 'tag:{"type":"structural_tag","format":{"type":"nope"}}', "--text", "a", code=3)
+    assert "StructuralTagError" in wrong.stderr and "/format" in wrong.stderr
+    assert "not JSON" in run(folder, "check", "tag:{", "--text", "a", code=4).stderr
+    assert "cannot be drawn" in run(folder, "draw", "tag.json", "--out", "tag.html", code=2).stderr
+
+
 def test_what_grammars_name(folder):
     """Nothing is opened but what the arguments name."""
     (folder / "main.lark").write_text('start: "<" word @tail\n%import .words.word\n')

@@ -51,6 +51,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError(
             "--form structure: only a schema or a grammar has a structure; leave it out, or take jumps or states"
         )
+    if source.kind == "structural_tag":
+        raise exits.UsageError("a structural tag cannot be drawn; trace shows a text under it, token by token")
     if source.kind == "grammar" and args.form not in (None, "structure"):
         raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
     drawn: interlock.Index | Grammar | None = _grammar(source) if source.kind == "grammar" else None

@@ -76,7 +76,8 @@ def code_of(error: BaseException) -> int:
         return TERMINATED
     if isinstance(error, (UsageError, interlock.ArgumentError)):
         return USAGE
-    if isinstance(error, SOURCE_ERRORS):
+    # Its class is in a part of the package that few commands import.
+    if isinstance(error, SOURCE_ERRORS) or type(error).__name__ == "StructuralTagError":
         return SOURCE
     if isinstance(error, interlock.InternalError):
         return BUG

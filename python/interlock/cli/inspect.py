@@ -41,7 +41,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     unknown = sources.remarks(source, index, output)
     slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
     count = _language_size(source, vocabulary)
-    shortest = None if source.kind == "grammar" else index.shortest_member()
+    shortest = None if index.kind == "grammar" else index.shortest_member()
     more = f" and {len(shortest) - SHOWN} bytes more" if shortest is not None and len(shortest) > SHOWN else ""
     machine = {
         "kind": source.kind,
@@ -63,6 +63,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     }
     why = "recursion, or too many states"
     written: list[tuple[str, str]] = []
+    if source.kind == "structural_tag":
+        why = "a structural tag has no finite automaton"
     if source.kind == "grammar":
         from interlock.drawing.grammar_outline import outline
 

@@ -34,6 +34,8 @@ def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
         return Located("", 0, 0, "give at least one choice", found=False) if not source.text else None
     if source.kind == "regex":
         return _in_pattern(error, source.text, source.options)
+    if source.kind == "structural_tag":
+        return None  # The message has the JSON Pointer.
     if source.kind == "grammar":
         return _in_grammar(error, source.text)
     text = source.text.decode("utf-8", "replace") if isinstance(source.text, bytes) else source.text

@@ -11,6 +11,7 @@ A source is one word: a file, or text with a prefix that says what it is.
 ``pattern:TEXT``        a pattern; ``pattern:@FILE``
 ``choices:yes,no``      choices; a JSON array where they contain commas; ``choices:@FILE``
 ``grammar:TEXT``        a grammar, its notation told by the text or by ``--syntax``; ``grammar:@FILE``
+``tag:TEXT``            a structural tag; ``tag:@FILE``, or a ``.json`` file that says so by its ``type``
 ======================  ==============================================================
 """
 
@@ -33,7 +34,8 @@ from interlock.grammar_syntax import syntax_of
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one choice a line, .lark, .gbnf, .ebnf a grammar), or text: "
-    "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...'; schema:@FILE for a file of another name"
+    "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...', tag:'{...}' (a structural tag); "
+    "schema:@FILE for a file of another name"
 )
 SUFFIXES = {
     ".json": "schema",
@@ -45,7 +47,13 @@ SUFFIXES = {
     ".gbnf": "grammar",
     ".ebnf": "grammar",
 }
-KINDS = {"schema": "json_schema", "pattern": "regex", "choices": "choices", "grammar": "grammar"}
+KINDS = {
+    "schema": "json_schema",
+    "pattern": "regex",
+    "choices": "choices",
+    "grammar": "grammar",
+    "tag": "structural_tag",
+}
 """What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
 
 WHITESPACE = ("flexible", "compact", "spaced")
@@ -54,8 +62,8 @@ WHITESPACE = ("flexible", "compact", "spaced")
 
 @dataclass(frozen=True)
 class Source:
-    """A source that was read: its kind (``regex``, ``json_schema``, ``choices`` or ``grammar``), its text or list, its
-    options.
+    """A source that was read: its kind (``regex``, ``json_schema``, ``choices``, ``grammar`` or ``structural_tag``),
+    its text or list, its options.
     """
 
     kind: str
@@ -84,6 +92,8 @@ class Source:
             return interlock.Index.from_choices(self.text, vocabulary, **options)
         if self.kind == "grammar":
             return interlock.Index.from_grammar(self.text, vocabulary, **options)
+        if self.kind == "structural_tag":
+            return interlock.Index.from_structural_tag(self.text, vocabulary, **options)
         return interlock.Index.from_json_schema(self.text, vocabulary, **options)
 
     def with_text(self, text: Any) -> Source:
@@ -222,12 +232,24 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     """The source with this content; ``kind`` is the prefix of a word."""
     notes: tuple[str, ...] = ()
     text = _text(kind, data, from_file, args)
+    if kind == "schema" and _is_tag(text):
+        kind = "tag"
+        text = _text(kind, data, from_file, args)
     if kind == "schema" and not args.schema_key and getattr(args, "unwrap", True):
         text, notes = _unwrapped(text)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
         options["syntax"] = options.get("syntax") or _syntax(name, text)
     return Source(KINDS[kind], text, options, name, notes)
+
+
+def _is_tag(text: Any) -> bool:
+    """Whether a JSON text is a structural tag."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("type") == "structural_tag"
 
 
 def _syntax(name: str, text: str) -> str:
@@ -248,8 +270,8 @@ def _what_is(word: str, prefix: str) -> str:
     elif "\n" in word or "::=" in word:
         return "this looks like a grammar: write grammar: in front of it, or the name of a file"
     return (
-        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word} or "
-        f"grammar:@{word} for a file, or schema:, pattern:, choices: or grammar: and the text itself"
+        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word}, "
+        f"grammar:@{word} or tag:@{word} for a file, or the prefix and the text itself"
     )
 
 
@@ -268,6 +290,11 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     if kind == "schema":
         return extract(data, args.schema_key) if args.schema_key else data
     text = data.decode("utf-8")
+    if kind == "tag":
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"the structural tag is not JSON: {error or 'nested too deeply'}") from None
     if kind == "grammar":
         return text
     if kind == "pattern":

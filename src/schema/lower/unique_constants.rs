@@ -70,7 +70,9 @@ impl LoweringContext<'_, '_> {
             }
             known.push(constant);
         }
-        let all = facts.max.is_some_and(|max| max == known.len() as u64);
+        // What may not follow the last of them bounds their number, too.
+        let ends = facts.max == Some(known.len() as u64) || self.element_base(facts, known.len()).is_none();
+        let all = known.len() as u64 == facts.min && ends;
         if all { ConstantElements::Differ } else { ConstantElements::Open }
     }
 

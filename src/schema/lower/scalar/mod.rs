@@ -159,9 +159,11 @@ impl LoweringContext<'_, '_> {
                 continue;
             }
             let s = Rc::new(self.scalars_here(id)?);
-            if let Some(slot) = self.scalars.get_mut(id as usize) {
-                *slot = Some(s);
+            // Values that may be there twice are nodes of their own, added when they are asked for.
+            if self.scalars.len() <= id as usize {
+                self.scalars.resize(id as usize + 1, None);
             }
+            self.scalars[id as usize] = Some(s);
         }
         Ok(self.scalars.get(node as usize).and_then(|s| s.clone()).unwrap_or_default())
     }
