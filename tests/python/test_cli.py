@@ -517,6 +517,14 @@ def test_grammars(folder):
     assert machine(folder, "compile", "sums.lark", "-t", "bytes", "-o", "sums.ilk")
 
 
+def test_numbers_that_say_nothing_are_refused(folder):
+    for arguments in (["sample", "order.json", "-n", "-3"], ["bench", "order.json", "--walks", "0"]):
+        assert "must be at least 1" in run(folder, *arguments, code=2).stderr
+    assert "must be a whole number" in run(folder, "sample", "order.json", "-n", "x", code=2).stderr
+    (folder / "empty").mkdir()
+    assert "is it the folder of a store?" in run(folder, "verify", "empty").stderr
+
+
 def test_structural_tags(folder):
     """A file whose type says so, and the prefix ``tag:``."""
     called = {"type": "json_schema", "json_schema": {"type": "object", "properties": {"a": {"const": 1}}}}

@@ -21,6 +21,7 @@ from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, decimal, table
 from interlock.cli.style import Line
 from interlock.cli.walk import random_walk
+from interlock.cli.numbers import at_least
 
 T = TypeVar("T")
 SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))
@@ -30,8 +31,10 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     vocabularies.add_arguments(parser)
-    parser.add_argument("--walks", type=int, default=20, metavar="N", help="random outputs (default: 20)")
-    parser.add_argument("--repeat", type=int, default=20, metavar="N", help="compiles after the first (default: 20)")
+    parser.add_argument("--walks", type=at_least(1), default=20, metavar="N", help="random outputs (default: 20)")
+    parser.add_argument(
+        "--repeat", type=at_least(1), default=20, metavar="N", help="compiles after the first (default: 20)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S")
 
 

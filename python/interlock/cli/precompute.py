@@ -29,6 +29,7 @@ from interlock.cli.output import Output, Progress, clock, facts
 from interlock.cli.pool import Pool
 from interlock.cli.summary import Summary
 from interlock.cli.worker import Item, Task
+from interlock.cli.numbers import at_least
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")
 """Files of a store, which may lie in the folder of the sources."""
@@ -60,7 +61,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shard", metavar="I/N", default="1/1", help="only every Nth source, from the Ith on; 1/N to N/N"
     )
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="processes (default: one for each core)")
+    parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="processes (default: one for each core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
     parser.add_argument("--take-all", action="store_true", help="take JSON that looks like no schema as a schema, too")

@@ -24,6 +24,7 @@ from interlock._recipe import Recipe
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, text_of
 from interlock.cli.walk import Speller, random_walk
+from interlock.cli.numbers import at_least
 from interlock.plausible import example
 
 
@@ -31,14 +32,22 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     vocabularies.add_arguments(parser)
-    parser.add_argument("-n", "--count", type=int, default=1, metavar="N", help="how many (default: 1)")
+    parser.add_argument("-n", "--count", type=at_least(1), default=1, metavar="N", help="how many (default: 1)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same (default: 0)")
     parser.add_argument("--wild", action="store_true", help="token by token, whatever the masks allow")
     parser.add_argument(
-        "--length", type=int, default=40, metavar="N", help="of wild ones: tokens before the walk looks for the end"
+        "--length",
+        type=at_least(0),
+        default=40,
+        metavar="N",
+        help="of wild ones: tokens before the walk looks for the end",
     )
     parser.add_argument(
-        "--most", type=int, default=2000, metavar="N", help="of wild ones: tokens after which a walk is given up"
+        "--most",
+        type=at_least(0),
+        default=2000,
+        metavar="N",
+        help="of wild ones: tokens after which a walk is given up",
     )
 
 

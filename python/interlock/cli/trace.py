@@ -23,6 +23,7 @@ from interlock.cli.check import tokens_of
 from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, Line
 from interlock.cli.walk import Speller
+from interlock.cli.numbers import at_least
 from interlock.drawing.trace import Trace, trace
 from interlock.drawing.trace_page import trace_page
 
@@ -34,7 +35,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", help="the output itself")
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument("--logprobs", metavar="FILE", help="a chat-completions response with logprobs")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="the budget of the output")
+    parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="the budget of the output")
     parser.add_argument("-o", "--out", metavar="FILE", default="trace.html", help="the page (default: trace.html)")
     vocabularies.add_arguments(parser)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import interlock
 from interlock.cli import exits
 from interlock.cli.output import Output, facts, size
-from interlock.cli.style import BAD, Line
+from interlock.cli.style import BAD, NOTE, Line
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -33,5 +33,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     total = sum(entry.bytes for entry in entries)
     machine = {"store": args.store, "packs": len(entries), "bytes": total, "problems": problems}
     people = facts([("packs", str(len(entries))), ("size", size(total)), ("problems", str(len(problems)))])
+    if not entries:
+        output.remark(Line(("note: ", NOTE), f"{args.store} holds no packs; is it the folder of a store?"))
     output.result(machine, people + [Line((f"  {problem}", BAD)) for problem in problems])
     return exits.NO if problems else exits.OK
