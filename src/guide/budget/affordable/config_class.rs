@@ -48,7 +48,7 @@ pub(super) struct ConfigClass {
     pub below: FrameId,
     /// Keys that are not completed like the one that stands for all: what was read of them here.
     pub except: Box<[Box<[u8]>]>,
-    /// Tokens that complete the output, [`ENDLESS`] where none are known; `None` if that was not asked.
+    /// Tokens that complete the output, `ENDLESS` where none are known; `None` if that was not asked.
     pub price: Option<u32>,
     /// So many tokens complete it at most, by the bounds of its frames; `None` if that was not asked.
     pub bound: Option<u32>,
