@@ -270,7 +270,7 @@ def test_the_servers_whitespace(made, arguments, whitespace):
 
 
 def test_a_whitespace_that_is_none_ends_the_start(made):
-    with pytest.raises(interlock.UnsupportedError, match="whitespace"):
+    with pytest.raises(interlock.ArgumentError, match="whitespace"):
         made(constrained_json_whitespace_pattern="x")
 
 
