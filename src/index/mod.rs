@@ -28,8 +28,8 @@ use crate::mask::grammar::GrammarEngine;
 use crate::mask::json::cache::masks::MaskCache;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::token_bounds::TokenBounds;
 use crate::pushdown::json::program::Program;
 use crate::schema::ReportRow;
 use crate::vocab::Vocabulary;
@@ -57,7 +57,7 @@ pub(crate) struct IndexCore {
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<MinCosts>,
     /// In how many tokens, made for the first budget.
-    pub bounds: OnceLock<TokenBounds>,
+    pub bounds: OnceLock<CompletionBounds>,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
     pub members: member_values::MemberValues,

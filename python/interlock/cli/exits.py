@@ -37,14 +37,18 @@ PIPE = 141
 TERMINATED = 143
 """The process was asked to end (SIGTERM)."""
 
-SOURCE_ERRORS = (
-    interlock.PatternError,
-    interlock.SchemaError,
-    interlock.GrammarError,
-    interlock.UnsupportedError,
-    interlock.UnsatisfiableError,
-    interlock.LimitError,
+SOURCE_ERRORS = frozenset(
+    {
+        "PatternError",
+        "SchemaError",
+        "GrammarError",
+        "StructuralTagError",
+        "UnsupportedError",
+        "UnsatisfiableError",
+        "LimitError",
+    }
 )
+"""The names of the classes of errors of a source. Some are in parts of the package that few commands import."""
 
 
 class UsageError(Exception):
@@ -76,8 +80,7 @@ def code_of(error: BaseException) -> int:
         return TERMINATED
     if isinstance(error, (UsageError, interlock.ArgumentError)):
         return USAGE
-    # Its class is in a part of the package that few commands import.
-    if isinstance(error, SOURCE_ERRORS) or type(error).__name__ == "StructuralTagError":
+    if type(error).__name__ in SOURCE_ERRORS:
         return SOURCE
     if isinstance(error, interlock.InternalError):
         return BUG

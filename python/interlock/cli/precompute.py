@@ -184,7 +184,7 @@ def earlier(report: Path) -> dict[str, dict[str, Any]]:
 def _stays_refused(row: dict[str, Any]) -> bool:
     """Whether trying again is in vain: the source itself was refused, by this version, as the key says."""
     error = row.get("error")
-    return isinstance(error, dict) and error.get("type") in {kind.__name__ for kind in exits.SOURCE_ERRORS}
+    return isinstance(error, dict) and error.get("type") in exits.SOURCE_ERRORS
 
 
 def _full(row: dict[str, Any], old: dict[str, dict[str, Any]]) -> dict[str, Any]:

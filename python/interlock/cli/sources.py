@@ -232,24 +232,24 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     """The source with this content; ``kind`` is the prefix of a word."""
     notes: tuple[str, ...] = ()
     text = _text(kind, data, from_file, args)
-    if kind == "schema" and _is_tag(text):
-        kind = "tag"
-        text = _text(kind, data, from_file, args)
-    if kind == "schema" and not args.schema_key and getattr(args, "unwrap", True):
-        text, notes = _unwrapped(text)
+    if kind == "schema":
+        parsed = _parsed(text)
+        if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
+            kind, text = "tag", parsed
+        elif not args.schema_key and getattr(args, "unwrap", True):
+            text, notes = _unwrapped(text, parsed)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
         options["syntax"] = options.get("syntax") or _syntax(name, text)
     return Source(KINDS[kind], text, options, name, notes)
 
 
-def _is_tag(text: Any) -> bool:
-    """Whether a JSON text is a structural tag."""
+def _parsed(text: Any) -> Any:
+    """The value of a JSON text; ``None`` if it is not JSON, which the engine says with its place."""
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and found.get("type") == "structural_tag"
+        return None
 
 
 def _syntax(name: str, text: str) -> str:
@@ -275,11 +275,11 @@ def _what_is(word: str, prefix: str) -> str:
     )
 
 
-def _unwrapped(text: bytes) -> tuple[Any, tuple[str, ...]]:
+def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:
     """The schema in an API's envelope, and what was found; the text itself where it is none."""
     try:
-        found = schema_hints.envelope(json.loads(text))
-    except (ValueError, RecursionError):
+        found = schema_hints.envelope(parsed)
+    except RecursionError:
         return text, ()
     if found is None:
         return text, ()

@@ -78,19 +78,19 @@ def structural_tag(
 def tag_of_request(
     tools: Any,
     *,
-    format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat = "auto",
-    tokenizer: Any = None,
-    tool_choice: Any = "auto",
-    parallel: bool = True,
-    reasoning: Literal["none", "optional", "required"] = "none",
-    reasoning_is_open: bool | None = None,
-    max_reasoning_tokens: int | None = None,
-    strict: bool | None = None,
-    min_calls: int = 0,
-    max_calls: int | None = None,
-    unique: bool = False,
+    format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat,
+    tokenizer: Any,
+    tool_choice: Any,
+    parallel: bool,
+    reasoning: Literal["none", "optional", "required"],
+    reasoning_is_open: bool | None,
+    max_reasoning_tokens: int | None,
+    strict: bool | None,
+    min_calls: int,
+    max_calls: int | None,
+    unique: bool,
 ) -> nodes.StructuralTag:
-    """The structural tag of a request as objects; see ``structural_tag``."""
+    """The structural tag of a request as objects; see ``structural_tag``, which has the defaults."""
     if reasoning not in ("none", "optional", "required"):
         raise StructuralTagError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
     for name, value in (("parallel", parallel), ("unique", unique)):

@@ -13,7 +13,7 @@ use crate::guide::budget::grammar_positions::GrammarPositions;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED_NEAR, STEP};
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
-use crate::pushdown::completion::token_bounds::MAX_OPENS;
+use crate::pushdown::completion::completion_bounds::MAX_OPENS;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::machine::{Branches, GrammarMachine};
 use crate::pushdown::grammar::parse_stack::{Branch, PositionId};

@@ -39,9 +39,9 @@ use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::StateId;
 use crate::lexeme::shortest_end::shortest_end;
+use crate::pushdown::completion::completion_bounds::MAX_OPENS;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::completion::token_bounds::MAX_OPENS;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 

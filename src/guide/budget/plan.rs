@@ -1,8 +1,8 @@
 //! The state of a token budget: what is left, and the plan that completes the output within it.
 
 use crate::guide::CompletionGraph;
+use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
@@ -32,9 +32,9 @@ pub(crate) struct Budget {
     /// One for each position so far, the start and the present one included.
     pub(in crate::guide) reserves: Vec<Reserve>,
     /// Bounds of frames and all below them, as far as they were asked for: nodes that lie above each other, ascending.
-    pub(super) known: Vec<(FrameId, TokenBound)>,
+    pub(super) known: Vec<(FrameId, CompletionBound)>,
     /// The bound of the present position.
-    pub(super) here: Option<TokenBound>,
+    pub(super) here: Option<CompletionBound>,
 }
 
 /// Where a guide stands in a document, and what is known of the rests.
@@ -45,12 +45,12 @@ pub(crate) struct BudgetedDocument<'a> {
     pub(super) top: FrameId,
     pub(super) rests: &'a mut CompletionGraph,
     /// Bounds of frames, where they hold for the guide.
-    pub(super) bounds: Option<&'a TokenBounds>,
+    pub(super) bounds: Option<&'a CompletionBounds>,
 }
 
 impl Budget {
     /// The bound of `node`, with a value above it that has ended, and all below it.
-    pub(super) fn below(&mut self, bounds: &TokenBounds, frames: &JsonMachine, node: FrameId) -> TokenBound {
+    pub(super) fn below(&mut self, bounds: &CompletionBounds, frames: &JsonMachine, node: FrameId) -> CompletionBound {
         let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
         let mut at = node;
         let mut bound = loop {
@@ -59,7 +59,7 @@ impl Budget {
                 self.known.pop();
             }
             match self.known.last() {
-                _ if at == NONE => break TokenBound::default(),
+                _ if at == NONE => break CompletionBound::default(),
                 Some(&(known, bound)) if known == at => break bound,
                 _ => chain.push(at),
             }
@@ -81,7 +81,7 @@ impl Budget {
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
         let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.len() * 4 } else { 0 });
         self.reserves.capacity() * size_of::<Reserve>()
-            + self.known.capacity() * size_of::<(FrameId, TokenBound)>()
+            + self.known.capacity() * size_of::<(FrameId, CompletionBound)>()
             + self.reserves.iter().map(plan).sum::<usize>()
     }
 

@@ -8,22 +8,22 @@ use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::Budget;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
+use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::token_bounds::{TokenBound, TokenBounds};
 use crate::pushdown::json::machine::JsonMachine;
 
 impl Guide {
     /// By how many tokens the output is completed from here at most, and by how many a token can raise that.
-    pub(super) fn bound_here(&mut self) -> TokenBound {
-        let Some(mut budget) = self.budget.take() else { return TokenBound::NONE };
+    pub(super) fn bound_here(&mut self) -> CompletionBound {
+        let Some(mut budget) = self.budget.take() else { return CompletionBound::NONE };
         let bound = self.bound_by(&mut budget);
         self.budget = Some(budget);
         bound
     }
 
-    pub(super) fn bound_by(&mut self, budget: &mut Budget) -> TokenBound {
+    pub(super) fn bound_by(&mut self, budget: &mut Budget) -> CompletionBound {
         if !budget.is_bounded {
-            return TokenBound::NONE;
+            return CompletionBound::NONE;
         }
         if let Some(known) = budget.here {
             return known;
@@ -31,7 +31,7 @@ impl Guide {
         let inner = &*self.index.0;
         let bound = match (&inner.engine, &mut self.position) {
             (IndexEngine::Pattern(l), Position::Pattern(_)) => {
-                TokenBound { cost: l.lexeme.distance_bound(), growth: 0 }
+                CompletionBound { cost: l.lexeme.distance_bound(), growth: 0 }
             }
             (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
                 let bounds = inner.bounds.get_or_init(|| {
@@ -39,13 +39,13 @@ impl Guide {
                     let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
                     let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
                     let costs = inner.costs.get_or_init(|| MinCosts::of(program));
-                    TokenBounds::of(program, costs, opens, count)
+                    CompletionBounds::of(program, costs, opens, count)
                 });
                 let frames = JsonMachine { program, arena };
                 let node = frames.arena.nodes[*top as usize];
                 bounds.of_top(&frames, &node).with(budget.below(bounds, &frames, node.parent))
             }
-            _ => TokenBound::NONE,
+            _ => CompletionBound::NONE,
         };
         budget.here = Some(bound);
         bound

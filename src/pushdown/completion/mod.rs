@@ -2,10 +2,12 @@
 //!
 //! [`shortest`] writes short ones, by the costs of [`min_cost`] and `remaining_cost`. [`sample`] writes what a model
 //! may write, so that masks can be made before it does. Both write with a `writer`, which steps every byte.
+//! [`completion_bounds`] says without writing by how many tokens a configuration is completed at most.
 
+pub mod completion_bounds;
+mod frame_bounds;
 pub mod min_cost;
 pub(crate) mod remaining_cost;
 pub mod sample;
 pub mod shortest;
-pub mod token_bounds;
 pub(crate) mod writer;

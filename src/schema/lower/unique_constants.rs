@@ -147,9 +147,12 @@ impl LoweringContext<'_, '_> {
     }
 
     /// All values that a schema accepts, each by itself, and maybe more than those.
-    fn few_values(&self, node: SchemaNodeId) -> Option<Vec<EnumValues>> {
-        let node = self.nodes.get(node);
+    fn few_values(&self, id: SchemaNodeId) -> Option<Vec<EnumValues>> {
         let scalar = |s: Scalar| EnumValues { scalars: vec![s], composites: Vec::new() };
+        if let Some(scalars) = self.constants(id) {
+            return (scalars.len() <= MAX_VALUES).then(|| scalars.iter().cloned().map(scalar).collect());
+        }
+        let node = self.nodes.get(id);
         if let Some(values) = node.values.first() {
             if values.scalars.len() + values.composites.len() > MAX_VALUES {
                 return None;

@@ -32,9 +32,9 @@ use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::search::SearchSteps;
 use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
+use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
-use crate::pushdown::completion::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
@@ -71,7 +71,7 @@ pub(super) struct AffordableTokens<'a, U> {
     arena: &'a mut Arena,
     top: FrameId,
     rests: &'a mut CompletionGraph,
-    bounds: Option<&'a TokenBounds>,
+    bounds: Option<&'a CompletionBounds>,
     /// Bounds of the nodes of the guide's own stack, those before `base`.
     base: FrameId,
     below: FxHashMap<FrameId, u32>,

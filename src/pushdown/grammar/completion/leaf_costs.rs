@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::lexeme::shortest_end::shortest_end;
+use crate::pushdown::completion::completion_bounds::{CompletionBounds, UNBOUNDED};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch};
-use crate::pushdown::completion::token_bounds::{TokenBounds, UNBOUNDED};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays};
 use crate::pushdown::grammar::indenter::Indenter;
@@ -20,7 +20,7 @@ use crate::pushdown::json::program::Program;
 struct DocumentCosts {
     costs: MinCosts,
     /// Made for the first budget.
-    bounds: OnceLock<TokenBounds>,
+    bounds: OnceLock<CompletionBounds>,
     text: Option<Arc<[u8]>>,
 }
 
@@ -131,7 +131,7 @@ impl LeafCosts {
     ) -> Option<u64> {
         let known = &self.documents[document as usize];
         let count = |text: &[u8]| u32::try_from(text.len()).unwrap_or(UNBOUNDED);
-        let bounds = known.bounds.get_or_init(|| TokenBounds::of(program, &known.costs, opens, count));
+        let bounds = known.bounds.get_or_init(|| CompletionBounds::of(program, &known.costs, opens, count));
         let frames = JsonMachine { program, arena };
         let top = frames.arena.nodes[frame as usize];
         let mut bound = bounds.of_top(&frames, &top);

@@ -1,4 +1,4 @@
-//! Token bounds: by how many tokens a configuration is completed at most, and by how many one token can raise that.
+//! Completion bounds: by how many tokens a configuration is completed at most, and by how many one token can raise that.
 //!
 //! Both are sums over the frames of a configuration. An open array needs its missing elements and a bracket, an open
 //! object its missing names with their values and a brace; each is spelled by itself, so the sum is a number of tokens
@@ -14,12 +14,9 @@
 use std::cmp::Ordering;
 
 use crate::expr::INF;
-use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
-use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
 
 /// No bound is known.
@@ -29,27 +26,25 @@ pub const MAX_OPENS: usize = 16;
 /// Rounds of the fixpoint: rules that nest deeper have no bound.
 const MAX_ROUNDS: usize = 64;
 /// Quotes, a colon and a comma around a key, as bytes.
-const AROUND_KEY: u32 = 4;
+pub(super) const AROUND_KEY: u32 = 4;
 /// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
 const BYTES_OF_BYTE: u32 = 6;
 const BYTES_OF_ESCAPE: u32 = 12;
-/// Names that a key may become, which are looked at one by one.
-const FEW_NAMES: usize = 8;
 /// Digits of the number of an array's elements.
-const DIGITS: u32 = 10;
+pub(super) const DIGITS: u32 = 10;
 
 /// At most so many tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TokenBound {
+pub struct CompletionBound {
     /// Complete the output.
     pub cost: u32,
     /// Are added by one more token.
     pub growth: u32,
 }
 
-impl TokenBound {
+impl CompletionBound {
     /// Nothing is known.
-    pub const NONE: TokenBound = TokenBound { cost: UNBOUNDED, growth: UNBOUNDED };
+    pub const NONE: CompletionBound = CompletionBound { cost: UNBOUNDED, growth: UNBOUNDED };
 
     /// Whether `left` tokens complete the output after any one of them.
     pub fn leaves_room(self, left: u64) -> bool {
@@ -58,43 +53,43 @@ impl TokenBound {
 
     /// What is open above `below`, and `below`. A token begins something in one frame.
     #[must_use]
-    pub fn with(self, below: TokenBound) -> TokenBound {
-        TokenBound { cost: self.cost.saturating_add(below.cost), growth: self.growth.max(below.growth) }
+    pub fn with(self, below: CompletionBound) -> CompletionBound {
+        CompletionBound { cost: self.cost.saturating_add(below.cost), growth: self.growth.max(below.growth) }
     }
 }
 
 /// What the names of an object shape cost.
-struct ObjectBounds {
+pub(super) struct ObjectBounds {
     /// Tokens of each key with its comma and colon.
     keys: Box<[u32]>,
     /// A member from anywhere inside its key on.
-    member: u32,
+    pub(super) member: u32,
     /// A member that a token begins.
-    growth: u32,
+    pub(super) growth: u32,
 }
 
-/// Token bounds of one program over one vocabulary.
-pub struct TokenBounds {
+/// Completion bounds of one program over one vocabulary.
+pub struct CompletionBounds {
     /// Tokens of a short member of each rule.
-    values: Vec<u32>,
+    pub(super) values: Vec<u32>,
     /// Bytes of a short member of each rule, by which completions choose.
     bytes: Vec<u64>,
     /// Bytes that complete a scalar of each lexeme from any of its states.
-    scalars: Vec<u32>,
+    pub(super) scalars: Vec<u32>,
     /// What a token that begins a value of each rule leaves to write.
-    opened: Vec<u32>,
+    pub(super) opened: Vec<u32>,
     /// Elements that a token begins, by array shape.
-    elements: Vec<u32>,
+    pub(super) elements: Vec<u32>,
     /// Where elements must differ: an element from anywhere inside it on, by array shape.
-    unique: Vec<u32>,
-    objects: Vec<ObjectBounds>,
+    pub(super) unique: Vec<u32>,
+    pub(super) objects: Vec<ObjectBounds>,
     /// Bytes of whitespace that must stand somewhere.
-    gap: u32,
+    pub(super) gap: u32,
 }
 
-impl TokenBounds {
+impl CompletionBounds {
     /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
-    pub fn of(program: &Program, costs: &MinCosts, opens: usize, count: impl Fn(&[u8]) -> u32) -> TokenBounds {
+    pub fn of(program: &Program, costs: &MinCosts, opens: usize, count: impl Fn(&[u8]) -> u32) -> CompletionBounds {
         let gap = gap(program);
         let mut text = Vec::new();
         let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
@@ -105,7 +100,7 @@ impl TokenBounds {
             o.spelled.iter().map(tokens).collect()
         };
         let objects = program.objects.iter().map(|o| ObjectBounds { keys: keys(o, &mut text), member: 0, growth: 0 });
-        let mut bounds = TokenBounds {
+        let mut bounds = CompletionBounds {
             values: vec![UNBOUNDED; program.rules.len()],
             bytes: costs.rules.clone(),
             scalars: program.lexemes.iter().map(|l| l.distance_bound()).collect(),
@@ -229,7 +224,7 @@ impl TokenBounds {
     }
 
     /// What an array needs behind `len` elements with these counts, its bracket included.
-    fn array_rest(&self, a: &ArrayProgram, shape: u32, len: u64, counts: &[u32]) -> u32 {
+    pub(super) fn array_rest(&self, a: &ArrayProgram, shape: u32, len: u64, counts: &[u32]) -> u32 {
         let cheapest = |ways: &[crate::json::rules::Element], bits: u32| {
             let fit = ways.iter().filter(|way| way.matches & bits == bits).map(|way| way.rule.0 as usize);
             cheapest(fit.map(|rule| (self.bytes[rule], self.values[rule]))).saturating_add(1 + self.gap)
@@ -279,7 +274,7 @@ impl TokenBounds {
     }
 
     /// What an object needs behind `count` members, its brace included.
-    fn object_rest(
+    pub(super) fn object_rest(
         &self,
         o: &ObjectProgram,
         shape: u32,
@@ -309,151 +304,6 @@ impl TokenBounds {
             }
         }
         if o.union.is_none() && members < o.min { UNBOUNDED } else { total }
-    }
-
-    /// What is left of the output when the value above `node` has ended, but for the frames below `node`, and by how
-    /// much a token can raise that.
-    pub fn of_frame(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
-        let mut most = TokenBound { cost: 0, growth: 0 };
-        let mut keep = |cost: u32, growth: u32| {
-            most = TokenBound { cost: most.cost.max(cost), growth: most.growth.max(growth) };
-        };
-        match node.kind {
-            FrameKind::Array => {
-                for item in &frames.arena.arrays[node.items()] {
-                    keep(self.array_item(frames, node, item), self.elements[item.shape as usize]);
-                }
-            }
-            FrameKind::Object => {
-                for item in &frames.arena.objects[node.items()] {
-                    keep(self.object_item(frames, node, item), self.objects[item.shape as usize].growth);
-                }
-            }
-            _ => {}
-        }
-        most
-    }
-
-    fn array_item(&self, frames: &JsonMachine, node: &Frame, item: &ArrayItem) -> u32 {
-        let shape = &frames.program.arrays[item.shape as usize];
-        let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
-        self.array_rest(shape, item.shape, node.count.into(), counts)
-    }
-
-    fn object_item(&self, frames: &JsonMachine, node: &Frame, item: &ObjectItem) -> u32 {
-        let shape = &frames.program.objects[item.shape as usize];
-        let names = (frames.bits(item.seen, shape.words), frames.bits(item.need, shape.words));
-        self.object_rest(shape, item.shape, names, node.count.into(), item.witnessed)
-    }
-
-    /// What is left of a member whose key is open, outside of escapes.
-    fn key(&self, frames: &JsonMachine, item: &ObjectItem) -> u32 {
-        let o = &frames.program.objects[item.shape as usize];
-        let all = self.objects[item.shape as usize].member;
-        let names = if item.name == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name) };
-        if o.implied.is_some() || names.len() > FEW_NAMES {
-            return all;
-        }
-        let around = AROUND_KEY + 2 * self.gap;
-        let allowed = frames.bits(item.allowed, o.words);
-        let named = names.iter().filter(|&&n| allowed[n as usize / 64] >> (n % 64) & 1 == 1).map(|&n| {
-            let rest = o.rest(item.name, n);
-            let value = o.rules_of(n as usize).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
-            value.saturating_add((rest.len() as u32).saturating_mul(bytes_of(rest))).saturating_add(around)
-        });
-        let others = o.others.iter().enumerate().filter(|_| item.others).map(|(i, class)| {
-            let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| rule);
-            let value = united.chain([&class.rule]).map(|rule| self.values[rule.0 as usize]).max();
-            match &class.keys {
-                None => value.unwrap_or(UNBOUNDED).saturating_add(DIGITS + around),
-                Some(_) => all,
-            }
-        });
-        named.chain(others).max().unwrap_or(all)
-    }
-
-    /// What is left of an element on top, if it is one that must differ from others.
-    fn unique_element_of(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
-        let array = frames.arena.nodes.get(node.parent as usize).filter(|n| n.kind == FrameKind::Array);
-        let shapes = array.map(|n| frames.arena.arrays[n.items()].iter().map(|item| item.shape as usize));
-        let is_unique = shapes.clone().is_some_and(|mut s| s.any(|s| frames.program.arrays[s].unique));
-        if node.trace == u32::MAX && !is_unique {
-            return None;
-        }
-        let is_scalar = matches!(node.kind, FrameKind::Scalar | FrameKind::Value);
-        let known = shapes.filter(|_| is_scalar && array.is_some_and(|n| n.trace == u32::MAX));
-        Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
-    }
-
-    /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None` where
-    /// no text is open, or where it must differ from others.
-    pub fn inside_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
-        if self.unique_element_of(frames, node).is_some() {
-            return None;
-        }
-        let bound = self.of_top(frames, node);
-        match (node.kind, node.phase) {
-            (FrameKind::Scalar, _) => {
-                let mut items = frames.arena.scalars[node.items()].iter();
-                let is_text = |l: u32| frames.program.lexemes[l as usize].kind() != LexemeKind::Raw;
-                items.all(|item| is_text(item.lexeme)).then_some(bound.growth)
-            }
-            (FrameKind::Object, Phase::Key) => {
-                let members = frames.arena.objects[node.items()].iter();
-                let member = members.map(|item| self.objects[item.shape as usize].member).max()?;
-                Some(member.saturating_add(self.of_frame(frames, node).cost).saturating_add(self.gap))
-            }
-            _ => None,
-        }
-    }
-
-    /// The same of the node on top, with all that is open in it.
-    pub fn of_top(&self, frames: &JsonMachine, node: &Frame) -> TokenBound {
-        if let Some(element) = self.unique_element_of(frames, node) {
-            return TokenBound { cost: element, growth: 0 };
-        }
-        let mut bound = self.of_frame(frames, node);
-        let more = match (node.kind, node.phase) {
-            (FrameKind::Value, _) => {
-                let rules = || frames.arena.rules[node.items()].iter();
-                bound.growth = rules().map(|rule| self.opened[rule.0 as usize]).max().unwrap_or(0);
-                rules().map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED)
-            }
-            (FrameKind::Scalar, _) => {
-                let items = frames.arena.scalars[node.items()].iter();
-                let lexeme = |l: u32| (&frames.program.lexemes[l as usize], self.scalars[l as usize]);
-                let far = items.map(|item| {
-                    let (lexeme, farthest) = lexeme(item.lexeme);
-                    let most = lexeme.missing_bytes(node.count).unwrap_or(farthest);
-                    (lexeme.most_to_end(item.state, node.count).unwrap_or(most), most)
-                });
-                let rules = frames.program.constants.get(node.seen).map_or(&[][..], |set| set.rules());
-                let lexemes = rules.iter().flat_map(|rule| &frames.program.rules[rule.0 as usize].lexemes);
-                let set = lexemes.map(|&l| (lexeme(l).1, lexeme(l).1));
-                let most = far.chain(set).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
-                let (here, anywhere) = most.unwrap_or((UNBOUNDED, UNBOUNDED));
-                bound.growth = anywhere;
-                here
-            }
-            (FrameKind::Object, Phase::Key) if node.sub == EscapeState::Plain => {
-                let items = frames.arena.objects[node.items()].iter();
-                items.map(|item| self.key(frames, item)).max().unwrap_or(UNBOUNDED)
-            }
-            (FrameKind::Object, Phase::Key | Phase::BeforeKey) => {
-                let items = frames.arena.objects[node.items()].iter();
-                items.map(|item| self.objects[item.shape as usize].member).max().unwrap_or(UNBOUNDED)
-            }
-            (FrameKind::Object, Phase::BeforeColon) => {
-                let items = frames.arena.objects[node.items()].iter();
-                let values = items.map(|item| self.values[item.child as usize]).max().unwrap_or(UNBOUNDED);
-                let opened = frames.arena.objects[node.items()].iter().map(|item| self.opened[item.child as usize]);
-                bound.growth = opened.fold(bound.growth, u32::max);
-                values.saturating_add(1 + self.gap)
-            }
-            _ => 0,
-        };
-        bound.cost = bound.cost.saturating_add(more).saturating_add(self.gap);
-        bound
     }
 }
 
@@ -503,7 +353,7 @@ fn most_bytes(text: &str) -> u32 {
     bytes_of(text.as_bytes())
 }
 
-fn bytes_of(text: &[u8]) -> u32 {
+pub(super) fn bytes_of(text: &[u8]) -> u32 {
     if text.iter().all(|&b| b >= 0x20 && b != b'"' && b != b'\\') { 1 } else { BYTES_OF_BYTE }
 }
 
