@@ -219,7 +219,7 @@ impl Index {
         let rules = match &tables.spelling {
             None => lower(&model, options, limits, &mut report)?,
             Some(spelling) => {
-                let alphabet = spelling.alphabet(&mut gaps, options.string_escapes());
+                let alphabet = spelling.alphabet(&mut gaps, options.key_escapes());
                 let before = report.clone();
                 let (rules, narrowed) = match lower_within(&model, options, limits, &mut report, Some(&alphabet)) {
                     Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
@@ -282,7 +282,8 @@ impl Index {
             gaps,
             any_order: options.property_order == PropertyOrder::Any,
             name_escapes: options.name_escapes(),
-            escapes: options.string_escapes(),
+            string_escapes: options.string_escapes(),
+            key_escapes: options.key_escapes(),
         };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = IndexEngine::Document { program: Box::new(program), lexemes };
