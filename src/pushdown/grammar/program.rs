@@ -71,7 +71,14 @@ impl GrammarProgram {
         silent.iter().flatten().for_each(|&t| inhabited[t as usize] = true);
         let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
         let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
-        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first, indenter.as_ref());
+        let follow = Follow::of(
+            &productions,
+            &lexemes,
+            &grammar.ignored,
+            &documents_first,
+            indenter.as_ref(),
+            grammar.lexer == Lexer::Contextual,
+        );
         let scanner = Scanner::new(grammar, lexemes, !documents.is_empty());
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
