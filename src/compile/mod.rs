@@ -225,8 +225,11 @@ impl Index {
                     Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
                         // The schema's own contradictions come first; what is left is the vocabulary's doing.
                         lower(&model, options, limits, &mut before.clone())?;
-                        let message =
-                            format!("no document that satisfies the schema can be spelled: {}", spelling.missing());
+                        let message = format!(
+                            "documents are written with tokens of single bytes beside longer ones, and none that satisfies \
+                             the schema can be: {}; patterns and choices need no single bytes",
+                            spelling.missing()
+                        );
                         return Err(Error::new(e.kind(), message).at(e.place().clone()));
                     }
                     other => other?,
