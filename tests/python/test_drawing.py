@@ -92,6 +92,19 @@ def test_forced_runs():
     assert [label(e) for e in automaton("[a-z0-9_]").edges] == ["0-9 _ a-z"]
 
 
+def test_what_a_page_calls_forced_is_forced():
+    """The output of a page is read with the options of the index, as `inspect` and a guide read it."""
+    schema = {"properties": {"item": {"type": "string"}}, "required": ["item"], "additionalProperties": False}
+    for whitespace, forced, more in (("flexible", "{", True), ("compact", '{"item":"', False)):
+        index = interlock.Index.from_json_schema({"type": "object", **schema}, byte_vocabulary(), whitespace=whitespace)
+        drawing = index.draw()
+        assert index.guide().forced_text() == forced == drawing.runs[0].text and drawing.runs[0].forced
+        page = drawing.html()
+        count = sum(len(run.text) for run in drawing.runs if run.forced)
+        assert f"{count} of {sum(len(run.text) for run in drawing.runs)} characters are forced" in page
+        assert ("with whitespace spaced and spelling plain" in page) == more
+
+
 def test_counted_characters_are_one_state():
     short = counted(automaton("/[a-z]{0,40}(;|$)"))
     assert {(e.src, e.dst, label(e)) for e in short.edges} == {

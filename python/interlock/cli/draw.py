@@ -22,6 +22,7 @@ import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.output import Output, facts, size
 from interlock.drawing import FORMS, SUFFIXES, draw
+from interlock.drawing.drawn import MOST_STATES
 from interlock.output_types import Grammar
 
 
@@ -35,7 +36,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-states",
         type=int,
-        default=2000,
         metavar="N",
         help="of automata: states over bytes at most (default: 2000)",
     )
@@ -60,7 +60,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         index = source.compile(vocabularies.byte_vocabulary())
         sources.remarks(source, index, output)
         drawn = index
-    drawing = draw(drawn, args.form, args.source, args.max_states)
+    drawing = draw(drawn, args.form, args.source, MOST_STATES if args.max_states is None else args.max_states)
+    if args.max_states is not None and drawing.form == "structure":
+        raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
     files.write_text(args.out, drawing.text(suffix))
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}

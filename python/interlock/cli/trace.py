@@ -19,7 +19,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.check import tokens_of
+from interlock.cli.check import in_order, tokens_of
 from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, Line
 from interlock.cli.walk import Speller
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError("give one of FILE, --text, --ids and --logprobs")
     if not args.out.endswith(".html"):
         raise exits.UsageError(f"--out {args.out}: the name must end in .html")
-    source = sources.read(args.source, args)
+    source = in_order(args)
     vocabulary = vocabularies.read(args)
     wishes = None
     if args.logprobs is not None:

@@ -52,6 +52,8 @@ def read(args: argparse.Namespace) -> interlock.Vocabulary:
 def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
     """The vocabulary in a file, or the built-in one for ``bytes``."""
     if path == BYTES:
+        if eos is not None or size is not None:
+            raise UsageError("--eos and --size are for a tokenizer file: give it with --tokenizer, or leave them out")
         return byte_vocabulary()
     ids = None
     if eos is not None:

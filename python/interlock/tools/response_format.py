@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -83,6 +84,8 @@ def response_format(value: Any) -> Source:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
             raise StructuralTagError(f"a response_format in a text is JSON, and this is not: {error}") from error
+    if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
+        raise StructuralTagError(f"a response_format is a JSON object, and {value!r} is a number")
     if not isinstance(value, Mapping):
         return _of_type(value)
     odd = next((key for key in value if not isinstance(key, str)), None)

@@ -480,7 +480,8 @@ impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {
     }
 
     fn made(&self) -> usize {
-        self.made
+        // A place may take a completion, which can be more work than the step.
+        self.made.max(self.work)
     }
 
     fn is_exact(&self) -> bool {
