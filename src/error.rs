@@ -158,7 +158,8 @@ impl Error {
     /// Adds `place` to the error, unless it already names one.
     #[must_use]
     pub fn at(mut self, place: SourcePlace) -> Self {
-        if self.0.place == SourcePlace::Unknown {
+        // That the work was stopped lies nowhere in the source.
+        if self.0.place == SourcePlace::Unknown && self.0.kind != ErrorKind::Cancelled {
             self.0.place = place;
         }
         self

@@ -149,3 +149,15 @@ def test_checks_are_asked_for_what_the_methods_are() -> None:
             for function in (getattr(interlock, f"check_{name}"), getattr(interlock.Index, f"from_{name}"))
         )
         assert check == [parameter for parameter in make if parameter not in ("vocabulary", "allowed_tokens")], name
+
+
+def test_defaults_of_a_request_are_those_of_the_method() -> None:
+    """A store makes the tag of a request itself, for its key."""
+    from interlock.tools.tag_index import REQUEST
+
+    for function in (interlock.Index.from_tools, interlock.check_tools):
+        parameters = inspect.signature(function).parameters
+        assert {name: parameters[name].default for name in REQUEST} == REQUEST
+        assert set(parameters) - set(REQUEST) == {"tools", "closed", "limits", "cancel"} | (
+            {"vocabulary"} if function != interlock.check_tools else set()
+        )

@@ -47,7 +47,7 @@ SOURCES: list[tuple[str, Any, bool]] = [
     ("grammar", "start: @other", True),
     ("grammar", "start: a", False),
     ("grammar", "start: start", False),
-    ("grammar", "begin: \"a\"", False),
+    ("grammar", "begin: \"a\"", True),
     ("choices", [], False),
     ("structural_tag", {"type": "tagg"}, False),
     ("structural_tag", TAG, False),

@@ -127,7 +127,7 @@ KINDS = [
     ("choices", ["yes", "no"], {}, {"limits": {"max_depth": 9}}),
     ("grammar", 'start: "a" start | "b"', {}, {"lexer": "any"}),
     ("structural_tag", TAG, {}, {"limits": {"max_depth": 9}}),
-    ("structural_tag", {"type": "json_schema", "json_schema": {"type": "object"}}, {}, {"closed": True}),
+    ("structural_tag", {"type": "json_schema", "json_schema": {"properties": {"a": {}}}}, {}, {"closed": True}),
     ("tools", TOOLS, {"format": "hermes"}, {"format": "hermes", "tool_choice": "required"}),
     ("response_format", {"type": "regex", "pattern": "a+"}, {}, {"limits": {"max_depth": 9}}),
     ("response_format", {"guided_choice": ["a", "b"]}, {}, {"limits": {"max_depth": 9}}),
@@ -158,6 +158,8 @@ def test_errors_of_tags_in_a_store(byte_vocabulary, tmp_path):
     assert caught.value.pointer == "/format/pattern"
     with pytest.raises(interlock.ArgumentError, match="no option of kind 'structural_tag' is named 'format'"):
         store.key_of("structural_tag", TAG, byte_vocabulary, format="hermes")
+    with pytest.raises(interlock.ArgumentError, match="no option of kind 'tools' is named 'formt'; there are format, "):
+        store.key_of("tools", TOOLS, byte_vocabulary, formt="hermes")
     with pytest.raises(interlock.ArgumentError, match="kind must be one of 'regex', .*'structural_tag', 'tools'"):
         store.key_of("pattern", "a", byte_vocabulary)
     special = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b"<|im_start|>", b""], 257, [256])

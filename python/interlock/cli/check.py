@@ -87,12 +87,11 @@ def in_order(args: argparse.Namespace) -> sources.Source:
     try:
         source = sources.read(args.source, args)
     except exits.UsageError as error:
-        if _names_source(args.given):
+        if os.path.isfile(args.source) and _names_source(args.given) and not _is_document(args.given):
             raise exits.UsageError(_swapped(args)) from error
         raise
     if source.kind == "json_schema" and source.compiled is None and _names_source(args.given):
-        first = schema_hints.no_schema(_json(source.text))
-        if first and (args.given[-5:].lower() != ".json" or not schema_hints.no_schema(_json(files.read(args.given)))):
+        if schema_hints.no_schema(_json(source.text)) and not _is_document(args.given):
             raise exits.UsageError(_swapped(args))
     return source
 
@@ -107,6 +106,11 @@ def _swapped(args: argparse.Namespace) -> str:
 def _names_source(path: str | None) -> bool:
     """Whether a word names a file that is a source by its name, or a JSON file that may be one."""
     return path is not None and os.path.splitext(path)[1].lower() in sources.SUFFIXES and os.path.isfile(path)
+
+
+def _is_document(path: str) -> bool:
+    """Whether a file is JSON that is no schema."""
+    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(files.read(path))))
 
 
 def _json(text: str | bytes) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.spec import read, write
+from interlock.tools.spec.fields import kind_of
 
 __all__ = ["Source", "response_format"]
 
@@ -263,7 +264,7 @@ _READERS = {
 
 def _text(value: Any, pointer: str) -> str:
     if not isinstance(value, str):
-        raise StructuralTagError(f"a text is needed, not {type(value).__name__}", pointer)
+        raise StructuralTagError(f"a text is needed, not {kind_of(value)}", pointer)
     return value
 
 
@@ -276,7 +277,7 @@ def _schema(value: Any, pointer: str) -> Any:
     if isinstance(value, type):
         return output_type_of(value).source
     if not isinstance(value, Mapping | bool):
-        raise StructuralTagError(f"a JSON Schema is an object or a boolean, not {type(value).__name__}", pointer)
+        raise StructuralTagError(f"a JSON Schema is an object or a boolean, not {kind_of(value)}", pointer)
     return dict(value) if isinstance(value, Mapping) else value
 
 
@@ -285,7 +286,7 @@ def _choices(value: Any, pointer: str) -> tuple[str, ...]:
         raise StructuralTagError("choices are a list of texts that is not empty", pointer)
     for index, text in enumerate(value):
         if not isinstance(text, str):
-            raise StructuralTagError(f"a choice is a text, not {type(text).__name__}", f"{pointer}/{index}")
+            raise StructuralTagError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")
     return tuple(value)
 
 

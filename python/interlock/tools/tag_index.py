@@ -36,6 +36,22 @@ from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGr
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
 
+REQUEST: dict[str, Any] = {
+    "format": "auto",
+    "tokenizer": None,
+    "tool_choice": "auto",
+    "parallel": True,
+    "reasoning": "none",
+    "reasoning_is_open": None,
+    "max_reasoning_tokens": None,
+    "strict": None,
+    "min_calls": 0,
+    "max_calls": None,
+    "unique": False,
+}
+"""What ``Index.from_tools`` asks of a request where the caller says nothing."""
+
+
 def index_of_structural_tag(
     tag: Any,
     vocabulary: Vocabulary,
@@ -243,7 +259,11 @@ def stored_source(
             return kind, source, given | limits
     is_closed, is_described = given.pop("closed", False), False
     if kind == "tools":
-        source = tag_of_request(source, **given)
+        if strangers := given.keys() - REQUEST.keys():
+            raise ArgumentError(
+                f"no option of kind {kind!r} is named {min(strangers)!r}; there are {', '.join(REQUEST)}, closed, limits"
+            )
+        source = tag_of_request(source, **(REQUEST | given))
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
     elif given:
         raise ArgumentError(
