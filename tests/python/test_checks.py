@@ -99,7 +99,10 @@ TAGS: list[tuple[Any, dict[str, Any]]] = [
     ({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"}, {}),
     ({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}}, {}),
     ({"type": "json_schema", "json_schema": {"type": "objekt"}}, {}),
-    ({"type": "json_schema", "json_schema": {"properties": {"a": {"minimum": 3, "maximum": 1}}, "required": ["a"]}}, {}),
+    (
+        {"type": "json_schema", "json_schema": {"properties": {"a": {"minimum": 3, "maximum": 1}}, "required": ["a"]}},
+        {},
+    ),
     ({"type": "regex", "pattern": "a("}, {}),
     ({"type": "regex", "pattern": "(?=.*[0-9])(?=.*[a-z]).{8,64}"}, {"limits": {"max_explored_states": 100}}),
     ("no json", {}),

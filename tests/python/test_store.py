@@ -138,7 +138,9 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "source", "options", "others"), KINDS, ids=[f"{k[0]}-{i}" for i, k in enumerate(KINDS)])
+@pytest.mark.parametrize(
+    ("kind", "source", "options", "others"), KINDS, ids=[f"{k[0]}-{i}" for i, k in enumerate(KINDS)]
+)
 def test_every_kind_of_source(kind, source, options, others, byte_vocabulary, tmp_path):
     store = interlock.Store(tmp_path)
     key = store.key_of(kind, source, byte_vocabulary, **options)

@@ -221,7 +221,9 @@ def test_a_stop_id_that_is_not_there_widens_nothing(tmp_path: Path) -> None:
         (interlock.Vocabulary.from_tokenizer, bare, 1),
         (interlock.Vocabulary.from_tokenizer, encoding, 256),
     ):
-        said = f"eos_token_ids: id 999999 is out of range: the tokenizer lists {most + 1} ids, from 0 to {most}; give size"
+        said = (
+            f"eos_token_ids: id 999999 is out of range: the tokenizer lists {most + 1} ids, from 0 to {most}; give size"
+        )
         with pytest.raises(interlock.VocabularyError, match=said):
             make(source, eos_token_ids=[0, 999_999])
         with pytest.raises(interlock.VocabularyError, match="id 999999 is out of range: the size is 500"):

@@ -10,6 +10,7 @@ import argparse
 
 from interlock.cli import exits
 from interlock.cli.output import Output
+from interlock.cli.suggest import near
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     elif args.about in app.COMMANDS:
         text = app.command_parser(args.about).format_help()
     else:
-        meant = app.near(args.about, app.COMMANDS)
+        meant = near(args.about, app.COMMANDS)
         way = f"did you mean {meant}?" if meant else f"there are {', '.join(app.COMMANDS)}"
         raise exits.UsageError(f"no command is named {args.about!r}; {way}")
     output.result({"command": args.about, "help": text}, text.rstrip("\n").split("\n"))

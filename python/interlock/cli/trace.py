@@ -68,7 +68,7 @@ def _people(found: Trace, path: str) -> list[Line]:
         ("output", verdict),
         ("tokens", f"{len(found.steps)}"),
         ("forced", Line((str(found.forced), FORCED), " tokens, for which no model is asked")),
-        ("a mask", f"{decimal(masks[len(masks) // 2])} us in the middle, {decimal(masks[-1])} us at most"),
+        ("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most"),
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]
     return facts(rows) + [Line("  ", problem) for problem in found.problems]

@@ -261,7 +261,8 @@ def stored_source(
     if kind == "tools":
         if strangers := given.keys() - REQUEST.keys():
             raise ArgumentError(
-                f"no option of kind {kind!r} is named {min(strangers)!r}; there are {', '.join(REQUEST)}, closed, limits"
+                f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
+                f"{', '.join(REQUEST)}, closed, limits"
             )
         source = tag_of_request(source, **(REQUEST | given))
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
