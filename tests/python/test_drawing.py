@@ -302,15 +302,14 @@ def test_what_can_be_drawn(tmp_path):
 def test_one_output_shows_what_is_forced():
     runs = draw(["alpha", "alps", "beta"]).runs
     assert "".join(run.text for run in runs) in ("alpha", "alps", "beta")
-    drawing = draw(
-        {
-            "properties": {"item": {"const": "tea"}},
-            "required": ["item"],
-            "additionalProperties": False,
-            "type": "object",
-        }
-    )
-    assert [(run.text, run.forced) for run in drawing.runs] == [('{"item": "tea"}', True)]
+    schema = {
+        "properties": {"item": {"const": "tea"}},
+        "required": ["item"],
+        "additionalProperties": False,
+        "type": "object",
+    }
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary(), whitespace="spaced", spelling="plain")
+    assert [(run.text, run.forced) for run in draw(index).runs] == [('{"item": "tea"}', True)]
 
 
 def test_mermaid_escapes_everything():

@@ -347,7 +347,7 @@ FILES = [
     ("Store(5)", TypeError, "path must be a folder or an fsspec URL .. not int"),
     ("Store(tmp / 'store', max_bytes=-1)", Argument, "max_bytes must not be negative, got -1"),
     ("Store(tmp / 'store', cache='x')", Argument, "cache is for stores behind URLs"),
-    ("store.get_or_compile('pattern', 'a', V)", Argument, 'kind must be one of "regex", "json_schema", "choices"'),
+    ("store.get_or_compile('pattern', 'a', V)", Argument, "kind must be one of 'regex', .. 'structural_tag', 'tools'"),
     ("store.get_or_compile('regex', 'a', V, flavour='x')", Argument, "'flavour'; there are dialect, flags, limits"),
     ("store.get_or_compile('regex', 'a(', V)", Pattern, "missing ) .. offset 1"),
     ("store.get('zz', V)", Argument, "a key has 64 hexadecimal digits, got 'zz'"),

@@ -68,7 +68,9 @@ class Parser(argparse.ArgumentParser):
             described = {"type": "UsageError", "message": message} | ({"remedy": meant} if meant else {})
             streams.write(json.dumps({"error": described}) + "\n")
         else:
-            lines = [Line(("interlock: ", NAME), message), Line(("  try: ", TRY), meant or f"{self.prog} --help")]
+            given = _command(sys.argv[1:])
+            help = f"interlock {given} --help" if given in COMMANDS else "interlock --help"
+            lines = [Line(("interlock: ", NAME), message), Line(("  try: ", TRY), meant or help)]
             streams.say("".join(style.painted(line, style.wanted(sys.stderr)) + "\n" for line in lines))
         sys.exit(exits.USAGE)
 
@@ -79,8 +81,9 @@ class Parser(argparse.ArgumentParser):
             for word in unknown[1].split():
                 option = word.partition("=")[0]
                 known = [name for name in self._of_command() if name.startswith("--")]
-                if option.startswith("-") and (found := near(option, known)):
-                    return f"did you mean {found}?"
+                # Without dashes, which all of them have in common.
+                if option.startswith("-") and (found := near(option.lstrip("-"), [name[2:] for name in known])):
+                    return f"did you mean --{found}?"
         value = re.match(r"argument .*: invalid choice: '(.*)' \(choose from (.*)\)$", message, re.DOTALL)
         if value:
             found = near(value[1], re.findall(r"[\w-]+", value[2]))

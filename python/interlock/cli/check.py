@@ -46,7 +46,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk and report."""
     if sum(given is not None for given in (args.given, args.text, args.ids)) != 1:
-        raise exits.UsageError("give one of FILE, --text and --ids")
+        raise exits.UsageError(f"what is checked is one of FILE, --text and --ids: interlock check {args.source} FILE")
     source = in_order(args)
     vocabulary = vocabularies.read(args)
     ids, data = tokens_of(args, vocabulary)

@@ -21,6 +21,7 @@ from pathlib import Path
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.output import Output, facts, size
+from interlock.cli.numbers import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawn import MOST_STATES
 from interlock.output_types import Grammar
@@ -35,7 +36,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-states",
-        type=int,
+        type=at_least(1),
         metavar="N",
         help="of automata: states over bytes at most (default: 2000)",
     )

@@ -165,6 +165,8 @@ def _remedy(error: BaseException) -> str:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
     if isinstance(error, interlock.LimitError):
         return "--limit NAME=N raises one limit; the message names what was exceeded"
+    if isinstance(error, interlock.UnsupportedError) and "no finite automaton" in str(error):
+        return "interlock check walks single texts through a grammar; interlock sample writes some"
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"
     if isinstance(error, FileNotFoundError) and error.filename:

@@ -95,7 +95,7 @@ _GRAMMAR_OPTIONS = {
 _GRAMMAR_REMEDIES = {
     interlock.GrammarError: "docs/grammars.md has an example of each construct; --syntax says which notation it is",
     interlock.UnsatisfiableError: "under another --lexer the same rules may accept something; see docs/grammars.md",
-    interlock.VocabularyError: "the grammar reads bytes, or names special tokens, that the vocabulary lacks",
+    interlock.VocabularyError: "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names",
 }
 
 

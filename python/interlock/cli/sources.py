@@ -292,6 +292,8 @@ def _syntax(name: str, text: str) -> str:
 def _what_is(word: str, prefix: str) -> str:
     """Why a word names no source, and what was probably meant."""
     hint = ""
+    if os.path.isdir(word):
+        return f"{word} is a folder: name a file in it; interlock precompute takes a folder"
     if prefix and (meant := near(prefix, KINDS)):
         hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
     elif not os.path.exists(word) and (meant := near_file(word)):

@@ -43,7 +43,9 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk, and write the page."""
     if sum(given is not None for given in (args.given, args.text, args.ids, args.logprobs)) != 1:
-        raise exits.UsageError("give one of FILE, --text, --ids and --logprobs")
+        raise exits.UsageError(
+            f"what is traced is one of FILE, --text, --ids and --logprobs: interlock trace {args.source} FILE"
+        )
     if not args.out.endswith(".html"):
         raise exits.UsageError(f"--out {args.out}: the name must end in .html")
     source = in_order(args)

@@ -28,6 +28,8 @@ const EARLY: usize = 64;
 const MAX_CHOSEN: usize = 1 << 13;
 /// Keys that are looked up in vain in one completion, each counted with the keys that it is compared with: some 10 ms.
 const MAX_REPEATED: usize = 4_000_000;
+/// How many of these take as long as a byte that is written.
+const REPEATED_A_BYTE: usize = 32;
 /// With more ends than this not all are listed where the nearest are used up.
 const MANY_ENDS: u32 = 1 << 14;
 
@@ -40,12 +42,14 @@ pub struct KeyWatch {
     pub tried: Vec<Arc<str>>,
     /// Some key was looked for byte by byte.
     pub vague: bool,
+    /// How much work the completion was, in bytes that it wrote, whether it came to an end or not.
+    pub effort: usize,
 }
 
 impl KeyWatch {
     /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
-        KeyWatch { below, tried: Vec::new(), vague: false }
+        KeyWatch { below, tried: Vec::new(), vague: false, effort: 0 }
     }
 }
 
@@ -115,6 +119,7 @@ impl<'a, 'f> Completer<'a, 'f> {
                 break;
             }
         }
+        c.watch.effort += c.pen.len() + c.repeated / REPEATED_A_BYTE;
         let out = c.pen.lift();
         done.then_some(out)
     }
