@@ -101,7 +101,7 @@ class CancelToken:
     Cancelling has no effect on work that has ended. A token stays cancelled.
     """
 
-    def __new__(cls) -> CancelToken: ...
+    def __new__(cls, *args: Never) -> CancelToken: ...
     @staticmethod
     def after(seconds: float) -> CancelToken:
         """A token that cancels itself ``seconds`` after now. The clock starts here, so make one for each request. Its

@@ -193,3 +193,5 @@ def test_deadlines_are_seconds(seconds):
         interlock.CancelToken.after(seconds)
     with pytest.raises(TypeError, match="seconds must be a number, not str"):
         interlock.CancelToken.after("2")
+    with pytest.raises(TypeError, match=r"takes no arguments; CancelToken\.after\(seconds\) is one with a deadline"):
+        interlock.CancelToken(seconds)

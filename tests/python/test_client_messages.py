@@ -61,6 +61,8 @@ SOURCES: list[tuple[str, Any, bool]] = [
     ("response_format", {"type": "json"}, False),
     ("response_format", {"regex": "a", "json": {}}, False),
     ("response_format", 5, False),
+    ("response_format", [1, 2], False),
+    ("response_format", [], False),
     ("response_format", "no json", False),
     ("response_format", {"type": "json_schema", "json_schema": {"name": "a", "schema": {"$ref": "x.json"}}}, True),
     ("tools", [{"name": "f", "parameters": {"type": "objekt"}}], False),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from interlock._core import ArgumentError
 from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.spec import read, write
@@ -96,7 +97,12 @@ def response_format(value: Any) -> Source:
 
 
 def _of_type(value: Any) -> Source:
-    found = output_type_of(value)
+    try:
+        found = output_type_of(value)
+    except ArgumentError as error:
+        if isinstance(value, list | tuple):
+            raise StructuralTagError("a response_format is a JSON object, or a list of texts to choose from") from error
+        raise
     kinds: dict[str, Kind] = {"json_schema": "json_schema", "regex": "regex", "choices": "choice", "text": "text"}
     if found.kind not in kinds:
         raise StructuralTagError("an index is compiled already: it is no response_format")

@@ -21,6 +21,7 @@ from interlock._core import (
     check_json_schema,
 )
 from interlock.grammar_syntax import syntax_of
+from interlock._recipe import OPTIONS
 from interlock.argument_types import require
 from interlock.client_messages import with_hint
 from interlock.tools import spec
@@ -229,6 +230,11 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     """What a ``response_format`` is compiled by: the name after ``Index.from_``, the source and its options.
     ``options`` are those of JSON Schemas.
     """
+    strangers = options.keys() - set(OPTIONS["from_json_schema"])
+    if strangers:
+        raise TypeError(
+            f"unexpected keyword argument {min(strangers)!r}; there are {', '.join(OPTIONS['from_json_schema'])}"
+        )
     if found.kind in ("json_schema", "json_object"):
         schema = found.value if found.kind == "json_schema" else {"type": "object"}
         return "json_schema", schema, options | ({"whitespace": found.whitespace} if found.whitespace else {})

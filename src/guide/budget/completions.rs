@@ -107,6 +107,7 @@ impl CompletionGraph {
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
         self.bytes + self.price_bytes + self.ends.capacity() * 4
     }
+
     /// The prices that were kept for a description.
     pub(super) fn prices(&self, key: &[u8]) -> Option<Prices> {
         self.prices.get(key).cloned()

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::python::convert::argument::{instance, number};
@@ -59,8 +61,14 @@ impl Stop {
 #[pymethods]
 impl PyCancelToken {
     #[new]
-    fn new() -> Self {
-        PyCancelToken { stop: Stop::default() }
+    #[pyo3(signature = (*args))]
+    fn new(args: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        match args.is_empty() {
+            true => Ok(PyCancelToken { stop: Stop::default() }),
+            false => Err(PyTypeError::new_err(
+                "a CancelToken takes no arguments; CancelToken.after(seconds) is one with a deadline",
+            )),
+        }
     }
 
     /// A token that cancels itself ``seconds`` after now. The clock starts here, so make one for each request. Its
