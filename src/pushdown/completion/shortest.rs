@@ -28,6 +28,8 @@ const EARLY: usize = 64;
 const MAX_CHOSEN: usize = 1 << 13;
 /// Keys that are looked up in vain in one completion, each counted with the keys that it is compared with: some 10 ms.
 const MAX_REPEATED: usize = 4_000_000;
+/// The rank of keys that are tried after all others that cost as much.
+const LAST: u8 = 3;
 /// How many of these take as long as a byte that is written.
 const REPEATED_A_BYTE: usize = 32;
 /// With more ends than this not all are listed where the nearest are used up.
@@ -359,10 +361,11 @@ impl<'a, 'f> Completer<'a, 'f> {
                 let whole = member.of_class(c, cost);
                 match &c.keys {
                     _ if state <= CLOSED => {}
-                    // The number of the member is a key that an object with many of them is likely not to have yet.
                     None => {
-                        let number = node.count.to_string();
-                        keys.extend(["", "0", "1", "2", "3", &number].map(|k| (whole, rank, cost, k.into())));
+                        keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.into())));
+                        // The number of the member is a key that an object with many of them is likely not to have
+                        // yet; shorter ones come first.
+                        keys.push((whole, LAST, cost, node.count.to_string().into()));
                     }
                     Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
                 }
