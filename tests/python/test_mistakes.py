@@ -384,7 +384,7 @@ SERVERS = [
     (
         "Index.from_response_format({'type': 'json'}, V)",
         Tag,
-        "at /type: 'json' is no type of response_format .. json_schema",
+        "the schema is missing: it goes into",
     ),
     ("Index.from_response_format({'type': 'jsonschema'}, V)", Tag, "at /type: 'jsonschema' is no type .. json_schema"),
     (
