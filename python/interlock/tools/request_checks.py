@@ -52,7 +52,7 @@ def check_tools(
     ...     interlock.check_tools([{"name": "now", "parameters": {"type": "objekt"}}], format="hermes")
     ... except interlock.StructuralTagError as error:
     ...     print(error.client_message.partition(": ")[2])
-    "objekt" is not a type: null, boolean, integer, number, string, array or object is expected (keyword "type")
+    "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
     tag = tag_of_request(

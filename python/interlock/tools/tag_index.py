@@ -176,7 +176,9 @@ def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) ->
 
 def _moved(error: InterlockError, place: str) -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
-    message = error.client_message.split("\n")[0]
+    # Its place in what was compiled is none in the tag.
+    message = error.client_message.split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
+    message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
     if isinstance(error, GrammarError | SchemaError | PatternError):
