@@ -676,7 +676,7 @@ MISTAKES = [
     (["bench", "order.json", "--repeat", "1.5"], 2, "must be a whole number, not '1.5'"),
     (["vocab", "vocabulary.ilk", "--token", "-1"], 2, "must be at least 0, not -1"),
     (["inspect", "order.json", "-t", "vocabulary.ilk", "--size", "0"], 2, "must be at least 1, not 0"),
-    (["diff", "list.gbnf", "list.gbnf"], 3, "interlock check walks single texts through a grammar"),
+    (["diff", *['grammar:start: "(" start ")" | "x"'] * 2], 3, "interlock check walks single texts through a grammar"),
     (["check", "order.json"], 2, "what is checked is one of FILE, --text and --ids: interlock check order.json FILE"),
     (["check", "order.json", "good.json", "--text", "x"], 2, "what is checked is one of FILE, --text and --ids"),
     (["trace", "order.json"], 2, "what is traced is one of FILE, --text, --ids and --logprobs"),
