@@ -73,7 +73,7 @@ impl Index {
         regular_parts::fold(&mut grammar);
         if let Some(rule) = grammar.rules.iter().find(|rule| rule.max_tokens.is_some()) {
             let message = format!(
-                "max_tokens of {} can't be enforced: that takes the lexer \"any\", no %ignore, and a rule that is one pattern",
+                "max_tokens of {} can't be enforced: that takes lexer=\"any\", no %ignore, and a rule that is one pattern",
                 rule.name
             );
             return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));
