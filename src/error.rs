@@ -161,7 +161,10 @@ impl Error {
     /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before.
     #[must_use]
     pub(crate) fn in_source(mut self, source: &str) -> Self {
-        let is_syntax = matches!(self.0.kind, ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported);
+        let is_syntax = matches!(
+            self.0.kind,
+            ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported | ErrorKind::Unsatisfiable
+        );
         if is_syntax && self.0.excerpt.is_none() {
             self.0.excerpt = match self.0.place {
                 SourcePlace::Offset(at) => Some(SourceExcerpt::of_char(source, at)),

@@ -57,6 +57,16 @@ from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
 if TYPE_CHECKING:
+    from interlock import drawing as drawing
+    from interlock import events as events
+    from interlock import explain as explain
+    from interlock import generators as generators
+    from interlock import grammars as grammars
+    from interlock import integrations as integrations
+    from interlock import output_types as output_types
+    from interlock import programs as programs
+    from interlock import schema_hints as schema_hints
+    from interlock import tools as tools
     from interlock.generators import (
         from_llama_cpp,
         from_mlx_lm,
@@ -67,6 +77,7 @@ if TYPE_CHECKING:
     )
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.programs import Program
+    from interlock.schema_hints import UnknownKeywordWarning
 
 __all__ = [
     "ArgumentError",
@@ -92,6 +103,7 @@ __all__ = [
     "SchemaError",
     "Store",
     "TokenRejected",
+    "UnknownKeywordWarning",
     "UnsatisfiableError",
     "UnsupportedError",
     "Vocabulary",
@@ -128,6 +140,7 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "UnknownKeywordWarning": "interlock.schema_hints",
     "from_llama_cpp": "interlock.generators",
     "from_mlx_lm": "interlock.generators",
     "from_openai": "interlock.generators",
@@ -138,14 +151,22 @@ _LATE = {
 }
 
 
+# Modules that are found without an import of their own: ``interlock.explain`` and so on.
+_MODULES = frozenset(
+    "drawing events explain generators grammars integrations output_types programs schema_hints tools".split()
+)
+
+
 def __getattr__(name: str) -> Any:
     """Import what is imported late."""
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module(f"interlock.{name}")
     if name not in _LATE:
         import difflib
 
-        near = difflib.get_close_matches(name, __all__, 1)
+        near = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
         way = f"; did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
 
@@ -154,4 +175,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+    special = (name for name in globals() if name.startswith("__") and name.endswith("__"))
+    return sorted({*__all__, *_MODULES, *special})

@@ -131,3 +131,18 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
         _ => one(node),
     }
 }
+
+/// The error for a value that is no schema, where one must stand; a text may be meant as the name of a type.
+pub(super) fn no_schema(text: Option<&str>) -> String {
+    let named = match text.unwrap_or_default() {
+        "str" | "string" | "text" => "string",
+        "int" | "integer" => "integer",
+        "float" | "number" | "double" => "number",
+        "bool" | "boolean" => "boolean",
+        "list" | "array" => "array",
+        "dict" | "object" => "object",
+        "null" | "None" | "none" => "null",
+        _ => return "a schema must be an object or a boolean".into(),
+    };
+    format!("a schema must be an object or a boolean: write {{\"type\": {named:?}}}")
+}

@@ -83,6 +83,7 @@ class Source:
             places.attach(error, self)
             raise
 
+    @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """What ``compile`` does, with the engine's errors as they are."""
         options = self.options | changed

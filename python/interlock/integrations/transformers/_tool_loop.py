@@ -13,13 +13,18 @@ from typing import Any
 
 import torch
 
-from interlock import ArgumentError, Guide, Index, Vocabulary
+from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.events import CallEnded, Event, TakenBack, Text
+from interlock.generators.arguments import DEFAULT_MAX_TOKENS, check_max_tokens, check_options
 from interlock.integrations.transformers._jump import jump_forward
+from interlock.integrations.transformers._options import option_names, refuse_other_names, with_sampling
 from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
 from interlock.tools.result_notation import Result, result_notation
 
 __all__ = ["ToolLoop", "ToolRun"]
+
+# Room for results where a model's context has no known end.
+_RESULTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class ToolLoop:
         def add(a: int, b: int) -> int:
             return a + b
 
-        run = ToolLoop(model, tokenizer, [add])("What is 20 + 22?", max_new_tokens=200)
+        run = ToolLoop(model, tokenizer, [add])("What is 20 + 22?", max_tokens=200)
         run.calls   # [(Call(name='add', arguments={'a': 20, 'b': 22}, id=''), 42)]
     """
 
@@ -117,14 +122,28 @@ class ToolLoop:
         """The index that the output follows."""
         return self._index
 
-    def __call__(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor, **options: Any) -> ToolRun:
+    def __call__(
+        self,
+        prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **options: Any,
+    ) -> ToolRun:
         """Generate an answer. ``prompt`` is a question, a list of messages for the chat template, or ids.
 
-        ``options`` are those of ``model.generate``, such as ``max_new_tokens`` (results count) and ``do_sample``. What
-        a tool raises is raised here, unless there is ``on_error``.
+        ``max_tokens`` is the most tokens that the model writes, calls included; results do not count. What it writes is
+        whole within them: a call that has begun ends, and one that must come comes. ``options`` are those of
+        ``model.generate``, such as ``temperature`` and ``do_sample``.
+
+        ``BudgetError`` if no output is so short, and if the model's context has no room for results and what has to
+        follow them. What a tool raises is raised here, unless there is ``on_error``.
         """
+        check_max_tokens(max_tokens)
+        refuse_other_names(options)
+        check_options(options, option_names(self._model), "transformers")
         ids = self._ids(prompt)
         progress = _Progress()
+        room = self._room(ids.shape[1], max_tokens)
 
         last: list[Guide] = []
 
@@ -139,12 +158,30 @@ class ToolLoop:
             custom_generate=jump_forward,
             constraints=self._index,
             on_guide=watch,
-            **options,
+            max_tokens=max_tokens,
+            max_new_tokens=room,
+            **with_sampling(options),
         )
         for guide in last:
             self._note(guide.events(), progress)
+        tokens = made[0, ids.shape[1] :].tolist()
+        if len(tokens) >= room and not any(guide.is_terminated for guide in last):
+            raise BudgetError(
+                f"the model's context has no room behind the results of {len(progress.calls)} calls: the answer was cut"
+            )
         text = "".join(event.text for event in progress.events if isinstance(event, Text))
-        return ToolRun(text, progress.calls, progress.events, made[0, ids.shape[1] :].tolist())
+        return ToolRun(text, progress.calls, progress.events, tokens)
+
+    def _room(self, prompt: int, max_tokens: int) -> int:
+        """How many tokens may stand behind the prompt, results included."""
+        context = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        if not isinstance(context, int):
+            return max_tokens + _RESULTS
+        if context - prompt < 1:
+            raise BudgetError(
+                f"the prompt has {prompt} tokens, and the model's context of {context} has no room behind it"
+            )
+        return context - prompt
 
     def _ids(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor) -> torch.Tensor:
         if isinstance(prompt, torch.Tensor):
