@@ -273,37 +273,8 @@ def force(self: Guide, text: bytes | str | Iterable[int | bytes | str]) -> None:
     _core._force(self, [part.encode() if isinstance(part, str) else part for part in parts])
 
 
-class _OtherName:
-    """What has another name here: asking for it is an ``AttributeError`` that says which."""
-
-    def __init__(self, way: str) -> None:
-        self._way = way
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        raise AttributeError(f"Index has no attribute {self._name!r}: {self._way}", name=self._name, obj=owner)
-
-
-# Names that are looked for, and are none.
-_OTHER_NAMES = {
-    "from_json": "did you mean 'from_json_schema'?",
-    "from_schema": "did you mean 'from_json_schema'?",
-    "from_pydantic": "did you mean 'from_type'? It takes a pydantic class",
-    "from_pattern": "did you mean 'from_regex'?",
-    "from_lark": "did you mean 'from_grammar'?",
-    "from_gbnf": "write from_grammar(text, vocabulary, syntax='gbnf')",
-    "from_ebnf": "write from_grammar(text, vocabulary, syntax='ebnf')",
-}
-
-
 def attach() -> None:
     """Make the functions of this file methods of ``Index`` and ``Guide``, as the stubs say."""
-    for name, way in _OTHER_NAMES.items():
-        other = _OtherName(way)
-        other.__set_name__(Index, name)
-        setattr(Index, name, other)
     methods = {
         "from_type": classmethod(from_type),
         "from_structural_tag": classmethod(from_structural_tag),

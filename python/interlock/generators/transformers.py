@@ -16,7 +16,7 @@ from interlock._core import ArgumentError, BudgetError, Index, InterlockError, V
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
-from interlock.integrations.transformers._options import option_names, with_sampling
+from interlock.integrations.transformers._options import option_names, seeded, with_sampling
 from interlock.output_types import OutputType
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class TransformersGenerator(LocalGenerator):
                 return own(ids, scores)
 
             options["logits_processor"] = [begin, *(options.get("logits_processor") or ())]
-        with _seeded(seed, self.model.device):
+        with seeded(seed, self.model.device):
             try:
                 out = self.model.generate(**inputs, **options)
             except (TypeError, ValueError, AttributeError) as error:
@@ -272,15 +272,3 @@ def _in_background(job: Callable[[Callable[[list[int]], None]], object]) -> Gene
     finally:
         stopped.set()
         thread.join()
-
-
-@contextlib.contextmanager
-def _seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Random numbers from ``seed``, without a change to those of everybody else."""
-    if seed is None:
-        yield
-        return
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
-        yield

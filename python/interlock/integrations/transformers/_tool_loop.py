@@ -17,7 +17,7 @@ from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.events import CallEnded, Event, TakenBack, Text
 from interlock.generators.arguments import DEFAULT_MAX_TOKENS, check_max_tokens, check_options
 from interlock.integrations.transformers._jump import jump_forward
-from interlock.integrations.transformers._options import option_names, refuse_other_names, with_sampling
+from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
 from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
 from interlock.tools.result_notation import Result, result_notation
 
@@ -133,14 +133,15 @@ class ToolLoop:
 
         ``max_tokens`` is the most tokens that the model writes, calls included; results do not count. What it writes is
         whole within them: a call that has begun ends, and one that must come comes. ``options`` are those of
-        ``model.generate``, such as ``temperature`` and ``do_sample``.
+        ``model.generate``, such as ``temperature`` and ``do_sample``, and ``seed``.
 
         ``BudgetError`` if no output is so short, and if the model's context has no room for results and what has to
         follow them. What a tool raises is raised here, unless there is ``on_error``.
         """
         check_max_tokens(max_tokens)
         refuse_other_names(options)
-        check_options(options, option_names(self._model), "transformers")
+        check_options(options, option_names(self._model) | {"seed"}, "transformers")
+        seed = options.pop("seed", None)
         ids = self._ids(prompt)
         progress = _Progress()
         room = self._room(ids.shape[1], max_tokens)
@@ -152,16 +153,17 @@ class ToolLoop:
             last[:] = [guide]
             return self._follow(guide, progress)
 
-        made = self._model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            custom_generate=jump_forward,
-            constraints=self._index,
-            on_guide=watch,
-            max_tokens=max_tokens,
-            max_new_tokens=room,
-            **with_sampling(options),
-        )
+        with seeded(seed, self._model.device):
+            made = self._model.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                custom_generate=jump_forward,
+                constraints=self._index,
+                on_guide=watch,
+                max_tokens=max_tokens,
+                max_new_tokens=room,
+                **with_sampling(options),
+            )
         for guide in last:
             self._note(guide.events(), progress)
         tokens = made[0, ids.shape[1] :].tolist()
