@@ -209,6 +209,27 @@ def test_mistakes_in_calls_of_a_loop(model, tokenizer, vocabulary):
             loop("?", **wrong)
 
 
+def test_mistakes_in_making_a_loop(model, tokenizer, vocabulary):
+    options = {"format": "functiongemma", "result": "${result}", "vocabulary": vocabulary}
+    for make, said in [
+        (lambda: ToolLoop(model, tokenizer, pick, **options), "a list of functions, not function: write [tool]"),
+        (lambda: ToolLoop(tokenizer, model, [pick], **options), "a model of transformers is needed"),
+        (lambda: ToolLoop(model, tokenizer, [pick], max_tokens=5, **options), "loop(prompt, max_tokens=...)"),
+        (lambda: ToolLoop(model, tokenizer, [pick], tool_chioce="auto", **options), "did you mean 'tool_choice'?"),
+        (lambda: ToolLoop(model, tokenizer, [pick], **options)({"role": "user", "content": "x"}), "in brackets"),
+        (lambda: ToolLoop(model, tokenizer, [pick], **options)(["a", "b"]), "a tool loop has one prompt"),
+        (lambda: ToolLoop(model, tokenizer, [pick], **options)(5), "a prompt is a text or a list of messages"),
+        (lambda: GuideLogitsProcessor([]), "the list of constraints is empty"),
+    ]:
+        with pytest.raises(interlock.ArgumentError, match=re.escape(said)):
+            make()
+    with pytest.raises(interlock.tools.StructuralTagError, match=re.escape("write [tool] for a single one")):
+        interlock.Index.from_tools(pick, vocabulary, format="hermes")
+    with pytest.raises(TypeError, match="max_tokens must be an int or None, not str"):
+        GuideLogitsProcessor(interlock.Index.from_regex("a", vocabulary), max_tokens="5")
+    assert repr(ToolLoop(model, tokenizer, [pick], **options)) == "<interlock ToolLoop of LlamaForCausalLM: pick>"
+
+
 def test_results_that_fill_the_context_are_an_error(tokenizer, vocabulary):
     made = tiny_model(tokenizer)
     made.config.max_position_embeddings = 250

@@ -209,7 +209,7 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
             if re.match(r"\s*[?!]?[A-Za-z_]\w*\s*(:|::=)\s", shown):
                 way = f"it looks like a grammar: pass interlock.Grammar(text{_syntax_argument(shown)})"
         short = shown if len(shown) <= 40 else shown[:37] + "..."
-        why = f" ({error})" if shown.lstrip().startswith(("{", "[")) else ""
+        why = f" ({error})" if shown.lstrip().startswith("{") else ""
         raise ArgumentError(f"{short!r} is no JSON Schema{why}: {way}") from error
     if not isinstance(found, Mapping | bool):
         raise ArgumentError(f"{shown!r} is JSON, but a schema is an object or a boolean")

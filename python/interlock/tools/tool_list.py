@@ -41,7 +41,8 @@ def tools_of(tools: Any) -> list[Tool]:
     Tool(name='now', parameters=True, is_strict=None, input=None)
     """
     if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
-        raise StructuralTagError(f"tools are a list, not {type(tools).__name__}")
+        way = ": write [tool] for a single one" if isinstance(tools, Mapping) or callable(tools) else ""
+        raise StructuralTagError(f"tools are a list, not {type(tools).__name__}{way}")
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
         one = _tool(tool, f"/{index}")

@@ -6,6 +6,7 @@ result is written behind the call, in the notation of the model's chat template.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import torch
 
 from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.events import CallEnded, Event, TakenBack, Text
-from interlock.generators.arguments import DEFAULT_MAX_TOKENS, check_max_tokens, check_options
+from interlock.generators.arguments import DEFAULT_MAX_TOKENS, as_messages, check_max_tokens, check_options, is_batch
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
 from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
@@ -23,6 +24,8 @@ from interlock.tools.result_notation import Result, result_notation
 
 __all__ = ["ToolLoop", "ToolRun"]
 
+# The options of Index.from_tools that a loop hands on.
+_REQUEST = frozenset(inspect.signature(Index.from_tools).parameters) - {"tools", "vocabulary", "tokenizer"}
 # Room for results where a model's context has no known end.
 _RESULTS = 1 << 16
 
@@ -96,6 +99,21 @@ class ToolLoop:
         vocabulary: Vocabulary | None = None,
         **request: Any,
     ) -> None:
+        if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
+            raise ArgumentError(
+                f"a model of transformers is needed, not {type(model).__name__}: model, tokenizer, tools"
+            )
+        if not isinstance(tools, Sequence) or isinstance(tools, str):
+            raise ArgumentError(
+                f"tools are a list of functions, not {type(tools).__name__}: write [tool] for a single one"
+            )
+        for option in request:
+            if option in ("max_tokens", "max_new_tokens"):
+                raise ArgumentError(f"{option!r} belongs to the call: loop(prompt, max_tokens=...)")
+            if option not in _REQUEST:
+                near = difflib.get_close_matches(option, _REQUEST, n=1, cutoff=0.6)
+                way = f"; did you mean {near[0]!r}?" if near else ""
+                raise ArgumentError(f"a loop has no option {option!r}{way}")
         self._functions: dict[str, Callable[..., Any]] = {}
         for tool in tools:
             name = getattr(tool, "__name__", None)
@@ -116,6 +134,9 @@ class ToolLoop:
         )
         self._notation = result_notation(result, self._format, tokenizer, self._vocabulary)
         self._on_error, self._on_event = on_error, on_event
+
+    def __repr__(self) -> str:
+        return f"<interlock ToolLoop of {type(self._model).__name__}: {', '.join(self._functions)}>"
 
     @property
     def index(self) -> Index:
@@ -189,7 +210,9 @@ class ToolLoop:
         if isinstance(prompt, torch.Tensor):
             ids = prompt if prompt.dim() == 2 else prompt[None]
         else:
-            messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+            if is_batch(prompt):
+                raise ArgumentError("a tool loop has one prompt: a text, a list of messages, or ids")
+            messages = as_messages(prompt)
             found = self._tokenizer.apply_chat_template(
                 messages, tools=self._described, add_generation_prompt=True, return_tensors="pt"
             )
