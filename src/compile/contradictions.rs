@@ -38,7 +38,7 @@ pub(super) fn of_pattern(e: Error, pattern: &str, options: &RegexOptions, limits
         false => "",
     };
     let message = format!("{}: {why}{slashes}", e.message());
-    e.saying(message).moved_to(SourcePlace::Offset(at))
+    e.saying(message).moved_to(SourcePlace::Offset(at)).showing(pattern)
 }
 
 /// Whether a pattern looks like `/.../i`.

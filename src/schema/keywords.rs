@@ -117,8 +117,12 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
             Some("array") => Types::ARRAY,
             Some("object") => Types::OBJECT,
             Some(other) => {
+                let meant = match type_meant(other) {
+                    Some(name) => format!("; did you mean {name:?}?"),
+                    None => String::new(),
+                };
                 let message = format!(
-                    "{other:?} is not a type: null, boolean, integer, number, string, array or object is expected"
+                    "{other:?} is not a type: null, boolean, integer, number, string, array or object is expected{meant}"
                 );
                 return Err(Error::new(ErrorKind::Schema, message));
             }
@@ -132,17 +136,24 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
     }
 }
 
-/// The error for a value that is no schema, where one must stand; a text may be meant as the name of a type.
-pub(super) fn no_schema(text: Option<&str>) -> String {
-    let named = match text.unwrap_or_default() {
+/// The type that a word of another language stands for.
+fn type_meant(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
         "str" | "string" | "text" => "string",
         "int" | "integer" => "integer",
-        "float" | "number" | "double" => "number",
+        "float" | "number" | "double" | "decimal" => "number",
         "bool" | "boolean" => "boolean",
         "list" | "array" => "array",
         "dict" | "object" => "object",
-        "null" | "None" | "none" => "null",
-        _ => return "a schema must be an object or a boolean".into(),
-    };
-    format!("a schema must be an object or a boolean: write {{\"type\": {named:?}}}")
+        "null" | "none" => "null",
+        _ => return None,
+    })
+}
+
+/// The error for a value that is no schema, where one must stand; a text may be meant as the name of a type.
+pub(super) fn no_schema(text: Option<&str>) -> String {
+    match text.and_then(type_meant) {
+        Some(name) => format!("a schema must be an object or a boolean: write {{\"type\": {name:?}}}"),
+        None => "a schema must be an object or a boolean".into(),
+    }
 }
