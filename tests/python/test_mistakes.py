@@ -157,6 +157,8 @@ SCHEMAS = [
     ),
     ("S({'type': 'array', 'items': False, 'minItems': 1})", Unsatisfiable, "minItems 1 leave nothing together"),
     ("S({'properties': {'name': 'str'}})", Schema, 'a schema must be .. write {"type": "string"} .. /properties/name'),
+    ("S({'type': 'str'})", Schema, '"str" is not a type .. did you mean "string"?'),
+    ("S({'type': 'Object'})", Schema, '"Object" is not a type .. did you mean "object"?'),
     ("S({'items': 'integer'})", Schema, 'write {"type": "integer"} .. /items'),
     ("S({'type': 'string', 'minLenght': 3}, strict=True)", TypeError, "strict"),
     ("strictly({'type': 'string', 'maxlength': 3})", Warned, "`maxlength` .. asserts nothing; did you mean maxLength?"),
