@@ -78,7 +78,7 @@ fn impossible_part(pattern: &str, options: &RegexOptions, search: bool, limits: 
         [one] => format!("{} can never stand here", parts.name(*one)),
         several => {
             let named = several.iter().map(|&i| format!("{} (offset {})", parts.name(i), parts.offset(i)));
-            format!("these can never hold together: {}", named.collect::<Vec<_>>().join(", "))
+            format!("at least one of these can never hold: {}", named.collect::<Vec<_>>().join(", "))
         }
     };
     Some((first, sentence))
