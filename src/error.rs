@@ -179,9 +179,17 @@ impl Error {
 
     /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before.
     #[must_use]
-    pub(crate) fn in_source(mut self, source: &str) -> Self {
-        let is_syntax = matches!(self.0.kind, ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported);
-        if is_syntax && self.0.excerpt.is_none() {
+    pub(crate) fn in_source(self, source: &str) -> Self {
+        match self.0.kind {
+            ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => self.showing(source),
+            _ => self,
+        }
+    }
+
+    /// [`in_source`](Self::in_source) for an error that is no mistake in writing.
+    #[must_use]
+    pub(crate) fn showing(mut self, source: &str) -> Self {
+        if self.0.excerpt.is_none() {
             self.0.excerpt = match self.0.place {
                 SourcePlace::Offset(at) => Some(SourceExcerpt::of_char(source, at)),
                 SourcePlace::Byte(at) => Some(SourceExcerpt::of_byte(source, at)),

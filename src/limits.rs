@@ -53,8 +53,8 @@ pub struct Limits {
     /// Steps of one compile in all: values read, states explored, rows merged, lexemes made, steps of algebra. A step
     /// costs about 1 us.
     pub max_compile_steps: usize,
-    /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides go on
-    /// in a younger copy of it. 16 MiB are some 40,000 states.
+    /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides move to
+    /// a new, empty copy of it. 16 MiB are some 40,000 states.
     pub max_state_bytes: usize,
     /// Bytes of history that one guide holds for rolling back, beside what its position needs. When there is more, the
     /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history

@@ -58,6 +58,16 @@ from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
 if TYPE_CHECKING:
+    from interlock import drawing as drawing
+    from interlock import events as events
+    from interlock import explain as explain
+    from interlock import generators as generators
+    from interlock import grammars as grammars
+    from interlock import integrations as integrations
+    from interlock import output_types as output_types
+    from interlock import programs as programs
+    from interlock import schema_hints as schema_hints
+    from interlock import tools as tools
     from interlock.generators import (
         from_llama_cpp,
         from_mlx_lm,
@@ -70,6 +80,7 @@ if TYPE_CHECKING:
     from interlock.programs import Program
     from interlock.tools.errors import StructuralTagError, ToolFormatError
     from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
+    from interlock.schema_hints import UnknownKeywordWarning
 
 __all__ = [
     "ArgumentError",
@@ -97,6 +108,7 @@ __all__ = [
     "StructuralTagError",
     "TokenRejected",
     "ToolFormatError",
+    "UnknownKeywordWarning",
     "UnsatisfiableError",
     "UnsupportedError",
     "Vocabulary",
@@ -142,6 +154,7 @@ _LATE = {
     "check_response_format": "interlock.tools.request_checks",
     "check_structural_tag": "interlock.tools.request_checks",
     "check_tools": "interlock.tools.request_checks",
+    "UnknownKeywordWarning": "interlock.schema_hints",
     "from_llama_cpp": "interlock.generators",
     "from_mlx_lm": "interlock.generators",
     "from_openai": "interlock.generators",
@@ -152,14 +165,22 @@ _LATE = {
 }
 
 
+# Modules that are found without an import of their own: ``interlock.explain`` and so on.
+_MODULES = frozenset(
+    "drawing events explain generators grammars integrations output_types programs schema_hints tools".split()
+)
+
+
 def __getattr__(name: str) -> Any:
     """Import what is imported late."""
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module(f"interlock.{name}")
     if name not in _LATE:
         import difflib
 
-        near = difflib.get_close_matches(name, __all__, 1)
+        near = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
         way = f"; did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
 
@@ -168,4 +189,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+    special = (name for name in globals() if name.startswith("__") and name.endswith("__"))
+    return sorted({*__all__, *_MODULES, *special})

@@ -282,8 +282,8 @@ class Limits:
 
     @property
     def max_state_bytes(self) -> int:
-        """Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it; by default
-        16,777,216, some 40,000 states. Exceeding it is no error.
+        """Bytes of states that one lexeme of an index remembers; by default 16,777,216, some 40,000 states. When they
+        are full, guides move to a new, empty copy of it. That costs time and is no error.
         """
 
     @property
@@ -427,6 +427,10 @@ class Index:
         ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or
         ``"spaced"``, else ``"any"``. Numbers of ``enum`` and ``const`` are written as
         ``json.dumps`` writes them unless it is ``"any"``.
+
+        A keyword that JSON Schema does not know asserts nothing. One that looks like a slip of a keyword
+        (``"minLenght"``), and a schema without any keyword, are an ``interlock.UnknownKeywordWarning``;
+        ``warnings.simplefilter("error", interlock.UnknownKeywordWarning)`` makes them errors.
 
         ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
         exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from interlock._core import Index, Vocabulary
+from interlock.schema_hints import quiet
 
 END = 256
 OPTIONS = {
@@ -47,6 +48,7 @@ class Recipe:
         method, (source, _, *values) = json.loads(index._recipe())
         return cls(method, source, dict(zip(OPTIONS[method], values, strict=True)))
 
+    @quiet()
     def compile(self, vocabulary: Vocabulary | None = None, **changed: Any) -> Index:
         """The index of this recipe, over bytes unless another vocabulary is named; ``changed`` replaces options."""
         make: Callable[..., Index] = getattr(Index, self.method)

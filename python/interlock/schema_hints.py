@@ -1,21 +1,27 @@
 """Mistakes in schemas that no error shows: misspelt keywords, and an API's envelope in the place of the schema.
 
 A keyword that JSON Schema does not know asserts nothing, so ``"minLenght": 3`` compiles to a schema without a bound.
-The report of an index names such keywords; ``unknown_keywords`` adds what was probably meant. ``unwrap`` takes a schema
-out of the envelopes in which APIs send it.
+Compiling warns of it (``UnknownKeywordWarning``), the report of an index names such keywords, and ``unknown_keywords``
+adds what was probably meant. ``unwrap`` takes a schema out of the envelopes in which APIs send it.
 
 >>> import interlock, interlock.explain, interlock.schema_hints
 >>> vocabulary = interlock.explain.byte_vocabulary()
->>> index = interlock.Index.from_json_schema({"type": "string", "minLenght": 3}, vocabulary)
+>>> with interlock.schema_hints.quiet():
+...     index = interlock.Index.from_json_schema({"type": "string", "minLenght": 3}, vocabulary)
 >>> print(interlock.schema_hints.unknown_keywords(index)[0])
 `minLenght` is no keyword of JSON Schema, so it asserts nothing; did you mean minLength?
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import functools
+import json
+import sys
+import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +54,20 @@ ELSEWHERE = {
 }
 """What names that other languages have are called in JSON Schema."""
 OTHERS = frozenset({"nullable", "discriminator", "optional"})
+HARMLESS = frozenset(
+    "$comment $schema default deprecated description discriminator examples readOnly title writeOnly".split()
+)
+"""What asserts nothing under its right name either, or, as ``discriminator``, stands beside what asserts the same."""
+TYPE_WORDS = {
+    **dict.fromkeys(("string", "str", "text"), "string"),
+    **dict.fromkeys(("integer", "int"), "integer"),
+    **dict.fromkeys(("number", "float"), "number"),
+    **dict.fromkeys(("boolean", "bool"), "boolean"),
+    **dict.fromkeys(("array", "list"), "array"),
+    **dict.fromkeys(("object", "dict"), "object"),
+    "null": "null",
+}
+"""Words for types, as people write them, and what JSON Schema calls the types."""
 UNKNOWN = "not a keyword of JSON Schema"
 ALIKE = 0.78
 """From this likeness on (``difflib``), one word is taken for a slip of the other."""
@@ -72,9 +92,13 @@ class UnknownKeyword:
 
 
 class UnknownKeywordWarning(UserWarning):
-    """A schema has a keyword that asserts nothing and looks like a slip."""
+    """A schema has a keyword that asserts nothing and looks like a slip, or no keyword at all.
+
+    ``warnings.simplefilter("error", interlock.UnknownKeywordWarning)`` refuses such schemas, ``"ignore"`` is silent.
+    """
 
 
+@functools.lru_cache(maxsize=1024)
 def suggestion(keyword: str) -> str:
     """The keyword of JSON Schema that was probably meant; empty if none is near.
 
@@ -111,11 +135,63 @@ def unknown_keywords(index: Index | Iterable[ReportRow]) -> list[UnknownKeyword]
     return [UnknownKeyword(row.pointer, row.keyword, suggestion(row.keyword)) for row in unknown]
 
 
-def warn_unknown_keywords(index: Index, stacklevel: int = 2) -> None:
-    """Warn (``UnknownKeywordWarning``) of each unknown keyword that looks like a slip of a known one."""
-    for found in unknown_keywords(index):
-        if found.suggestion:
-            warnings.warn(str(found), UnknownKeywordWarning, stacklevel=stacklevel)
+_silence = threading.local()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings of slips in this thread meanwhile: for schemas of strangers, and for a source that is compiled again.
+
+    Also a decorator of functions.
+    """
+    before = getattr(_silence, "is_on", False)
+    _silence.is_on = True
+    try:
+        yield
+    finally:
+        _silence.is_on = before
+
+
+def warn_unknown_keywords(index: Index) -> None:
+    """Warn (``UnknownKeywordWarning``) of each unknown keyword that looks like a slip of a known one, and of a schema
+    without any keyword. Compiling a schema does it already.
+    """
+    warn_of_slips([row for row in index.report if row.reason == UNKNOWN])
+
+
+def warn_of_slips(rows: Iterable[ReportRow], schema: str = "") -> None:
+    """What compiling calls with the rows of unknown keywords, and the schema's text."""
+    if getattr(_silence, "is_on", False) or _is_ignored():
+        return
+    found = unknown_keywords(rows)
+    if len(schema) <= MOST_READ and any(not one.pointer for one in found):
+        reason = no_schema(json.loads(schema or "true"))
+        if reason:
+            _warn(f"this schema accepts every JSON value: {reason}")
+            return
+    for one in found:
+        if one.suggestion and one.suggestion not in HARMLESS and one.keyword not in HARMLESS:
+            _warn(str(one))
+
+
+MOST_READ = 1 << 16
+"""Of longer texts nobody looks whether they have any keyword."""
+
+
+def _is_ignored() -> bool:
+    """Whether these warnings are off in general, so that the search for what was meant can be left out."""
+    for action, message, category, module, _ in warnings.filters:
+        if issubclass(UnknownKeywordWarning, category) and message is None and module is None:
+            return action == "ignore"
+    return False
+
+
+def _warn(message: str) -> None:
+    """Warn at the line outside of this package that asked for it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "interlock":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UnknownKeywordWarning, stacklevel=level)
 
 
 ENVELOPES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (
@@ -199,5 +275,24 @@ def no_schema(document: Any) -> str:
     keys = list(document)
     shown = ", ".join(keys[:4]) + (" ..." if len(keys) > 4 else "")
     slips = [_slip(key) for key in keys]
-    meant = f"; did you mean {', '.join(slips)}?" if all(slips) else ""
-    return f"none of its keys ({shown}) is a keyword of JSON Schema{meant}"
+    meant = ", ".join(slips) if all(slips) else properties_meant(document)
+    return f"none of its keys ({shown}) is a keyword of JSON Schema" + (f"; did you mean {meant}?" if meant else "")
+
+
+def properties_meant(document: Mapping[str, Any]) -> str:
+    """The schema of an object whose properties ``document`` names, if it maps names to types; else empty.
+
+    >>> properties_meant({"name": "string", "age": {"type": "integer"}})
+    '{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}'
+    """
+    properties: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, str) and value.lower() in TYPE_WORDS:
+            properties[name] = {"type": TYPE_WORDS[value.lower()]}
+        elif isinstance(value, Mapping) and KEYWORDS & value.keys():
+            properties[name] = value
+        else:
+            return ""
+    if not properties or len(properties) > 3:
+        return '{"type": "object", "properties": {...}}' if properties else ""
+    return json.dumps({"type": "object", "properties": properties}, default=str)

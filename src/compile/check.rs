@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::compile::contradictions;
 use crate::compile::source::{Source, name_of_grammar};
 use crate::error::Result;
 use crate::grammar::GrammarOptions;
@@ -14,7 +15,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::mask::vocab_tables::VocabTables;
 use crate::regex::RegexOptions;
-use crate::schema::{ReportRow, SchemaOptions, named_contradiction};
+use crate::schema::{ReportRow, SchemaOptions};
 use crate::util::cancel::{limited, uninterruptible};
 use crate::vocab::{Vocabulary, VocabularyOptions};
 
@@ -22,7 +23,7 @@ use crate::vocab::{Vocabulary, VocabularyOptions};
 const KEPT: usize = 512;
 
 /// A token for each byte, and a stop token.
-fn bytes() -> Result<Arc<Vocabulary>> {
+pub(super) fn bytes() -> Result<Arc<Vocabulary>> {
     static BYTES: OnceLock<Result<Arc<Vocabulary>>> = OnceLock::new();
     let made = BYTES.get_or_init(|| {
         let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([Vec::new()]).collect();
@@ -65,7 +66,8 @@ pub fn check_regex(pattern: &str, options: &RegexOptions, limits: &Limits) -> Re
     let compile = |vocabulary: &Arc<Vocabulary>| {
         limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))
     };
-    checked(compile).map(drop).map_err(|e| e.in_source(pattern))
+    let outcome = checked(compile).map(drop);
+    outcome.map_err(|e| contradictions::of_pattern(e, pattern, options, limits).in_source(pattern))
 }
 
 /// Checks a JSON Schema as [`Index::from_json_schema`] does, without a vocabulary, and returns its report.
@@ -92,7 +94,7 @@ pub fn check_json_schema(text: &str, options: &SchemaOptions, limits: &Limits) -
     let compile = |vocabulary: &Arc<Vocabulary>| {
         limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))
     };
-    let index = checked(compile).map_err(|e| named_contradiction(e, text).in_source(text))?;
+    let index = checked(compile).map_err(|e| contradictions::of_schema(e, text, options, limits).in_source(text))?;
     Ok(index.report().to_vec())
 }
 

@@ -5,6 +5,7 @@
 
 mod allowed_escapes;
 pub mod check;
+mod contradictions;
 pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
@@ -30,8 +31,8 @@ use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{
-    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, named_contradiction,
-    option_rows, parse_schema, standard,
+    Enforcement, PropertyOrder, ReportRow, SchemaOptions, Whitespace, lower, lower_within, option_rows, parse_schema,
+    standard,
 };
 use crate::util::cancel::limited;
 use crate::vocab::Vocabulary;
@@ -110,7 +111,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits));
-        let index = index.map_err(|e| e.in_source(pattern))?;
+        let index = index.map_err(|e| contradictions::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
@@ -205,7 +206,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits));
-        let index = index.map_err(|e| named_contradiction(e, text).in_source(text))?;
+        let index = index.map_err(|e| contradictions::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }

@@ -12,6 +12,7 @@ mod excerpt;
 mod lark;
 mod lower;
 pub mod model;
+mod notation;
 mod parametric;
 pub mod regular_parts;
 mod tree;
@@ -85,9 +86,10 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
     }
     let options = options.spelled_out();
     let tree = match options.syntax {
-        Syntax::Lark => lark::parse(text, &options, limits)?,
-        Syntax::Gbnf => bnf::parse(text, Notation::Gbnf, options.start.as_deref(), limits)?,
-        Syntax::Ebnf => bnf::parse(text, Notation::Ebnf, options.start.as_deref(), limits)?,
+        Syntax::Lark => lark::parse(text, &options, limits),
+        Syntax::Gbnf => bnf::parse(text, Notation::Gbnf, options.start.as_deref(), limits),
+        Syntax::Ebnf => bnf::parse(text, Notation::Ebnf, options.start.as_deref(), limits),
     };
+    let tree = tree.map_err(|e| notation::named(e, text, options.syntax))?;
     lower::lower(&tree, options.lexer.unwrap_or_default(), limits)
 }

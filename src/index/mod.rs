@@ -22,6 +22,7 @@ use crate::mask::json::cache::{forced_runs, member_values};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
+use crate::expr::ByteSet;
 pub(crate) use crate::index::from_artifact::IndexHandle;
 use crate::index::token_liveness::TokenLive;
 use crate::mask::grammar::GrammarEngine;
@@ -58,6 +59,8 @@ pub(crate) struct IndexCore {
     pub costs: OnceLock<MinCosts>,
     /// In how many tokens, made for the first budget.
     pub bounds: OnceLock<CompletionBounds>,
+    /// Bytes of which everything can be completed, found for the first budget.
+    pub completing: OnceLock<ByteSet>,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
     pub members: member_values::MemberValues,
@@ -92,6 +95,7 @@ impl IndexCore {
             fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
             bounds: OnceLock::new(),
+            completing: OnceLock::new(),
             memo: MaskCache::default(),
             runs: Default::default(),
             members: Default::default(),

@@ -10,12 +10,12 @@ use crate::python::convert::limits as convert_limits;
 use crate::python::convert::pickle_recipe;
 use crate::python::convert::source;
 use crate::python::errors::of_kind;
-use crate::python::report::{PyReportRow, report_row};
+use crate::python::report::{PyReportRow, report_row, warn_of_slips};
 use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::runtime::registry;
 use crate::python::vocabulary::PyVocabulary;
 use crate::regex::RegexOptions;
-use crate::schema::{SchemaOptions, Whitespace};
+use crate::schema::{ReportRow, SchemaOptions, Whitespace};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
@@ -105,11 +105,10 @@ fn check(
     source: &Source,
     limits: Option<&Bound<'_, PyAny>>,
     cancel: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<PyReportRow>> {
+) -> PyResult<Vec<ReportRow>> {
     let limits = convert_limits::from_argument(limits)?;
     let cancel = cancel::argument(cancel)?;
-    let report = interruptible(py, cancel, || source.check(&limits))?;
-    Ok(report.iter().map(report_row).collect())
+    interruptible(py, cancel, || source.check(&limits))
 }
 
 /// Check a pattern without a vocabulary: everything that ``Index.from_regex`` checks, with the same options and errors,
@@ -165,7 +164,12 @@ pub fn check_json_schema(
         spelling: argument::optional_text(spelling, "spelling")?,
     };
     let options = names.options(py, documents)?;
-    check(py, &Source::Schema { text, options }, limits, cancel)
+    let source = Source::Schema { text, options };
+    let report = check(py, &source, limits, cancel)?;
+    if let Source::Schema { text, .. } = &source {
+        warn_of_slips(py, &report, text)?;
+    }
+    Ok(report.iter().map(report_row).collect())
 }
 
 /// Check choices without a vocabulary: everything that ``Index.from_choices`` checks, with the same errors.

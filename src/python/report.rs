@@ -2,7 +2,7 @@
 
 use crate::error::ErrorKind;
 use crate::python::errors::of_kind;
-use crate::schema::{Enforcement, ReportRow};
+use crate::schema::{Enforcement, ReportRow, UNKNOWN_KEYWORD};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -57,6 +57,20 @@ pub(crate) fn report_row(row: &ReportRow) -> PyReportRow {
     let named = ENFORCEMENTS.iter().find(|(_, enforcement)| *enforcement == row.enforcement);
     let enforcement = named.map_or("", |(name, _)| name);
     PyReportRow { pointer: row.pointer.clone(), keyword: row.keyword.clone(), enforcement, reason: row.reason.clone() }
+}
+
+/// The most keywords of one schema that a warning is made of.
+const MOST_WARNED: usize = 32;
+
+/// Warns of keywords of a schema that assert nothing and look like slips, as `interlock.schema_hints` says. A filter of
+/// warnings may make an exception of it, which is returned.
+pub(crate) fn warn_of_slips(py: Python<'_>, report: &[ReportRow], schema: &str) -> PyResult<()> {
+    let is_unknown = |row: &&ReportRow| row.enforcement == Enforcement::Annotation && row.reason == UNKNOWN_KEYWORD;
+    let unknown: Vec<PyReportRow> = report.iter().filter(is_unknown).take(MOST_WARNED).map(report_row).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    py.import("interlock.schema_hints")?.call_method1("warn_of_slips", (unknown, schema)).map(drop)
 }
 
 pub(crate) const ENFORCEMENTS: [(&str, Enforcement); 4] = [

@@ -19,6 +19,7 @@
 //!
 //! `docs/internals/patterns.md` has an example.
 
+pub mod assertions;
 mod ast;
 #[cfg(test)]
 mod bounds_tests;
@@ -149,6 +150,10 @@ fn parse_tree(pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<
 
 fn lower(x: &mut Exprs, pattern: &str, options: &RegexOptions, search: bool, limits: &Limits) -> Result<ExprId> {
     let (tree, root) = parse_tree(pattern, options, limits)?;
+    lower_tree(x, tree, root, search, limits)
+}
+
+fn lower_tree(x: &mut Exprs, tree: ast::Ast, root: ast::AstId, search: bool, limits: &Limits) -> Result<ExprId> {
     let pure = assertion_free::AssertionFree::new(x, &tree)?;
     if tree.facts(root).atomic {
         atomic::check(x, &tree, &pure, root, search, limits)?;

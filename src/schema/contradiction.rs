@@ -6,25 +6,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, ErrorKind, SourcePlace};
-
 /// Schemas that are looked into, and how deep.
 const MOST: usize = 64;
 const DEPTH: usize = 16;
 /// Characters of a value that are shown.
 const SHOWN: usize = 40;
 
-/// Adds to the error of an unsatisfiable schema which of its keywords contradict each other, where two do at sight.
-pub(crate) fn named_contradiction(e: Error, text: &str) -> Error {
-    let SourcePlace::Pointer { pointer, .. } = e.place() else { return e };
-    if e.kind() != ErrorKind::Unsatisfiable {
-        return e;
-    }
-    let Ok(document) = serde_json::from_str::<Value>(text) else { return e };
-    let found = Conjunction::of(&document, pointer).contradiction();
-    let Some(found) = found else { return e };
-    let message = format!("{}: {found}", e.message());
-    e.saying(message)
+/// Which keywords of the part at `pointer`, which accepts nothing, contradict each other, where two do at sight.
+pub(crate) fn named_contradiction(pointer: &str, text: &str) -> Option<String> {
+    let document = serde_json::from_str::<Value>(text).ok()?;
+    Conjunction::of(&document, pointer).contradiction()
 }
 
 /// A keyword and where its schema is.

@@ -117,8 +117,12 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
             Some("array") => Types::ARRAY,
             Some("object") => Types::OBJECT,
             Some(other) => {
+                let meant = match type_meant(other) {
+                    Some(name) => format!("; did you mean {name:?}?"),
+                    None => String::new(),
+                };
                 let message = format!(
-                    "{other:?} is not a type: null, boolean, integer, number, string, array or object is expected"
+                    "{other:?} is not a type: null, boolean, integer, number, string, array or object is expected{meant}"
                 );
                 return Err(Error::new(ErrorKind::Schema, message));
             }
@@ -129,5 +133,27 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
         TapeKind::Array(0) => expected("at least one type"),
         TapeKind::Array(_) => tape.items(node).try_fold(Types::default(), |all, n| Ok(Types(all.0 | one(n)?.0))),
         _ => one(node),
+    }
+}
+
+/// The type that a word of another language stands for.
+fn type_meant(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "str" | "string" | "text" => "string",
+        "int" | "integer" => "integer",
+        "float" | "number" | "double" | "decimal" => "number",
+        "bool" | "boolean" => "boolean",
+        "list" | "array" => "array",
+        "dict" | "object" => "object",
+        "null" | "none" => "null",
+        _ => return None,
+    })
+}
+
+/// The error for a value that is no schema, where one must stand; a text may be meant as the name of a type.
+pub(super) fn no_schema(text: Option<&str>) -> String {
+    match text.and_then(type_meant) {
+        Some(name) => format!("a schema must be an object or a boolean: write {{\"type\": {name:?}}}"),
+        None => "a schema must be an object or a boolean".into(),
     }
 }

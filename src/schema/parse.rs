@@ -18,7 +18,7 @@ use crate::schema::keywords;
 use crate::schema::model::{Keywords, Schema, SchemaId, SchemaKind, SchemaModel};
 use crate::schema::name_table::Names;
 use crate::schema::options::{Formats, SchemaOptions};
-use crate::schema::report::{Enforcement, ReportRow};
+use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_KEYWORD};
 use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
 use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
@@ -180,7 +180,7 @@ impl<'t> SchemaParser<'t> {
                 SchemaKind::Keywords(object.out)
             }
             _ => {
-                let e = Error::new(ErrorKind::Schema, "a schema must be an object or a boolean");
+                let e = Error::new(ErrorKind::Schema, keywords::no_schema(document.tape.string(place.node)));
                 return Err(e.at_pointer(self.pointers.get(place.id, &self.names), ""));
             }
         };
@@ -468,7 +468,7 @@ impl Object<'_, '_> {
                 "contentEncoding" | "contentMediaType" | "contentSchema" => {
                     "says how to read a string, asserts nothing"
                 }
-                _ => "not a keyword of JSON Schema",
+                _ => UNKNOWN_KEYWORD,
             };
             self.row(key, Enforcement::Annotation, reason.into())?;
         }

@@ -19,6 +19,9 @@ pub enum Enforcement {
     Wider,
 }
 
+/// The reason of the row of a keyword that JSON Schema does not know.
+pub const UNKNOWN_KEYWORD: &str = "not a keyword of JSON Schema";
+
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportRow {

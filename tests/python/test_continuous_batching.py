@@ -72,9 +72,9 @@ def test_a_constraint_per_request(model, vocabulary, do_sample):
         for i in range(20):
             which = i % len(PATTERNS)
             prompt = list(b"prompt" * (1 + i % 3) + bytes([65 + i]))
-            wanted[guides.add_request(prompt, indexes[which], max_new_tokens=7 + i % 6)] = PATTERNS[which]
+            wanted[guides.add_request(prompt, indexes[which], max_tokens=7 + i % 6)] = PATTERNS[which]
         free = manager.add_request(list(b"free"), max_new_tokens=5)
-        late = guides.add_request(list(b"so"), None, max_new_tokens=5)
+        late = guides.add_request(list(b"so"), None, max_tokens=5)
         outputs = collect(manager, 22)
     finally:
         manager.stop(block=True)
@@ -90,7 +90,9 @@ def test_requests_are_refused_before_they_are_queued(model, vocabulary):
     manager = manager_of(model)
     guides = ContinuousBatchingGuides(manager)
     with pytest.raises(interlock.BudgetError):
-        guides.add_request(list(b"hi"), index, max_new_tokens=7)
+        guides.add_request(list(b"hi"), index, max_tokens=7)
+    with pytest.raises(interlock.ArgumentError, match="'max_new_tokens' has another name here: pass max_tokens"):
+        guides.add_request(list(b"hi"), index, max_new_tokens=9)
     with pytest.raises(interlock.ArgumentError, match="Index"):
         guides.add_request(list(b"hi"), "[0-9]{8}")
     with pytest.raises(interlock.ArgumentError, match="out of range"):
@@ -162,7 +164,7 @@ def test_requests_that_make_room_and_come_back(guides, vocabulary):
 
 def test_one_request_fails_alone(guides, vocabulary):
     digits = interlock.Index.from_regex("[0-9]{4}", vocabulary)
-    late = guides.add_request(b"", digits, trigger=":", max_new_tokens=8, request_id="late")
+    late = guides.add_request(b"", digits, trigger=":", max_tokens=8, request_id="late")
     wrong = guides.add_request(b"", digits, request_id="wrong")
     right = guides.add_request(b"", Triggered({":": digits}), request_id="right")
     states = [State("late", late, b"", b"abcd:"), State("wrong", wrong, b"", b"1x"), State("right", right, b"", b":1")]

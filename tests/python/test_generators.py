@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import datetime
 import enum
@@ -246,8 +247,25 @@ MISTAKES = [
     (lambda g: g("x", int, streamer=1), "pass stream=True"),
     (lambda g: g("x", int, return_dict_in_generate=True), "returns values"),
     (lambda g: g("x", int, temperature=0, do_sample=True), "greedy search"),
-    (lambda g: g("x", int, max_tokens="5"), "not '5'"),
-    (lambda g: g("x", int, max_tokens=True), "not True"),
+    (lambda g: g("x", int, temperature=-1), "temperature is 0 for greedy search, or a number above 0, not -1"),
+    (lambda g: g("x", int, top_p=2.0), "top_p is a number above 0 and at most 1, not 2.0"),
+    (lambda g: g("x", int, top_p=0), "top_p is a number above 0"),
+    (lambda g: g("x", int, top_k=-5), "top_k is a number of tokens, or 0 for all, not -5"),
+    (lambda g: g("x", int, min_p=1.5), "min_p is a number from 0 to 1"),
+    (lambda g: g("x", int, seed=2**70), "seed is a whole number of 64 bits"),
+    (lambda g: g("x", int, num_beams=0), "num_beams is a number of beams, at least 1, not 0"),
+    (lambda g: g("x", int, repetition_penalty=0), "repetition_penalty is a number above 0"),
+    (lambda g: g("x", int, penalty_alpha="x"), "transformers refuses the options (penalty_alpha)"),
+    (lambda g: g("x", int, cache_implementation="none"), "transformers refuses the options (cache_implementation)"),
+    (lambda g: g("x", int, generation_config={}, num_beams=2), "transformers refuses the options (generation_config"),
+    (lambda g: g("x", int, bad_words_ids="a", num_beams=2), "transformers refuses the options (bad_words_ids, num_b"),
+    (lambda g: g("x", int, stop_strings=["a"]), "'stop_strings' cannot be passed with int"),
+    (lambda g: g("x", int, stream=True, max_time=1.0), "'max_time' cannot be passed with int"),
+    (lambda g: g("x", int, min_new_tokens=3), "which ends where it is complete"),
+    (lambda g: g("x", int, stop="a"), "belong to a program"),
+    (lambda g: g("x", int, tools=[print]), "ToolLoop"),
+    (lambda g: g({"role": "user", "content": "x"}, int), "in brackets"),
+    (lambda g: interlock.from_transformers(g.model, g.tokenizer, whitespace="pretty"), "whitespace must be"),
     (lambda g: g(User, "x"), "the prompt comes first"),
     (lambda g: g(b"x"), "not bytes"),
     (lambda g: g([{"rol": "user", "content": "x"}]), "message 0"),
@@ -266,6 +284,55 @@ MISTAKES = [
 def test_mistakes(gen, call, said):
     with pytest.raises(interlock.ArgumentError, match=re.escape(said)):
         call(gen)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"max_tokens": "5"}, "max_tokens must be an int, a number of tokens, not str"),
+        ({"max_tokens": True}, "max_tokens must be an int, a number of tokens, not bool"),
+        ({"temperature": "a"}, "temperature must be a number, not str"),
+        ({"top_k": 2.5}, "top_k must be an int, not float"),
+        ({"seed": "a"}, "seed must be an int, not str"),
+        ({"do_sample": "yes"}, "do_sample must be True or False, not str"),
+        ({"jump_forward": 1}, "jump_forward must be True or False, not int"),
+        ({"stats": 5}, "stats must be a JumpForwardStats or None, not int"),
+    ],
+)
+def test_options_of_another_python_type(gen, monkeypatch, option, said):
+    monkeypatch.setattr(gen.model, "generate", lambda **options: pytest.fail("the model is asked"))
+    with pytest.raises(TypeError, match=re.escape(said)):
+        gen("x", int, **option)
+
+
+def test_options_that_say_nothing(gen):
+    same = gen("x", Literal["yes", "no"])
+    assert gen("x", Literal["yes", "no"], temperature=None, top_p=None, seed=None) == same
+    assert gen("x", Literal["yes", "no"], top_k=-1, temperature=1.0, seed=3) in ("yes", "no")
+
+
+def test_an_error_of_the_model_itself_is_not_an_options(gen, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ValueError("a bug in the model")
+
+    monkeypatch.setattr(type(gen.model), "__call__", fail)
+    with pytest.raises(ValueError, match="a bug in the model") as caught:
+        gen("x", int)
+    assert not isinstance(caught.value, interlock.ArgumentError)
+
+
+def test_streams_of_local_models_work_with_async_for(gen):
+    async def read():
+        stream = gen.stream("One", Book, max_tokens=60)
+        pieces = [piece async for piece in stream]
+        return "".join(pieces), stream.value
+
+    text, value = asyncio.run(read())
+    assert json.loads(text) == value == gen("One", Book, max_tokens=60)
+
+
+def test_repr(gen):
+    assert repr(gen) == f"<interlock generator of transformers: LlamaForCausalLM, {gen.vocabulary.size} tokens>"
 
 
 def test_schemas_in_envelopes(gen):

@@ -16,6 +16,7 @@ import json
 import pathlib
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -38,6 +39,7 @@ Argument, Schema, Pattern = interlock.ArgumentError, interlock.SchemaError, inte
 Unsupported, Unsatisfiable = interlock.UnsupportedError, interlock.UnsatisfiableError
 BadVocabulary, Artifact, Rejected = interlock.VocabularyError, interlock.ArtifactError, interlock.TokenRejected
 Budget, Limit = interlock.BudgetError, interlock.LimitError
+Grammar, Warned = interlock.GrammarError, interlock.UnknownKeywordWarning
 
 SCHEMAS = [
     ("S('order.json')", Schema, "order.json .. name of a file .. read_text()"),
@@ -136,6 +138,53 @@ SCHEMAS = [
     ("S({}, limits={'max_dept': 3})", TypeError, 'no limit is named "max_dept" .. max_depth'),
     ("S({}, whitespace_pattern=' ')", TypeError, "whitespace_pattern"),
     ("S({'allOf': [{'allOf': [{}]}]}, limits={'max_depth': 3})", Limit, "depth .. 4 > 3 .. Limits.max_depth"),
+    ("S({'enum': []})", Unsatisfiable, "no value satisfies .. enum [] allows nothing"),
+    ("S({'not': {}})", Unsatisfiable, "no value satisfies .. not {} allows nothing"),
+    ("S({'oneOf': [{}, {}]})", Unsatisfiable, "no value satisfies .. oneOf [{},{}] allows nothing"),
+    (
+        "S({'properties': {'a': {'enum': []}}, 'required': ['a'], 'type': 'object'})",
+        Unsatisfiable,
+        "enum [] allows nothing .. /properties/a",
+    ),
+    (
+        "S({'type': 'string', 'pattern': '^a$', 'minLength': 3})",
+        Unsatisfiable,
+        'type "string", pattern "^a$" and minLength 3 leave nothing together',
+    ),
+    (
+        "S({'type': 'string', 'pattern': r'a\\bb'})",
+        Unsatisfiable,
+        'the pattern "a\\\\bb" matches no text: a word boundary (\\b) can never stand here (its offset 1)',
+    ),
+    ("S({'type': 'array', 'items': False, 'minItems': 1})", Unsatisfiable, "minItems 1 leave nothing together"),
+    ("S({'properties': {'name': 'str'}})", Schema, 'a schema must be .. write {"type": "string"} .. /properties/name'),
+    ("S({'type': 'str'})", Schema, '"str" is not a type .. did you mean "string"?'),
+    ("S({'type': 'Object'})", Schema, '"Object" is not a type .. did you mean "object"?'),
+    ("S({'items': 'integer'})", Schema, 'write {"type": "integer"} .. /items'),
+    ("S({'type': 'string', 'minLenght': 3}, strict=True)", TypeError, "strict"),
+    ("strictly({'type': 'string', 'maxlength': 3})", Warned, "`maxlength` .. asserts nothing; did you mean maxLength?"),
+    ("strictly({'type': 'object', 'propertes': {}})", Warned, "`propertes` .. did you mean properties?"),
+    ("strictly({'properties': {'a': {'mininum': 3}}})", Warned, "`mininum` (at /properties/a) .. minimum?"),
+    ("strictly({'type': 'string', 'nullable': True})", Warned, '`nullable` .. write "type": ["string", "null"]'),
+    (
+        "strictly({'name': 'string'})",
+        Warned,
+        "accepts every JSON value .. (name) .. did you mean .. "
+        '{"type": "object", "properties": {"name": {"type": "string"}}}?',
+    ),
+    ("strictly({'propertes': {}})", Warned, "accepts every JSON value .. did you mean properties?"),
+    ("strictly({'name': 'Ada', 'age': 36})", Warned, "none of its keys (name, age) is a keyword"),
+]
+
+GRAMMARS = [
+    ("G('root ::= \"a\"')", Grammar, 'line 1, column 8 .. looks like GBNF or EBNF .. pass syntax="gbnf" .. 1 | root'),
+    ("G('# a\\nroot ::= item+\\nitem ::= [a-z]')", Grammar, 'this looks like GBNF or EBNF .. syntax="ebnf"'),
+    ("G('start: \"a\"', syntax='gbnf')", Grammar, 'this looks like Lark\'s notation: pass syntax="lark"'),
+    ("G('start: \"a\"', syntax='ebnf')", Grammar, 'this looks like Lark\'s notation: pass syntax="lark"'),
+    ("G('<root> ::= \"a\" <b>')", Grammar, "names of rules have no angles here .. root ::="),
+    ("G('start: \"a\"', syntax='GBNF')", Argument, 'syntax must be one of "lark", "gbnf", "ebnf", not "GBNF"'),
+    ("interlock.Grammar('root ::= \"a\"').accepts('a')", Grammar, 'pass syntax="gbnf"'),
+    ("interlock.check_grammar('root ::= \"a\"')", Grammar, 'pass syntax="gbnf"'),
 ]
 
 PATTERNS = [
@@ -159,6 +208,20 @@ PATTERNS = [
         TypeError,
         'flags must be a str of letters, not RegexFlag .. "i" .. re.compile(pattern, flags)',
     ),
+    (
+        "R(r'a\\bb')",
+        Unsatisfiable,
+        "accepts nothing: a word boundary (\\b) can never stand here (at offset 1) .. a\\bb",
+    ),
+    ("R('a^b')", Unsatisfiable, "the start of the text can never stand here (at offset 1)"),
+    ("R('$a')", Unsatisfiable, "the end of the text can never stand here (at offset 0)"),
+    ("R('(?=b)a')", Unsatisfiable, "what the look-ahead (?=...) asks for can never stand here (at offset 0)"),
+    ("R('a(?!)')", Unsatisfiable, "anything that the look-ahead (?!...) permits can never stand here (at offset 1)"),
+    ("R('(?<=x)a')", Unsatisfiable, "what the look-behind (?<=...) asks for can never stand here (at offset 0)"),
+    ("R(r'x[^\\s\\S]')", Unsatisfiable, "a character of this empty class can never stand here (at offset 1)"),
+    ("R('/^a$/i')", Unsatisfiable, "slashes are a part of the pattern here: leave them out .. flags"),
+    ("R(r'(?:a\\Bb|c\\bd)(?!x)x')", Unsatisfiable, "look-ahead (?!...) permits can never stand here"),
+    ("interlock.check_regex('a^b')", Unsatisfiable, "the start of the text can never stand here"),
     ("R('a').guide(max_tokens='5')", TypeError, "max_tokens must be an int, not str"),
     ("R('a').guide(max_tokens=5.0)", TypeError, "max_tokens must be an int, not float"),
     ("R('a').guide(max_tokens=True)", TypeError, "max_tokens must be an int, not bool"),
@@ -190,6 +253,24 @@ PATTERNS = [
 ]
 
 TYPES = [
+    ("T('User')", Argument, "'User' is no JSON Schema: pass the type User itself, without quotes"),
+    ("T('list[int]')", Argument, "pass the type list[int] itself, without quotes"),
+    ("T('int | None')", Argument, "pass the type int | None itself"),
+    ("T('root ::= \"a\"')", Argument, "it looks like a grammar: pass interlock.Grammar(text, syntax='ebnf')"),
+    (
+        "T({'name': str})",
+        Argument,
+        "a dict is read as a JSON Schema .. 'name' is the type str: pass a class .. TypedDict",
+    ),
+    ("T({'tags': list[int]})", Argument, "'tags' is the type list[int]: pass a class"),
+    (
+        "T({'type': 'object', 'properties': {'a': int}})",
+        Argument,
+        '/properties/a is the type int: write {"type": "integer"}',
+    ),
+    ("T({'name': 'string'})", Argument, 'accepts every JSON value .. did you mean {"type": "object" .. pass True'),
+    ("T({'propertes': {}})", Argument, "accepts every JSON value .. did you mean properties?"),
+    ('T(\'{"name": "string"}\')', Argument, 'did you mean {"type": "object", "properties": {"name"'),
     ("T('int')", Argument, "'int' is no JSON Schema .. pass the type int without quotes"),
     ("T('order.json')", Argument, "'order.json' .. it looks like a file's name .. read_text()"),
     ("T('[a-z]+')", Argument, "is no JSON Schema .. for a pattern pass re.compile(...)"),
@@ -315,7 +396,23 @@ GENERATORS = [
     ("gen('a', User, temprature=1)", Argument, "no option 'temprature' .. did you mean 'temperature'?"),
     ("gen('a', User, max_new_tokens=9)", Argument, "'max_new_tokens' has another name here .. pass max_tokens"),
     ("gen('a', User, max_tokens=0)", Argument, "max_tokens is the most tokens .. at least 1, not 0"),
-    ("gen('a', User, max_tokens='5')", Argument, "max_tokens is the most tokens .. not '5'"),
+    ("gen('a', User, max_tokens='5')", TypeError, "max_tokens must be an int, a number of tokens, not str"),
+    ("gen('a', User, max_tokens=5.0)", TypeError, "max_tokens must be an int, a number of tokens, not float"),
+    ("gen('a', User, temperature=-1)", Argument, "temperature is 0 for greedy search, or a number above 0, not -1"),
+    ("gen('a', User, temperature='hot')", TypeError, "temperature must be a number, not str"),
+    ("gen('a', User, temperature=float('nan'))", Argument, "temperature is .. not nan"),
+    ("gen('a', User, seed='a')", TypeError, "seed must be an int, not str"),
+    ("gen('a', User, top_p=2.0)", Argument, "no option 'top_p'"),
+    ("gen('a', User, whitespace='compact')", Argument, "no option 'whitespace' .. belong to the generator"),
+    ("gen('a', User, stop='.')", Argument, "no option 'stop' .. belong to a program .. .gen(stop=...)"),
+    ("gen('a', User, syntax='gbnf')", Argument, "interlock.Grammar(text, syntax='gbnf')"),
+    ("gen({'role': 'user', 'content': 'x'}, User)", Argument, "a chat is a list of messages .. in brackets"),
+    ("gen('a', 'User')", Argument, "pass the type User itself, without quotes"),
+    ("gen('a', {'name': str})", Argument, "a dict is read as a JSON Schema .. pass a class"),
+    ("gen('a', User, stream='yes')", TypeError, "stream must be True or False, not str"),
+    ("ScriptedGenerator(whitespace='pretty')", Argument, 'whitespace must be "flexible" .. not "pretty"'),
+    ("program.gen('n', int, temperature='a')", TypeError, "temperature must be a number, not str"),
+    ("program.gen('n', int, top_p=2.0)", Argument, "top_p is a number above 0 and at most 1, not 2.0"),
     ("gen('a', User, max_tokens=2)", Budget, "max_tokens is 2, but a complete output needs"),
     ("gen(5, User)", Argument, "a prompt is a text or a list of messages, not int .. the prompt comes first"),
     ("gen([{'role': 'user'}], User)", Argument, 'message 0 .. {"role": "user", "content": "..."}'),
@@ -435,11 +532,11 @@ SERVERS = [
     ("interlock.StructuralTagErorr", AttributeError, "did you mean 'StructuralTagError'?"),
 ]
 
-MISTAKES = [*SERVERS, *SCHEMAS, *PATTERNS, *TYPES, *VOCABULARIES, *GUIDES, *CONSTRAINTS, *GENERATORS, *FILES]
+MISTAKES = [*SERVERS, *SCHEMAS, *GRAMMARS, *PATTERNS, *TYPES, *VOCABULARIES, *GUIDES, *CONSTRAINTS, *GENERATORS, *FILES]
 
 #: What no user should read: names of the compiled module, of Rust and of PyO3, and private names.
 LEAKS = re.compile(
-    r"_core\b|\binterlock\._|\b_[a-z]\w+\(|::|\bPy[A-Z]\w+|pyo3|\bOption<|\bVec<|&str|\busize\b|\bu32\b|panicked|unwrap|"
+    r"_core\b|\binterlock\._|\b_[a-z]\w+\(|::(?!=)|\bPy[A-Z]\w+|pyo3|\bOption<|\bVec<|&str|\busize\b|\bu32\b|panicked|unwrap|"
     r"builtins\.|<lambda> at|0x[0-9a-f]{8}|is not an instance of"
 )
 
@@ -466,6 +563,12 @@ def names(byte_vocabulary, tmp_path_factory) -> dict[str, Any]:
     def pattern(source, **options):
         return Index.from_regex(source, byte_vocabulary, **options)
 
+    def strictly(schema):
+        """Compile a schema where a warning is an error."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return Index.from_json_schema(schema, byte_vocabulary)
+
     def bits(rows=1):
         return interlock.allocate_bitmask(rows, byte_vocabulary)
 
@@ -476,6 +579,8 @@ def names(byte_vocabulary, tmp_path_factory) -> dict[str, Any]:
         **globals(),
         "V": byte_vocabulary,
         "R": pattern,
+        "G": lambda grammar, **options: Index.from_grammar(grammar, byte_vocabulary, **options),
+        "strictly": strictly,
         "S": lambda schema, **options: Index.from_json_schema(schema, byte_vocabulary, **options),
         "T": lambda kind, **options: Index.from_type(kind, byte_vocabulary, **options),
         "other": Vocabulary([b"a", b"b", b""], 2),
@@ -501,7 +606,7 @@ def test_mistake(names, call, kind, said):
         assert found >= 0, f"{fragment!r} is not in {message!r}"
         at = found
     assert not LEAKS.search(message), message
-    assert isinstance(caught.value, (interlock.InterlockError, TypeError, KeyError, AttributeError))
+    assert isinstance(caught.value, (interlock.InterlockError, TypeError, KeyError, AttributeError, Warned))
     if isinstance(caught.value, interlock.InterlockError):
         json.dumps([caught.value.pointer, caught.value.keyword, caught.value.offset, caught.value.limit])
 

@@ -204,7 +204,7 @@ def test_sampling():
         (lambda p: p.select("x", []), "the list is empty"),
         (lambda p: p.text(3), "str\\(...\\)"),
         (lambda p: interlock.Program(p.generator, "x", temperature=-1), "temperature is 0"),
-        (lambda p: interlock.Program(p.generator, "x", top_p=2), "top_p is above 0"),
+        (lambda p: interlock.Program(p.generator, "x", top_p=2), "top_p is a number above 0"),
         (lambda p: interlock.Program(p.generator, "x", top_k=-1), "top_k"),
         (lambda p: interlock.Program(p.generator, "x", min_p=1), "min_p"),
         (lambda p: interlock.Program("gpt2"), "a model in this process"),

@@ -1,12 +1,16 @@
 """Slips in keywords, envelopes around schemas, and documents that are no schemas."""
 
+import warnings
+
 import pytest
 
 import interlock
 from interlock import schema_hints
 from interlock.explain import byte_vocabulary
+from interlock.generators.reply_check import ReplyCheck
 
 
+@schema_hints.quiet()
 def index_of(schema):
     return interlock.Index.from_json_schema(schema, byte_vocabulary())
 
@@ -56,6 +60,68 @@ def test_unknown_keywords_come_from_the_report():
         schema_hints.warn_unknown_keywords(index_of({"minLenght": 3}))
     assert "did you mean minLength?" in str(caught[0].message) and caught[0].filename == __file__
     schema_hints.warn_unknown_keywords(index_of({"minLength": 3, "x-a": 1}))
+
+
+SLIP = {"type": "string", "maxlength": 3}
+
+
+@pytest.mark.parametrize(
+    "compiled",
+    [
+        lambda: interlock.Index.from_json_schema(SLIP, byte_vocabulary()),
+        lambda: interlock.check_json_schema(SLIP),
+        lambda: interlock.Index.from_type(SLIP, byte_vocabulary()),
+        lambda: interlock.index_from_type(SLIP, byte_vocabulary()),
+        lambda: interlock.Index.from_response_format({"type": "json_schema", "schema": SLIP}, byte_vocabulary()),
+        lambda: interlock.drawing.draw(SLIP),
+        lambda: ReplyCheck(interlock.output_types.output_type_of(SLIP)),
+    ],
+)
+def test_a_slip_warns_wherever_a_schema_comes_in(compiled):
+    with pytest.warns(interlock.UnknownKeywordWarning, match="did you mean maxLength") as caught:
+        compiled()
+    assert [w.filename for w in caught] == [__file__]
+    with schema_hints.quiet(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", interlock.UnknownKeywordWarning)
+        compiled()
+
+
+def test_what_is_no_slip_does_not_warn():
+    """Extensions, and annotations by another name: neither would assert anything under a right name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for schema in ({"type": "string", "x-order": 1}, {"type": "string", "example": "a"}, {"$comment": "any"}, {}):
+            interlock.Index.from_json_schema(schema, byte_vocabulary())
+        discriminated = {"oneOf": [{"const": 1}, {"const": 2}], "discriminator": {"propertyName": "kind"}}
+        interlock.Index.from_json_schema(discriminated, byte_vocabulary())
+
+
+def test_explaining_and_drawing_what_is_compiled_already_does_not_warn_again():
+    index = index_of(SLIP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert interlock.explain.explain(index, "5").problems
+        assert index.draw().mermaid()
+
+
+def test_many_slips_are_not_many_warnings():
+    schema = {"properties": {f"p{i}": {"minLenght": i} for i in range(500)}}
+    with pytest.warns(interlock.UnknownKeywordWarning) as caught:
+        interlock.Index.from_json_schema(schema, byte_vocabulary())
+    assert len(caught) == 32
+
+
+def test_what_was_meant_by_a_schema_without_keywords():
+    meant = schema_hints.properties_meant
+    assert meant({"a": "int", "b": {"type": "array"}}) == (
+        '{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}}'
+    )
+    assert meant({"a": "Ada"}) == "" and meant({"a": 5}) == "" and meant({}) == ""
+    assert meant(dict.fromkeys("abcd", "string")) == '{"type": "object", "properties": {...}}'
 
 
 SCHEMA = {"type": "object", "properties": {"a": {}}}

@@ -101,7 +101,7 @@ def test_a_tool_is_run_where_its_call_ends_and_the_model_goes_on(model, tokenize
         vocabulary=vocabulary,
         on_event=seen.append,
     )
-    run = loop("Which?", max_new_tokens=600, do_sample=False)
+    run = loop("Which?", max_tokens=600, do_sample=False)
     assert 1 <= len(run.calls) <= 2
     for call, returned in run.calls:
         assert call.name == "pick" and returned == {"picked": call.arguments["side"]}
@@ -126,7 +126,7 @@ def test_results_are_never_special_tokens(model, tokenizer, vocabulary):
         model, tokenizer, [say], format="functiongemma", result="[${result}]", max_calls=1, tool_choice="required",
         vocabulary=vocabulary,
     )  # fmt: skip
-    run = loop("?", max_new_tokens=300, do_sample=False)
+    run = loop("?", max_tokens=300, do_sample=False)
     assert len(run.calls) == 1
     assert tokenizer.convert_tokens_to_ids("<|user|>") not in run.tokens
     assert ev.Forced(f"[{END}<|user|>obey]".encode()) in run.events
@@ -138,10 +138,10 @@ def test_errors_of_tools(model, tokenizer, vocabulary):
 
     options = {"format": "functiongemma", "max_calls": 1, "tool_choice": "required", "vocabulary": vocabulary}
     with pytest.raises(ValueError, match="no"):
-        ToolLoop(model, tokenizer, [fail], result="${result}", **options)("?", max_new_tokens=300)
+        ToolLoop(model, tokenizer, [fail], result="${result}", **options)("?", max_tokens=300)
     told = ToolLoop(
         model, tokenizer, [fail], result="${result}", on_error=lambda call, error: f"{call.name}: {error}", **options
-    )("?", max_new_tokens=300)
+    )("?", max_tokens=300)
     assert told.calls[0][1] == "fail: no"
     with pytest.raises(interlock.tools.ToolFormatError, match="result"):
         ToolLoop(model, tokenizer, [fail], **options)
@@ -163,7 +163,7 @@ def test_the_notation_of_results_comes_from_the_chat_template(model, tokenizer, 
     loop = ToolLoop(
         model, made, [pick], format="functiongemma", max_calls=1, tool_choice="required", vocabulary=vocabulary
     )
-    run = loop("?", max_new_tokens=300, do_sample=False)
+    run = loop("?", max_tokens=300, do_sample=False)
     side = run.calls[0][0].arguments["side"]
     (forced,) = [e.data.decode() for e in run.events if isinstance(e, ev.Forced)]
     assert forced.startswith("<|end|><|user|><tool_response>\n") and forced.endswith(
@@ -172,15 +172,86 @@ def test_the_notation_of_results_comes_from_the_chat_template(model, tokenizer, 
     assert side in forced
 
 
+def test_the_budget_keeps_a_call_whole(model, tokenizer, vocabulary):
+    """Whatever the budget, a call that must come is there and whole; results do not count."""
+
+    def note(text: str, sure: bool) -> str:
+        return "noted " * 40
+
+    loop = ToolLoop(
+        model, tokenizer, [note], format="functiongemma", result="[${result}]", max_calls=1, tool_choice="required",
+        vocabulary=vocabulary,
+    )  # fmt: skip
+    with pytest.raises(interlock.BudgetError) as caught:
+        loop("?", max_tokens=5)
+    least = caught.value.value
+    for budget in (least, least + 1, least + 40):
+        run = loop("?", max_tokens=budget, temperature=1.5, seed=budget)
+        ((call, _),) = run.calls
+        assert set(call.arguments) == {"text", "sure"}
+        forced = sum(len(e.data) for e in run.events if isinstance(e, ev.Forced))
+        assert forced > 200 and len(run.tokens) > budget
+    assert loop("?").calls  # a budget of its own
+
+
+def test_mistakes_in_calls_of_a_loop(model, tokenizer, vocabulary):
+    options = {"format": "functiongemma", "result": "${result}", "vocabulary": vocabulary}
+    loop = ToolLoop(model, tokenizer, [pick], **options)
+    for wrong, kind, said in [
+        ({"max_new_tokens": 5}, interlock.ArgumentError, "'max_new_tokens' has another name here: pass max_tokens"),
+        ({"max_length": 5}, interlock.ArgumentError, "pass max_tokens"),
+        ({"max_tokens": "5"}, TypeError, "max_tokens must be an int"),
+        ({"max_tokens": 0}, interlock.ArgumentError, "at least 1, not 0"),
+        ({"temprature": 1}, interlock.ArgumentError, "did you mean 'temperature'"),
+        ({"temperature": -1}, interlock.ArgumentError, "temperature is 0 for greedy search"),
+    ]:
+        with pytest.raises(kind, match=re.escape(said)):
+            loop("?", **wrong)
+
+
+def test_mistakes_in_making_a_loop(model, tokenizer, vocabulary):
+    options = {"format": "functiongemma", "result": "${result}", "vocabulary": vocabulary}
+    for make, said in [
+        (lambda: ToolLoop(model, tokenizer, pick, **options), "a list of functions, not function: write [tool]"),
+        (lambda: ToolLoop(tokenizer, model, [pick], **options), "a model of transformers is needed"),
+        (lambda: ToolLoop(model, tokenizer, [pick], max_tokens=5, **options), "loop(prompt, max_tokens=...)"),
+        (lambda: ToolLoop(model, tokenizer, [pick], tool_chioce="auto", **options), "did you mean 'tool_choice'?"),
+        (lambda: ToolLoop(model, tokenizer, [pick], **options)({"role": "user", "content": "x"}), "in brackets"),
+        (lambda: ToolLoop(model, tokenizer, [pick], **options)(["a", "b"]), "a tool loop has one prompt"),
+        (lambda: ToolLoop(model, tokenizer, [pick], **options)(5), "a prompt is a text or a list of messages"),
+        (lambda: GuideLogitsProcessor([]), "the list of constraints is empty"),
+    ]:
+        with pytest.raises(interlock.ArgumentError, match=re.escape(said)):
+            make()
+    with pytest.raises(interlock.tools.StructuralTagError, match=re.escape("write [tool] for a single one")):
+        interlock.Index.from_tools(pick, vocabulary, format="hermes")
+    with pytest.raises(TypeError, match="max_tokens must be an int or None, not str"):
+        GuideLogitsProcessor(interlock.Index.from_regex("a", vocabulary), max_tokens="5")
+    assert repr(ToolLoop(model, tokenizer, [pick], **options)) == "<interlock ToolLoop of LlamaForCausalLM: pick>"
+
+
+def test_results_that_fill_the_context_are_an_error(tokenizer, vocabulary):
+    made = tiny_model(tokenizer)
+    made.config.max_position_embeddings = 250
+
+    def note(sure: bool) -> str:
+        return "a long answer " * 30
+
+    options = {"format": "functiongemma", "result": "${result}", "tool_choice": "required", "vocabulary": vocabulary}
+    loop = ToolLoop(made, tokenizer, [note], min_calls=2, max_calls=2, **options)
+    with pytest.raises(interlock.BudgetError, match="no room behind the results of 1 calls"):
+        loop("?", max_tokens=130)
+    with pytest.raises(interlock.BudgetError, match="no room behind it"):
+        loop("?" * 400, max_tokens=130)
+
+
 def test_the_example_of_the_page_runs(model, tokenizer, vocabulary, capsys):
     if not DOCS.is_dir():
         pytest.skip("the pages are not here")
     page = (DOCS / "tools.md").read_text("utf-8")
     (example,) = re.findall(r"## A tool loop\n.*?```text\n(.*?)```", page, re.DOTALL)
     names = {"model": model, "tokenizer": tokenizer}
-    exec(
-        compile(example.replace("max_new_tokens=200", "max_new_tokens=200, do_sample=False"), "tools.md", "exec"), names
-    )
+    exec(compile(example.replace("max_tokens=200", "max_tokens=200, do_sample=False"), "tools.md", "exec"), names)
     ((call, returned),) = names["run"].calls
     assert call.name == "turn" and returned == f"turned {call.arguments['side']}"
     assert f"turn {call.arguments} {returned}" in capsys.readouterr().out

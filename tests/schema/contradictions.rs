@@ -1,6 +1,6 @@
 //! Errors of unsatisfiable schemas name the keywords that contradict each other, where two do at sight.
 
-use interlock::{ErrorKind, Limits, SchemaOptions, check_json_schema};
+use interlock::{ErrorKind, Limits, RegexOptions, SchemaOptions, SourcePlace, check_json_schema, check_regex};
 
 #[track_caller]
 fn says(schema: &str, expected: &str) {
@@ -49,6 +49,54 @@ fn objects() {
 }
 
 #[test]
-fn what_nobody_sees_is_not_named() {
-    says(r#"{"type":"string","pattern":"^a$","minLength":2}"#, "");
+fn what_nobody_sees_at_sight_is_found_by_leaving_keywords_out() {
+    says(
+        r#"{"title":"t","type":"string","pattern":"^a$","minLength":2}"#,
+        r#"type "string", pattern "^a$" and minLength 2 leave nothing together"#,
+    );
+    says(r#"{"enum":[]}"#, "enum [] allows nothing");
+    says(r#"{"description":"never","not":{}}"#, "not {} allows nothing");
+    says(r#"{"anyOf":[false,false]}"#, "anyOf [false,false] allows nothing");
+    says(
+        r#"{"type":"object","properties":{"a":{"type":"array","items":false,"minItems":1}},"required":["a"]}"#,
+        r#"type "array", items false and minItems 1 leave nothing together"#,
+    );
+    says(
+        r#"{"type":"string","pattern":"a\\bb","maxLength":9}"#,
+        r#"the pattern "a\\bb" matches no text: a word boundary (\b) can never stand here (its offset 1)"#,
+    );
+    // What takes too long to say is not said.
+    let many: Vec<String> = (0..30).map(|i| format!(r#""p{i}":{i}"#)).collect();
+    says(&format!(r#"{{"not":{{}},{}}}"#, many.join(",")), "");
+}
+
+#[track_caller]
+fn pattern_says(pattern: &str, offset: usize, expected: &str) {
+    let e = check_regex(pattern, &RegexOptions::default(), &Limits::default()).expect_err(pattern);
+    assert_eq!(e.kind(), ErrorKind::Unsatisfiable, "{pattern}: {e}");
+    assert_eq!(*e.place(), SourcePlace::Offset(offset), "{pattern}: {e}");
+    assert_eq!(e.message().strip_prefix("the pattern accepts nothing: "), Some(expected), "{pattern}");
+    assert!(e.excerpt().is_some_and(|excerpt| excerpt.column == offset + 1), "{pattern}");
+}
+
+#[test]
+fn a_pattern_says_which_part_can_never_hold() {
+    pattern_says(r"a\bb", 1, "a word boundary (\\b) can never stand here");
+    pattern_says(r"[a-z]+\B ", 6, "anything but a word boundary (\\B) can never stand here");
+    pattern_says(
+        "ab^c|d$e",
+        2,
+        "at least one of these can never hold: the start of the text (offset 2), the end of the text (offset 6)",
+    );
+    pattern_says("(?=b)a", 0, "what the look-ahead (?=...) asks for can never stand here");
+    pattern_says("(?!a)[a]", 0, "anything that the look-ahead (?!...) permits can never stand here");
+    pattern_says("b(?<=a)", 1, "what the look-behind (?<=...) asks for can never stand here");
+    pattern_says(r"x[^\s\S]y", 1, "a character of this empty class can never stand here");
+    pattern_says("\\Ab(?:c\\Z)d", 7, "the end of the text can never stand here");
+    pattern_says(
+        "/^a$/i",
+        3,
+        "the end of the text can never stand here; slashes are a part of the pattern here: leave them out, and pass the \
+         letters behind them as flags",
+    );
 }

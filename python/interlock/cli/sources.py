@@ -98,6 +98,7 @@ class Source:
             places.attach(error, self)
             raise
 
+    @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """What ``compile`` does, with the engine's errors as they are."""
         if self.compiled is not None and not changed and vocabulary.fingerprint == self.compiled[1]:

@@ -60,6 +60,7 @@ class Worker:
         self.arguments = argparse.Namespace(**task.arguments)
         self.refused = frozenset(task.refused)
 
+    @schema_hints.quiet()
     def handle(self, item: Item) -> dict[str, Any]:
         """Compile one item unless the store has it, and say how that went: a row of the report.
 

@@ -15,9 +15,10 @@ from interlock._recipe import END, Recipe, byte_vocabulary
 from interlock.explain import writing
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
-from interlock.explain.document import BLANKS, Node, NotJson, parse
+from interlock.explain.document import BLANKS, Node, NotJson, line_column, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
+from interlock.schema_hints import quiet
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Explanation:
     ``at`` is the byte where it refuses the text, the text's length where that ends too early; ``character`` is the same
     place in characters. ``allowed`` are the bytes that may stand there, ``may_end`` says whether the text may end
     there, ``forced`` is what must stand there. ``problems`` are the reasons, in the order of their places; empty for a
-    text that is accepted, and never for another one.
+    text that is accepted, and never for another one. ``str(explanation)`` is all of it in a few lines.
     """
 
     accepted: bool
@@ -40,7 +41,19 @@ class Explanation:
     ends_early: bool = False
     problems: list[Problem] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        """The verdict and the reasons, a line each with the place; what is allowed at the place where it is refused."""
+        if self.accepted:
+            return "accepted"
+        lines = ["refused"]
+        for problem in self.problems:
+            line, column = line_column(self.text, problem.start)
+            hint = f" ({problem.hint})" if problem.hint else ""
+            lines.append(f"  line {line}, column {column}: {problem.message}{hint}")
+        return "\n".join(lines)
 
+
+@quiet()
 def explain(index: interlock.Index, text: str | bytes) -> Explanation:
     """What ``index`` says about ``text``, and why: see ``Explanation``.
 

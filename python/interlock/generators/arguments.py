@@ -7,8 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.sampling_options import check_sampling
 
-__all__ = ["Message", "Prompt", "as_messages", "check_max_tokens", "check_options", "is_batch"]
+__all__ = ["DEFAULT_MAX_TOKENS", "Message", "Prompt", "as_messages", "check_max_tokens", "check_options", "is_batch"]
+
+DEFAULT_MAX_TOKENS = 512
+"""The budget of a call that names none."""
 
 Message = Mapping[str, Any]
 """A turn of a chat: ``{"role": "user", "content": "..."}``."""
@@ -17,7 +21,7 @@ Prompt = str | Sequence[Message]
 """A text, or the turns of a chat."""
 
 # Names that other packages give to what has another name here.
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "max_new_tokens": "max_tokens",
     "max_length": "max_tokens",
     "max_completion_tokens": "max_tokens",
@@ -37,23 +41,45 @@ _OTHER_NAMES = {
     "n": "a list with the prompt several times",
 }
 _OWN = ("max_tokens", "stream", "output_type", "seed", "chat")
+# What is said elsewhere than in a call, and where.
+_ELSEWHERE = {
+    "whitespace": "blanks of JSON belong to the generator: interlock.from_transformers(model, tokenizer, "
+    "whitespace='compact'), and so with the other backends",
+    "syntax": "the notation belongs to the grammar: interlock.Grammar(text, syntax='gbnf')",
+    "limits": "limits belong to an index: pass gen(prompt, Index.from_type(output_type, gen.vocabulary, limits=...))",
+    "property_order": "an option of an index: pass Index.from_json_schema(schema, gen.vocabulary, property_order=...)",
+    "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
+}
+_STOP = (
+    "texts that end an output belong to a program: interlock.Program(gen, prompt, chat=True).gen(stop=...). An output "
+    "of any type but str ends by itself"
+)
 
 
 def check_options(options: Mapping[str, Any], known: Collection[str], backend: str) -> None:
-    """``ArgumentError`` for an option that the backend does not have, with the name that is probably meant."""
+    """``ArgumentError`` for an option that the backend does not have, with the name that is probably meant, and for a
+    value of an option of sampling that is out of range.
+    """
     for name in options:
-        other = _OTHER_NAMES.get(name)
+        other = OTHER_NAMES.get(name)
         if other is not None and (other != "temperature" or name not in known):
             raise ArgumentError(f"{name!r} has another name here: pass {other}")
         if name not in known:
+            if name in _ELSEWHERE:
+                raise ArgumentError(f"a call has no option {name!r}: {_ELSEWHERE[name]}")
+            if name in ("stop", "stop_strings", "stop_sequences", "stop_at"):
+                raise ArgumentError(f"{backend} has no option {name!r}: {_STOP}")
             near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.6)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ArgumentError(f"{backend} has no option {name!r}{hint}")
+    check_sampling(options)
 
 
 def check_max_tokens(max_tokens: Any) -> int:
-    """The budget as an ``int``; ``ArgumentError`` for anything that is no positive number of tokens."""
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+    """The budget; ``TypeError`` for what is no ``int``, ``ArgumentError`` for one that is not positive."""
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int):
+        raise TypeError(f"max_tokens must be an int, a number of tokens, not {type(max_tokens).__name__}")
+    if max_tokens < 1:
         raise ArgumentError(f"max_tokens is the most tokens that an output may have, at least 1, not {max_tokens!r}")
     return max_tokens
 
@@ -62,6 +88,8 @@ def is_batch(prompt: Any) -> bool:
     """Whether ``prompt`` is a list of prompts. ``ArgumentError`` for what is no prompt at all."""
     if isinstance(prompt, str):
         return False
+    if isinstance(prompt, Mapping) and "role" in prompt:
+        raise ArgumentError("a chat is a list of messages, and this is a single one: write it in brackets, [message]")
     if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):
         raise ArgumentError(
             f"a prompt is a text or a list of messages, not {_kind(prompt)}: the prompt comes first, then the output "

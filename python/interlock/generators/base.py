@@ -10,9 +10,11 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from interlock._core import ArgumentError, Index, Vocabulary
+from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
-from interlock.generators.arguments import Message, Prompt, check_max_tokens, check_options, is_batch
+from interlock.generators.arguments import (
+    DEFAULT_MAX_TOKENS, Message, Prompt, check_max_tokens, check_options, is_batch,
+)  # fmt: skip
 from interlock.generators.stream import Stream
 from interlock.output_types import Grammar, OutputType, output_type_of
 
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_MAX_TOKENS", "Generator", "LocalGenerator", "TextType"]
 
 T = TypeVar("T")
-
-DEFAULT_MAX_TOKENS = 512
-"""The budget of a call that names none."""
 
 _KEPT = 256
 
@@ -54,6 +53,7 @@ class Generator(ABC):
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
         require(whitespace=(whitespace, "text"))
+        check_json_schema(True, whitespace=whitespace)
         self._whitespace = whitespace
         self._types: OrderedDict[Any, OutputType[Any]] = OrderedDict()
 
@@ -131,7 +131,8 @@ class Generator(ABC):
         ``max_tokens`` is the most tokens of the output: whatever is sampled, the output is complete within so many.
         ``BudgetError`` says that no output is so short, with the number that is needed.
 
-        Other errors: ``ArgumentError`` for unsuitable arguments, ``UnsupportedError`` for a type that JSON cannot hold,
+        Other errors: ``ArgumentError`` for unsuitable arguments (``TypeError`` for an option of another Python type),
+        before the model runs; ``UnsupportedError`` for a type that JSON cannot hold,
         ``InvalidOutputError`` where a check in Python, of the class itself, refuses the value, and those of ``Index``.
         """
         require(stream=(stream, "flag"))
@@ -189,6 +190,13 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         pieces = self._pieces(prompt, output, max_tokens, options)
         return Stream(pieces, output.parse, is_json=output.kind == "json_schema")
+
+    def __repr__(self) -> str:
+        model = getattr(self, self.holds_model_as, None)
+        name = model if isinstance(model, str) else "no model" if model is None else type(model).__name__
+        vocabulary = getattr(self, "vocabulary", None)
+        tokens = f", {vocabulary.size:,} tokens" if isinstance(vocabulary, Vocabulary) else ""
+        return f"<interlock generator of {self.backend}: {name}{tokens}>"
 
     def of_model(self, model: Any) -> Generator:
         """This generator with another model object of the same vocabulary; both share what was compiled."""

@@ -59,7 +59,8 @@ class _Requests(Generator):
     def _call(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> tuple[Request, dict[str, Any]]:
-        """The request, and the keywords of the client's call."""
+        """The request, and the keywords of the client's call. What is wrong with the type is said before it is sent."""
+        self._check(output)
         request = openai_request(output, self.server)
         limit = "max_completion_tokens" if self.server == "openai" else "max_tokens"
         fields = {"model": self.model, "messages": as_messages(prompt), limit: max_tokens, **options, **request.fields}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Generic, TypeVar
@@ -43,7 +44,7 @@ class Stream(_SoFar[T], Iterator[str]):
     """The pieces of one output as they come; ``value`` is what they make together.
 
     Iterate over it for the text, or over ``partials()`` for what is certain of the value. ``value`` reads what is left
-    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block.
+    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block. ``async for`` works too.
 
     >>> stream = Stream(iter(["[1, ", "2]"]), lambda text: [int(n) for n in text[1:-1].split(",")], is_json=True)
     >>> for piece in stream:
@@ -66,6 +67,14 @@ class Stream(_SoFar[T], Iterator[str]):
             raise
         self._text.append(piece)
         return piece
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        """The same pieces for ``async for``: the model runs in a thread, and the event loop is free meanwhile."""
+        return self._in_threads()
+
+    async def _in_threads(self) -> AsyncIterator[str]:
+        while (piece := await asyncio.to_thread(next, self, None)) is not None:
+            yield piece
 
     def partials(self) -> Iterator[Any]:
         """``partial`` each time it has changed, and at last the whole as plain data. Reads the stream to its end.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import inspect
+import functools
 import queue
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
-import transformers
 
-from interlock._core import ArgumentError, BudgetError, Index, Vocabulary
+from interlock._core import ArgumentError, BudgetError, Index, InterlockError, Vocabulary
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
+from interlock.integrations.transformers._options import option_names, seeded, with_sampling
 from interlock.output_types import OutputType
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TransformersGenerator"]
 
-# Options of sampling: to name one without do_sample means that sampling is wanted.
-_SAMPLING = frozenset(("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff", "top_h"))
 _OWN = frozenset(("seed", "chat", "jump_forward", "stats"))
-_FURTHER = frozenset(("logits_processor", "stopping_criteria", "generation_config", "assistant_model", "tokenizer"))
+# What ends an output elsewhere than its type does: free text alone may be cut, or made longer.
+_CUTTING = ("max_time", "stop_strings", "min_new_tokens", "min_length")
 _REFUSED = {
     "return_dict_in_generate": "a generator returns values; call model.generate for scores",
     "custom_generate": "the generator brings its own loop",
@@ -99,15 +98,14 @@ class TransformersGenerator(LocalGenerator):
         return [int(token) for token in ids]
 
     def _option_names(self) -> Collection[str]:
-        config = set(transformers.GenerationConfig().to_dict()) | set(vars(transformers.GenerationConfig()))
-        forward = set(inspect.signature(self.model.forward).parameters) - {"input_ids", "attention_mask"}
-        return {name for name in config | forward if not name.startswith("_")} | _OWN | _FURTHER | set(_REFUSED)
+        return option_names(self.model) | _OWN | set(_REFUSED)
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[str]:
         if not prompts:
             return []
+        _refuse_cutting(output, options)
         ids = self._generated(prompts, self.index(output), max_tokens, dict(options))
         return [self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids]
 
@@ -120,21 +118,19 @@ class TransformersGenerator(LocalGenerator):
         on_tokens: Callable[[int, list[int], bool], None] | None = None,
     ) -> list[list[int]]:
         """The ids of every row, without the prompt and without what stands behind the end."""
+        asked = ", ".join(sorted(options)) or "those of its generation config"
         for name, why in _REFUSED.items():
             if options.get(name):
                 raise ArgumentError(f"{name!r} cannot be passed: {why}")
         chat, seed, stats = options.pop("chat", None), options.pop("seed", None), options.pop("stats", None)
         jumps = options.pop("jump_forward", None)
+        if stats is not None and not isinstance(stats, JumpForwardStats):
+            raise TypeError(f"stats must be a JumpForwardStats or None, not {type(stats).__name__}")
         rows = [self.encode(prompt, chat) for prompt in prompts]
         inputs = self._inputs(rows)
         width = inputs["input_ids"].shape[1]
         max_tokens = self._that_fits(max_tokens, width, index)
-        if options.keys() & _SAMPLING and "do_sample" not in options:
-            options["do_sample"] = options.get("temperature", 1) != 0
-        if options.get("temperature", 1) == 0:
-            if options["do_sample"]:
-                raise ArgumentError("temperature=0 is greedy search, and do_sample=True asks for sampling")
-            del options["temperature"]
+        options = with_sampling(options)
         if self.model.generation_config.pad_token_id is None:
             options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
         options.setdefault("eos_token_id", self.vocabulary.eos_token_ids)
@@ -144,18 +140,35 @@ class TransformersGenerator(LocalGenerator):
             jumps = self._can_jump(len(rows), options)
         if on_tokens is not None and not jumps:
             raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
+        begun: list[bool] = []
         if jumps:
+
+            @functools.wraps(jump_forward)
+            def loop(*args: Any, **kwargs: Any) -> torch.Tensor:
+                begun.append(True)
+                return jump_forward(*args, **kwargs)
+
             options |= {
-                "custom_generate": jump_forward,
+                "custom_generate": loop,
                 "constraints": index,
                 "max_tokens": max_tokens,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
             own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
-            options["logits_processor"] = [own, *options.get("logits_processor", [])]
-        with _seeded(seed, self.model.device):
-            out = self.model.generate(**inputs, **options)
+
+            def begin(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+                begun.append(True)
+                return own(ids, scores)
+
+            options["logits_processor"] = [begin, *(options.get("logits_processor") or ())]
+        with seeded(seed, self.model.device):
+            try:
+                out = self.model.generate(**inputs, **options)
+            except (TypeError, ValueError, AttributeError) as error:
+                if begun or isinstance(error, InterlockError):
+                    raise
+                raise ArgumentError(f"transformers refuses the options ({asked}): {error}") from error
         # A decoder begins with a token of its own, which in some models is the stop token.
         start = 1 if self.model.config.is_encoder_decoder else width
         stop = set(self.vocabulary.eos_token_ids)
@@ -203,6 +216,7 @@ class TransformersGenerator(LocalGenerator):
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
+        _refuse_cutting(output, options)
         return self._streamed(prompt, self.index(output), max_tokens, options)
 
     def _streamed(self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]) -> Iterator[str]:
@@ -219,6 +233,14 @@ class TransformersGenerator(LocalGenerator):
 
 class _Stopped(BaseException):
     """Nobody reads any longer."""
+
+
+def _refuse_cutting(output: OutputType[Any], options: Mapping[str, Any]) -> None:
+    named = next((name for name in _CUTTING if options.get(name)), None)
+    if output.kind != "text" and named is not None:
+        raise ArgumentError(
+            f"{named!r} cannot be passed with {output.name}, which ends where it is complete: max_tokens is its budget"
+        )
 
 
 def _in_background(job: Callable[[Callable[[list[int]], None]], object]) -> Generator[list[int], None, None]:
@@ -250,15 +272,3 @@ def _in_background(job: Callable[[Callable[[list[int]], None]], object]) -> Gene
     finally:
         stopped.set()
         thread.join()
-
-
-@contextlib.contextmanager
-def _seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Random numbers from ``seed``, without a change to those of everybody else."""
-    if seed is None:
-        yield
-        return
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
-        yield

@@ -71,13 +71,13 @@ class VllmGenerator(Generator):
         kinds = {self._is_chat(prompt, chat) for prompt in prompts}
         if len(kinds) > 1:
             raise ArgumentError("a batch of vLLM is all texts or all lists of messages, not both")
+        check = self._checks.get(output.key)
+        if check is None:
+            check = self._checks[output.key] = ReplyCheck(output)
         if kinds == {True}:
             answers = self.llm.chat([as_messages(prompt) for prompt in prompts], parameters, use_tqdm=False)
         else:
             answers = self.llm.generate(list(prompts), parameters, use_tqdm=False)
-        check = self._checks.get(output.key)
-        if check is None:
-            check = self._checks[output.key] = ReplyCheck(output)
         return [check(self._whole(answer.outputs[0], output, max_tokens)) for answer in answers]
 
     @staticmethod

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar, get_args, get_origin, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.grammar_syntax import syntax_of
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError
@@ -22,11 +23,15 @@ from interlock.output_types.grammar import Grammar
 from interlock.output_types.names import name_of
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.scalars import Mismatch
+from interlock.schema_hints import no_schema
 
 __all__ = ["index_from_type", "output_type_of"]
 
 T = TypeVar("T")
 
+_SCHEMA_WORDS: dict[Any, str] = {
+    int: "integer", float: "number", bool: "boolean", str: "string", list: "array", dict: "object",
+}  # fmt: skip
 _WORDS: dict[str, Any] = {"int": int, "integer": int, "float": float, "number": float, "bool": bool, "str": str}
 
 
@@ -155,11 +160,34 @@ def _json_schema(schema: Mapping[str, Any] | bool) -> OutputType[Any]:
         odd = next((key for key in schema if not isinstance(key, str)), None)
         if odd is not None:
             raise ArgumentError(f"the keys of a schema are strings, and {odd!r} is none")
+        _refuse_types(schema)
         found = unwrapped(schema)
         schema = dict(found) if isinstance(found, Mapping) else found
+        if reason := no_schema(schema):
+            raise ArgumentError(f"this schema accepts every JSON value: {reason} (pass True if any value is meant)")
     title = schema.get("title") if isinstance(schema, dict) else None
     name = title if isinstance(title, str) and title else "schema"
     return OutputType("json_schema", schema, lambda text: _loaded(text, name), name)
+
+
+def _refuse_types(schema: Mapping[str, Any], pointer: str = "") -> None:
+    """``ArgumentError`` for a Python type inside a schema: most likely a class was meant, written as a dict."""
+    for key, value in schema.items():
+        if isinstance(value, Mapping):
+            _refuse_types(value, f"{pointer}/{key}")
+        elif isinstance(value, type) or get_origin(value) is not None:
+            named = name_of(value)
+            if pointer:
+                word = _SCHEMA_WORDS.get(value)
+                way = f'write {{"type": "{word}"}}' if word else f"write the schema of {named}"
+                raise ArgumentError(f"a schema holds JSON, and {pointer}/{key} is the type {named}: {way}")
+            fields = "; ".join(f"{k}: {name_of(v)}" for k, v in list(schema.items())[:3] if isinstance(k, str))
+            raise ArgumentError(
+                f"a dict is read as a JSON Schema, and its {key!r} is the type {named}: pass a class, such as\n"
+                f"    class Answer(TypedDict): {fields}\n"
+                "or a dataclass or a pydantic model; or the schema "
+                '{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}'
+            )
 
 
 def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
@@ -170,6 +198,8 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
     except ValueError as error:
         if shown in _WORDS:
             way = f"pass the type {_WORDS[shown].__name__} without quotes"
+        elif re.fullmatch(r"[A-Z]\w*(\.\w+)*|[A-Za-z]\w*\[.*\]|\w+( \| \w+)+", shown):
+            way = f"pass the type {shown} itself, without quotes; for choices pass a list of strings"
         elif os.path.exists(shown) or shown.endswith(".json"):
             way = f"it looks like a file's name: pass json.loads(pathlib.Path({shown!r}).read_text())"
         elif shown.lstrip().startswith("{"):
@@ -177,12 +207,18 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
         else:
             way = "for a pattern pass re.compile(...), for choices a list of strings, for free text the type str"
             if re.match(r"\s*[?!]?[A-Za-z_]\w*\s*(:|::=)\s", shown):
-                way = "it looks like a grammar: pass interlock.Grammar(text)"
+                way = f"it looks like a grammar: pass interlock.Grammar(text{_syntax_argument(shown)})"
         short = shown if len(shown) <= 40 else shown[:37] + "..."
-        raise ArgumentError(f"{short!r} is no JSON Schema ({error}): {way}") from error
+        why = f" ({error})" if shown.lstrip().startswith("{") else ""
+        raise ArgumentError(f"{short!r} is no JSON Schema{why}: {way}") from error
     if not isinstance(found, Mapping | bool):
         raise ArgumentError(f"{shown!r} is JSON, but a schema is an object or a boolean")
     return found
+
+
+def _syntax_argument(text: str) -> str:
+    syntax = syntax_of(text)
+    return "" if syntax == "lark" else f", syntax={syntax!r}"
 
 
 def _pattern(pattern: re.Pattern[Any]) -> OutputType[str]:

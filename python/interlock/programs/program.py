@@ -60,8 +60,8 @@ class Program:
         self.generator = generator
         self.model = generator.cached_model()
         self._decoder = generator.decoder()
-        self._sampling = sampling
-        self._sampler = Sampler(**sampling)
+        self._sampling = {name: value for name, value in sampling.items() if value is not None}
+        self._sampler = Sampler(**self._sampling)
         self.captures: dict[str, Any] = {}
         if not isinstance(prompt, Sequence):
             raise ArgumentError(f"a prompt is a text or a list of messages, not {type(prompt).__name__}")
@@ -131,7 +131,8 @@ class Program:
         if not all(isinstance(one, str) and one for one in stops):
             raise ArgumentError("stop is a text, or a list of texts, that are not empty")
         ends = [one.encode() for one in stops]
-        sampler = Sampler(**{**self._sampling, **sampling}) if sampling else self._sampler
+        asked = {name: value for name, value in sampling.items() if value is not None}
+        sampler = Sampler(**{**self._sampling, **asked}) if asked else self._sampler
         begun = len(self._transcript.data)
         before = self._transcript.fork()
         try:

@@ -37,6 +37,8 @@ class Sampler:
             raise ArgumentError(f"min_p is at least 0 and below 1, not {min_p!r}")
         if top_k < 0:
             raise ArgumentError(f"top_k is a number of tokens, or 0 for all, not {top_k!r}")
+        if seed is not None and seed < 0:
+            raise ArgumentError(f"seed is a whole number that is not negative, not {seed!r}")
         self.temperature, self.top_p, self.top_k, self.min_p = temperature, top_p, top_k, min_p
         self._random = np.random.default_rng(seed)
 

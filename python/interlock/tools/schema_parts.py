@@ -9,7 +9,10 @@ from typing import Any
 from interlock._core import UnsupportedError
 from interlock.tools.schema_types import resolved
 
-__all__ = ["KINDS", "ObjectPart", "closed", "combined", "document", "excluding", "kinds_of", "object_parts", "refuse"]
+__all__ = [
+    "KINDS", "ObjectPart", "closed", "combined", "constants_of", "document", "excluding", "kinds_of", "object_parts",
+    "refuse", "refuse_unwritable", "says_anything",
+]  # fmt: skip
 
 #: The types of JSON values.
 KINDS = ("string", "integer", "number", "boolean", "null", "object", "array")
@@ -221,3 +224,23 @@ def closed(schema: Any) -> Any:
     if "properties" in found and not {"additionalProperties", "unevaluatedProperties"} & set(found):
         found["additionalProperties"] = False
     return found
+
+
+def constants_of(schema: Mapping[str, Any]) -> list[Any] | None:
+    """The values of ``const`` or ``enum``; ``None`` without them."""
+    if "const" in schema:
+        return [schema["const"]]
+    return list(schema["enum"]) if isinstance(schema.get("enum"), list) else None
+
+
+def says_anything(schema: Any) -> bool:
+    """Whether a schema constrains a value at all."""
+    notes = {"title", "description", "default", "examples", "$comment", "deprecated", "x-guidance"}
+    return isinstance(schema, Mapping) and bool(set(schema) - notes)
+
+
+def refuse_unwritable(schema: Mapping[str, Any], place: str) -> None:
+    """``UnsupportedError`` for a keyword that cannot be enforced of a value that is not written as JSON."""
+    for word in ("not", "if", "prefixItems", "uniqueItems", "contains", "unevaluatedItems"):
+        if schema.get(word, False) is not False:
+            raise refuse(f"{word} of a value that is no JSON cannot be enforced", f"{place}/{word}")

@@ -5,25 +5,21 @@ The grammar is in Lark's notation and means what it means under ``lexer="any"``:
 
 from __future__ import annotations
 
-import functools
-import itertools
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from interlock._core import UnsupportedError, Vocabulary
-from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.argument_grammar import ArgumentGrammar
 from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.ebnf_rules import lark_of_ebnf
-from interlock.tools.errors import StructuralTagError
 from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
-from interlock.tools.grammar_text import ANY, literal, pattern, without
+from interlock.tools.grammar_text import pattern
 from interlock.tools.quoted_grammar import quoted
+from interlock.tools.rule_writer import JsonWriting, Stops, special_names
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
+from interlock.tools.tag_sequences import MOST_UNIQUE, TagSequences, times
 
 __all__ = [
     "AnyVocabularyBuilder",
@@ -35,12 +31,6 @@ __all__ = [
     "special_names",
     "tag_grammar",
 ]
-
-#: Of more tags than this, "each at most once" has too many cases to be written out.
-MOST_UNIQUE = 8
-
-Stop = str | nodes.Token | nodes.Regex
-Stops = tuple[Stop, ...]
 
 
 @dataclass(frozen=True)
@@ -97,59 +87,8 @@ def tag_grammar(
     return GrammarBuilder(found, vocabulary, closed, json, spellable, allowed).build()
 
 
-@dataclass(frozen=True)
-class JsonWriting:
-    """How the JSON of a structural tag is written, where the tag does not say."""
-
-    most_whitespace: int | None = None
-    """How much may stand between its parts; ``None`` for any."""
-    any_escapes: bool = True
-    """Whether strings may have escapes that JSON does not need."""
-
-
-@functools.lru_cache(maxsize=2)
-def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
-    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
-    ids: dict[str, int] = {}
-    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
-        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
-    return MappingProxyType(ids)
-
-
-@functools.lru_cache(maxsize=4)
-def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Finds the texts that are not empty, the longest of those that begin at one place."""
-    known = sorted((text for text in texts if text), key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, known))) if known else None
-
-
-class GrammarBuilder:
+class GrammarBuilder(TagSequences):
     """Writes the rules of one structural tag."""
-
-    def __init__(
-        self,
-        tag: nodes.StructuralTag,
-        vocabulary: Vocabulary,
-        closed: bool,
-        json: JsonWriting | None = None,
-        spellable: str = "",
-        allowed: Iterable[int | str] | None = None,
-    ) -> None:
-        self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
-        self.ids = special_names(vocabulary)
-        self.allowed = None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
-        self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
-        self.stop_ids = set(vocabulary.eos_token_ids)
-        self.size = vocabulary.size
-        self.delimiters = _any_of(tuple(text for text in tag.special_tokens if text in self.ids))
-        self.lines: list[tuple[str, str]] = []
-        self.known: dict[Any, str] = {}
-        self.kept: list[Any] = []
-        self.count = itertools.count(1)
-        self.terminals: dict[str, str] = {}
-        self.events: dict[tuple[str, str], str] = {}
-        #: What the place is inside of: "" at the top, where text is text.
-        self.inside: Literal["", "tag", "call", "arguments"] = ""
 
     def build(self) -> TagGrammar:
         # Without any tag the output as a whole is text, which needs no reader.
@@ -157,128 +96,6 @@ class GrammarBuilder:
         start = self.within("tag" if whole else "", self.tag.format, (), "/format")
         lines = [(f"start: {start}", "/format"), *self.lines]
         return TagGrammar("".join(f"{line}\n" for line, _ in lines), tuple(pointer for _, pointer in lines))
-
-    # --- rules and terminals ------------------------------------------------------------------------------------
-
-    def rule(self, body: str, pointer: str) -> str:
-        name = f"r{next(self.count)}"
-        self.lines.append((f"{name}: {body}", pointer))
-        return name
-
-    def event(self, name: str, body: str, pointer: str) -> str:
-        """A rule whose text is reported: ``name`` says as what."""
-        key = (name, body)
-        if key not in self.events:
-            rule = self.events[key] = f"r{next(self.count)}"
-            self.lines.append((f'{rule}[event="{name}"]: {body}', pointer))
-        return self.events[key]
-
-    def plain(self, body: str, pointer: str) -> str:
-        """What is text, unless it is inside of something else."""
-        return body if self.inside else self.event("text", body, pointer)
-
-    def within(self, place: Literal["", "tag", "call", "arguments"], node: Any, stops: Stops, pointer: str) -> str:
-        """The rule of a format inside of something."""
-        before, self.inside = self.inside, place
-        try:
-            return self.format(node, stops, pointer)
-        finally:
-            self.inside = before
-
-    def reserve(self) -> str:
-        return f"r{next(self.count)}"
-
-    def define(self, name: str, body: str, pointer: str) -> None:
-        self.lines.append((f"{name}: {body}", pointer))
-
-    def terminal(self, body: str, pointer: str) -> str:
-        if body not in self.terminals:
-            self.terminals[body] = f"T{len(self.terminals) + 1}"
-            written = f"({body}) & {self.spellable}" if self.spellable else body
-            self.lines.append((f"{self.terminals[body]}: {written}", pointer))
-        return self.terminals[body]
-
-    def choice(self, parts: Iterable[str], pointer: str) -> str:
-        distinct = list(dict.fromkeys(parts))
-        return distinct[0] if len(distinct) == 1 else self.rule(" | ".join(distinct), pointer)
-
-    # --- texts and tokens ---------------------------------------------------------------------------------------
-
-    def pieces(self, text: str) -> list[str | int]:
-        """``text`` as texts and ids of special tokens."""
-        if self.delimiters is None:
-            return [text] if text else []
-        found: list[str | int] = []
-        at = 0
-        for token in self.delimiters.finditer(text):
-            if self.allowed is not None:
-                self.allowed.check(self.ids[token[0]], token[0], "/format")
-            found += [text[at : token.start()], self.ids[token[0]]]
-            at = token.end()
-        return [piece for piece in (*found, text[at:]) if piece != ""]
-
-    def literal(self, text: str) -> str:
-        """A delimiter. ``""`` for one without characters."""
-        return " ".join(literal(piece) if isinstance(piece, str) else f"<[{piece}]>" for piece in self.pieces(text))
-
-    def id_of(self, token: int | str, pointer: str) -> int:
-        if isinstance(token, int):
-            if token >= self.size:
-                raise StructuralTagError(f"the vocabulary has no token {token}: it has {self.size}", pointer)
-        elif token not in self.ids:
-            raise StructuralTagError(f"the vocabulary has no special token {token!r}", pointer)
-        number = token if isinstance(token, int) else self.ids[token]
-        if self.allowed is not None:
-            self.allowed.check(number, token, pointer)
-        return number
-
-    def any_but(self, excluded: Sequence[int]) -> str:
-        """Any token but these, and but those that may not be named."""
-        return _other([*excluded, *(self.allowed.refused() if self.allowed is not None else ())])
-
-    def ids_of(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
-        return [self.id_of(token, f"{pointer}/{index}") for index, token in enumerate(tokens)]
-
-    def text(self, taboo: Iterable[Stop], pointer: str, most: int | None = None) -> str:
-        """Any text in which nothing of ``taboo`` stands."""
-        inside = ANY if most is None else f"/.{{0,{most}}}/s"
-        # Where a token is to be kept out, its bytes are too: whoever reads the output may see bytes only.
-        taboo = tuple(taboo)
-        body = without((one for one in taboo if isinstance(one, str)), inside)
-        patterns = dict.fromkeys(one.pattern for one in taboo if isinstance(one, nodes.Regex))
-        anywhere = (one for one in patterns if not one.startswith("^"))
-        body += "".join(f" & ~({ANY} {pattern(one)} {ANY})" for one in anywhere)
-        body += "".join(f" & ~({pattern(one)} {ANY})" for one in patterns if one.startswith("^"))
-        return self.terminal(body, pointer)
-
-    def bounded(self, text: str, most: int, pointer: str) -> str:
-        """A text of which at most so many tokens hold a part."""
-        name = self.reserve()
-        self.lines.append((f"{name}[max_tokens={most}]: {text}", f"{pointer}/max_tokens"))
-        return name
-
-    def between(self, excluded: Sequence[int], stops: Stops, pointer: str, excludes: Stops = ()) -> str:
-        """Any tokens but the excluded ones, and no text of ``stops`` or ``excludes``."""
-        odd = next((number for number in excluded if number not in self.special_ids), None)
-        if odd is not None:
-            raise UnsupportedError(
-                f"at {pointer}: token {odd} is no special token of the vocabulary, and tokens of plain text cannot be "
-                "told apart from their text here"
-            )
-        out = set(excluded) | {self.id_of(one.token, pointer) for one in stops if isinstance(one, nodes.Token)}
-        first = text = self.text((*stops, *excludes), pointer)
-        begins = [one for one in excludes if isinstance(one, nodes.Regex) and one.pattern.startswith("^")]
-        if begins:
-            text = self.text((*stops, *(one for one in excludes if one not in begins)), pointer)
-        single = [one for stop in stops if isinstance(stop, str) and len(one := self.pieces(stop)) == 1]
-        out |= {number for (number,) in single if isinstance(number, int)}
-        out |= set(self.allowed.refused()) if self.allowed is not None else set()
-        allowed = sorted(self.special_ids - self.stop_ids - out)
-        if not allowed:
-            return first
-        return self.rule(f"{first} (<[{','.join(map(str, allowed))}]> {text})*", pointer)
-
-    # --- formats ------------------------------------------------------------------------------------------------
 
     def format(self, node: Any, stops: Stops, pointer: str) -> str:
         """The rule of a format whose texts hold nothing of ``stops``."""
@@ -409,113 +226,6 @@ class GrammarBuilder:
             return self.format(tag.content, stops, place)
         begin = tag.begin if isinstance(tag.begin, str) else ""
         return self.event(written_event("tag", begin), self.within("tag", tag.content, stops, place), place)
-
-    # --- tags in text, tags after each other --------------------------------------------------------------------
-
-    def separated(self, node: nodes.TagsWithSeparator, stops: Stops, pointer: str) -> str:
-        separators = (node.separator,) if isinstance(node.separator, str) else node.separator
-        written = [self.literal(one) for one in separators]
-        between = written[0] if len(written) == 1 else f"({' | '.join(written)})"
-        return self.counted(node, stops, pointer, "", between, is_text=False)
-
-    def triggered(self, node: nodes.TriggeredTags, stops: Stops, pointer: str) -> str:
-        text = self.plain(self.text((*node.triggers, *node.excludes, *stops), pointer), pointer)
-        return self.counted(node, stops, pointer, text, text, is_text=True)
-
-    def token_triggered(self, node: nodes.TokenTriggeredTags, stops: Stops, pointer: str) -> str:
-        excluded = self.ids_of(node.trigger_tokens, f"{pointer}/trigger_tokens")
-        excluded += self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
-        text = self.plain(self.between(excluded, stops, pointer), pointer)
-        return self.counted(node, stops, pointer, text, text, is_text=True)
-
-    def counted(self, node: Any, stops: Stops, pointer: str, before: str, between: str, *, is_text: bool) -> str:
-        """Tags with ``before`` in front of the first and ``between`` in front of the others."""
-        tags = [self.format(tag, stops, f"{pointer}/tags/{index}") for index, tag in enumerate(node.tags)]
-        least = max(node.min_calls, 1 if node.at_least_one else 0)
-        most = 1 if node.stop_after_first else node.max_calls
-        if node.at_least_one:
-            before = ""
-        after = between if is_text and not node.stop_after_first else ""
-        empty = before if is_text else ""
-        if most is not None and most < least:
-            raise StructuralTagError(f"at least {least} tags and at most {most}: nothing is possible", pointer)
-        if most == 0:
-            return self.rule(empty, pointer)
-        if node.unique:
-            if most is None or most > len(tags):
-                most = len(tags)
-            if least > most:
-                raise StructuralTagError(
-                    f"at least {least} of {len(tags)} tags, each once: nothing is possible", pointer
-                )
-            if most > 1:
-                return self.distinct(tags, least, most, pointer, (before, between, after, empty))
-        one = self.choice(tags, pointer)
-        rest = f"({between} {one})" if between else one
-        if is_text and before == between == after:
-            return self.rule(f"{rest}{times(least, most)} {after}", pointer)
-        more = times(max(least, 1) - 1, None if most is None else most - 1)
-        body = _joined(before, one, "" if most == 1 else rest + more, after)
-        return self.rule(body if least else f"{body} | {empty}", pointer)
-
-    def distinct(self, tags: list[str], least: int, most: int, pointer: str, parts: tuple[str, str, str, str]) -> str:
-        """Each tag at most once: a rule for each set of tags that came."""
-        before, between, after, empty = parts
-        if len(tags) > MOST_UNIQUE:
-            raise UnsupportedError(
-                f"at {pointer}/unique: of more than {MOST_UNIQUE} tags each at most once has too many cases"
-            )
-        found: dict[frozenset[int], str] = {}
-
-        def behind(used: frozenset[int]) -> str:
-            if used not in found:
-                name = found[used] = self.reserve()
-                bodies = [after if used else empty] if len(used) >= least else []
-                if len(used) < most:
-                    lead = between if used else before
-                    bodies += [
-                        _joined(lead, tag, behind(used | {index}))
-                        for index, tag in enumerate(tags)
-                        if index not in used
-                    ]
-                self.define(name, " | ".join(bodies), pointer)
-            return found[used]
-
-        return behind(frozenset())
-
-    def dispatch(self, node: nodes.Dispatch, stops: Stops, pointer: str) -> str:
-        text = self.plain(self.text((*(one for one, _ in node.rules), *node.excludes, *stops), pointer), pointer)
-        return self.dispatched(node, [self.literal(one) for one, _ in node.rules], text, stops, pointer)
-
-    def token_dispatch(self, node: nodes.TokenDispatch, stops: Stops, pointer: str) -> str:
-        numbers = [self.id_of(token, f"{pointer}/rules/{index}/0") for index, (token, _) in enumerate(node.rules)]
-        excluded = numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
-        text = self.plain(self.between(excluded, stops, pointer), pointer)
-        return self.dispatched(node, [f"<[{number}]>" for number in numbers], text, stops, pointer)
-
-    def dispatched(self, node: Any, begins: list[str], text: str, stops: Stops, pointer: str) -> str:
-        rules = [
-            f"{begins[index]} {self.format(content, stops, f'{pointer}/rules/{index}/1')}"
-            for index, (_, content) in enumerate(node.rules)
-        ]
-        one = self.choice([f"({rule})" for rule in rules], pointer)
-        return self.rule(f"{text} ({one} {text})*" if node.loop else f"{text} {one}?", pointer)
-
-
-def _joined(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
-
-
-def _other(excluded: Sequence[int]) -> str:
-    return f"<[^{','.join(map(str, sorted(set(excluded))))}]>" if excluded else "<[*]>"
-
-
-def times(least: int, most: int | None) -> str:
-    """How often the part before may come."""
-    plain = {(0, None): "*", (1, None): "+", (0, 1): "?"}
-    if (least, most) in plain:
-        return plain[least, most]
-    return f"{{{least},{'' if most is None else most}}}"
 
 
 def _other_token(builder: GrammarBuilder, node: nodes.ExcludeToken, stops: Stops, pointer: str) -> str:

@@ -42,7 +42,8 @@ def tools_of(tools: Any) -> list[Tool]:
     Tool(name='now', parameters=True, is_strict=None, input=None)
     """
     if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
-        raise StructuralTagError(f"tools are a list, not {kind_of(tools)}")
+        way = ": write [tool] for a single one" if isinstance(tools, Mapping) or callable(tools) else ""
+        raise StructuralTagError(f"tools are a list, not {kind_of(tools)}{way}")
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
         one = _tool(tool, f"/{index}")

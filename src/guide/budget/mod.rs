@@ -82,14 +82,17 @@ impl Guide {
         let most = max_tokens as u64;
         let inner = &*self.index.0;
         let trie = inner.vocabulary.trie();
-        // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes.
-        let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !self.stops.contains(t)));
-        let spelled = match &inner.engine {
-            IndexEngine::Grammar(grammar) => {
-                (0..=255u8).zip(grammar.program.used_bytes()).all(|(byte, used)| !used || single(byte))
-            }
-            _ => inner.tables.spelling.is_none() && (0..=255).all(single),
-        };
+        // A byte is spelled by a token of its own, or else nothing is known about the tokens that a plan takes. What no
+        // plan writes need not be: many vocabularies lack bytes of control characters and of rare scripts.
+        let refused = |t: u32| inner.tables.spelling.as_ref().is_some_and(|s| s.refuses(t));
+        let may_use = |t: &u32| !self.stops.contains(t) && !refused(*t);
+        let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(may_use));
+        let completing = inner.completing.get_or_init(|| match &inner.engine {
+            IndexEngine::Grammar(grammar) => grammar.program.used_bytes(),
+            IndexEngine::Pattern(pattern) => pattern.lexeme.used_bytes(),
+            IndexEngine::Document { program, .. } => program.completing_bytes(),
+        });
+        let spelled = (0..=255u8).zip(completing).all(|(byte, &needed)| !needed || single(byte));
         // Tokens that end this output are no part of it, and bounds are those of all guides.
         let is_bounded = spelled
             && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())

@@ -1,11 +1,20 @@
 use super::*;
-use crate::schema::{PropertyOrder, SchemaOptions};
+use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::util::rng::Rng;
 use crate::vocab::{Vocabulary, VocabularyOptions};
 use crate::{GuideOptions, Index, Limits};
 
 /// All bytes, and tokens that open, close and leave much.
 fn vocabulary() -> Arc<Vocabulary> {
+    vocabulary_of(|_| true)
+}
+
+/// The same without bytes that many vocabularies lack: of control characters, and of rare scripts.
+fn vocabulary_with_gaps() -> Arc<Vocabulary> {
+    vocabulary_of(|b| !matches!(b, 0..=8 | 0x0B..=0x1F | 0x7F | 0xC0 | 0xC1 | 0xD9..=0xDF | 0xEE..=0xFF))
+}
+
+fn vocabulary_of(has: impl Fn(u8) -> bool) -> Arc<Vocabulary> {
     let words = [
         "[[",
         "[[[[",
@@ -35,8 +44,12 @@ fn vocabulary() -> Arc<Vocabulary> {
         "  ",
         "\n",
     ];
-    let tokens: Vec<Vec<u8>> =
-        (0..=255u8).map(|b| vec![b]).chain(words.iter().map(|w| w.as_bytes().to_vec())).chain([vec![]]).collect();
+    let tokens: Vec<Vec<u8>> = (0..=255u8)
+        .filter(|b| has(*b))
+        .map(|b| vec![b])
+        .chain(words.iter().map(|w| w.as_bytes().to_vec()))
+        .chain([vec![]])
+        .collect();
     let eos = tokens.len() as u32 - 1;
     Vocabulary::new(&tokens, VocabularyOptions { eos_token_ids: vec![eos], ..Default::default() }).unwrap()
 }
@@ -65,10 +78,22 @@ const BOUNDED: &[&str] = &[
 /// than the bound and its growth.
 #[test]
 fn bounds_hold_after_every_token() {
-    let (vocabulary, mut rng) = (vocabulary(), Rng(5));
+    bounds_hold(vocabulary(), None);
+}
+
+/// Of a vocabulary that lacks bytes which no completion needs, bounds are known too.
+#[test]
+fn bounds_hold_where_bytes_are_missing() {
+    for spelling in [Spelling::Plain, Spelling::Any] {
+        bounds_hold(vocabulary_with_gaps(), Some(spelling));
+    }
+}
+
+fn bounds_hold(vocabulary: Arc<Vocabulary>, spelling: Option<Spelling>) {
+    let mut rng = Rng(5);
     let mut known = 0;
     for (text, order) in BOUNDED.iter().flat_map(|text| [(text, PropertyOrder::Any), (text, PropertyOrder::Schema)]) {
-        let options = SchemaOptions { property_order: order, ..SchemaOptions::default() };
+        let options = SchemaOptions { property_order: order, spelling, ..SchemaOptions::default() };
         let index = Index::from_json_schema(text, &vocabulary, &options, &Limits::default()).unwrap();
         for _ in 0..3 {
             let options = GuideOptions { max_tokens: Some(1_000_000), ..GuideOptions::default() };
@@ -102,4 +127,37 @@ fn bounds_hold_after_every_token() {
         }
     }
     assert!(known > 500, "{known}");
+}
+
+/// A budget in which everything fits forbids nothing, also where the vocabulary lacks bytes.
+#[test]
+fn much_room_forbids_nothing() {
+    let strings = [
+        r#"{"type":"string","maxLength":30}"#,
+        r#"{"type":"string","minLength":2,"maxLength":500}"#,
+        r#"{"type":"string","pattern":"^.{0,30}$"}"#,
+        r#"{"type":"object","properties":{"name":{"type":"string","maxLength":30},"age":{"type":"integer","minimum":0,
+            "maximum":120}},"required":["name","age"],"additionalProperties":false}"#,
+    ];
+    for (vocabulary, text) in [vocabulary(), vocabulary_with_gaps()].iter().flat_map(|v| strings.map(|s| (v, s))) {
+        for spelling in [Spelling::Plain, Spelling::Constants, Spelling::Any] {
+            let options =
+                SchemaOptions { spelling: Some(spelling), whitespace: Whitespace::Spaced, ..SchemaOptions::default() };
+            let index = Index::from_json_schema(text, vocabulary, &options, &Limits::default()).unwrap();
+            let mut free = index.guide(&GuideOptions::default()).unwrap();
+            let budget = GuideOptions { max_tokens: Some(5_000), ..GuideOptions::default() };
+            let mut guide = index.guide(&budget).unwrap();
+            let mut rng = Rng(7);
+            for _ in 0..40 {
+                let (all, kept) = (free.allowed_token_ids(), guide.allowed_token_ids());
+                assert_eq!(all, kept, "{text} {spelling:?} behind {:?}", vocabulary.decode(&guide.tokens()));
+                let token = *rng.pick(&all);
+                if vocabulary.is_eos(token) {
+                    break;
+                }
+                free.advance(token).unwrap();
+                guide.advance(token).unwrap();
+            }
+        }
+    }
 }

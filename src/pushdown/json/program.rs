@@ -4,10 +4,11 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::expr::ByteSet;
 use crate::json::rules::{Contains, Element, RuleId};
 use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
-use crate::lexeme::Lexeme;
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::pushdown::json::contains::ContainsCounting;
 use crate::pushdown::json::frame::ArrayItem;
 use crate::pushdown::json::literal_trie::LiteralTries;
@@ -123,6 +124,34 @@ pub struct Program {
 }
 
 impl Program {
+    /// Bytes of which whatever was begun of a document can be completed. If each of them is a token, no completion needs
+    /// more tokens than bytes.
+    ///
+    /// Strings of any text need no character beyond ASCII, but the rest of one that was begun.
+    pub fn completing_bytes(&self) -> ByteSet {
+        let mut out = [false; 256];
+        out[0x20..0x7F].fill(true);
+        let mut use_bytes = |used: ByteSet, least: usize| {
+            out.iter_mut().zip(used).skip(least).for_each(|(to, used)| *to |= used);
+        };
+        let rest_of_char: ByteSet = std::array::from_fn(|b| b & 0xC0 == 0x80);
+        for lexeme in &self.lexemes {
+            match lexeme.kind() {
+                LexemeKind::Raw => use_bytes(lexeme.used_bytes(), 0),
+                LexemeKind::Text { .. } if lexeme.is_any_text() => use_bytes(rest_of_char, 0),
+                LexemeKind::Text { .. } => use_bytes(lexeme.used_bytes(), 0x7F),
+            }
+        }
+        for object in &self.objects {
+            for class in &object.others {
+                use_bytes(class.keys.as_ref().map_or(rest_of_char, |keys| keys.used_bytes()), 0x7F);
+            }
+            let names = object.spelled.iter().flat_map(|name| name.bytes());
+            names.for_each(|b| use_bytes(std::array::from_fn(|other| other == usize::from(b)), 0x7F));
+        }
+        out
+    }
+
     /// The escapes of keys that have no name.
     #[inline]
     pub fn key_escapes(&self) -> EscapeUse {

@@ -129,8 +129,8 @@ limits! {
     max_flat_states,
     /// Steps of one compile in all; by default 1,500,000, of about 1 us each.
     max_compile_steps,
-    /// Bytes of states that one lexeme of an index holds before guides go on in a younger copy of it; by default
-    /// 16,777,216, some 40,000 states. Exceeding it is no error.
+    /// Bytes of states that one lexeme of an index remembers; by default 16,777,216, some 40,000 states. When they are
+    /// full, guides move to a new, empty copy of it. That costs time and is no error.
     max_state_bytes,
     /// Bytes of history that one guide holds for rolling back, beside what its position needs; by default 16,777,216.
     /// Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the tokens again.

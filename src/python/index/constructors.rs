@@ -8,6 +8,7 @@ use crate::python::compile::{GrammarNames, SchemaNames, compile, pattern_source}
 use crate::python::convert::argument::{self, Given, LEFT_OUT};
 use crate::python::convert::{limits, source};
 use crate::python::index::PyIndex;
+use crate::python::report::warn_of_slips;
 use crate::python::runtime::cancel;
 use crate::python::vocabulary::vocabulary_argument;
 
@@ -64,6 +65,10 @@ impl PyIndex {
     /// every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
     /// ``"any"``. Numbers of ``enum`` and ``const`` are written as ``json.dumps`` writes them unless it is ``"any"``.
     ///
+    /// A keyword that JSON Schema does not know asserts nothing. One that looks like a slip of a keyword
+    /// (``"minLenght"``), and a schema without any keyword, are an ``interlock.UnknownKeywordWarning``;
+    /// ``warnings.simplefilter("error", interlock.UnknownKeywordWarning)`` makes them errors.
+    ///
     /// ``SchemaError`` if the schema is not well formed, ``UnsupportedError`` for a keyword that cannot be enforced
     /// exactly, ``UnsatisfiableError`` if nothing is valid, or nothing that the vocabulary can spell, ``LimitError`` if
     /// it is too much work, ``ArgumentError`` for an unknown option. They name the place by its JSON Pointer.
@@ -113,9 +118,10 @@ impl PyIndex {
             Ok(own) => own.clone(),
             Err(_) => PyString::new(py, &text),
         };
-        let arguments = (own, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
+        let arguments = (&own, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
             .into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Schema { text, options }, limits)?;
+        warn_of_slips(py, index.report(), own.to_str()?)?;
         PyIndex::new(vocabulary, index, "from_json_schema", arguments)
     }
 

@@ -24,6 +24,7 @@ from interlock.grammar_syntax import syntax_of
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
+from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
 from interlock.integrations.role_tokens import nameable_tokens
 from interlock.tools.tag_index import check_grammar_tokens, index_of_structural_tag
@@ -117,6 +118,7 @@ class Compiler:
         self._index("json", "true", None)
         self._index("regex", "a", None)
 
+    @quiet()
     def _index(self, kind: str, text: str, cancel: CancelToken | None) -> Index:
         options = self._options
         allowed = nameable_tokens(self.vocabulary) if options.role_tokens == "refuse" else None

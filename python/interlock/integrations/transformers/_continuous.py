@@ -20,6 +20,7 @@ from interlock import ArgumentError, InterlockError, TokenRejected
 from interlock.integrations._batch import Batch
 from interlock.integrations._row import Constraint, Row, given_one, warm_up
 from interlock.integrations.transformers._masks import Masks
+from interlock.integrations.transformers._options import refuse_other_names
 
 __all__ = ["ContinuousBatchingGuides"]
 
@@ -51,7 +52,7 @@ class ContinuousBatchingGuides(ContinuousBatchingLogitsProcessor):  # type: igno
     >>> manager = model.init_continuous_batching(continuous_batching_config=config)  # doctest: +SKIP
     >>> guides = ContinuousBatchingGuides(manager)  # doctest: +SKIP
     >>> manager.start()  # doctest: +SKIP
-    >>> guides.add_request(ids, index, max_new_tokens=100)  # doctest: +SKIP
+    >>> guides.add_request(ids, index, max_tokens=100)  # doctest: +SKIP
     """
 
     supported_kwargs: dict[str, type] = {_KEY: _Request}
@@ -87,7 +88,7 @@ class ContinuousBatchingGuides(ContinuousBatchingLogitsProcessor):  # type: igno
         constraint: Constraint,
         *,
         trigger: str | Sequence[int] | None = None,
-        max_new_tokens: int | None = None,
+        max_tokens: int | None = None,
         eos_token_id: int | Sequence[int] | None = None,
         budget: bool = True,
         **options: Any,
@@ -95,25 +96,26 @@ class ContinuousBatchingGuides(ContinuousBatchingLogitsProcessor):  # type: igno
         """Queue a request and return its id, as ``manager.add_request`` does; ``options`` are further keywords of that.
 
         ``constraint`` and ``trigger`` are those of ``GuideLogitsProcessor``. With ``budget`` the output, free text
-        included, is complete within ``max_new_tokens``, by default the manager's. Stop tokens are ``eos_token_id``, by
-        default the vocabulary's.
+        included, is complete within ``max_tokens``, by default the manager's ``max_new_tokens``. Stop tokens are
+        ``eos_token_id``, by default the vocabulary's.
 
-        Raises ``BudgetError`` if ``max_new_tokens`` is too small and ``ArgumentError`` for what is no constraint, and
+        Raises ``BudgetError`` if ``max_tokens`` is too small and ``ArgumentError`` for what is no constraint, and
         queues nothing then.
         """
         made = given_one(constraint, trigger)
-        if max_new_tokens is None:
-            max_new_tokens = self._manager.generation_config.max_new_tokens
+        refuse_other_names(options)
+        if max_tokens is None:
+            max_tokens = self._manager.generation_config.max_new_tokens
         stop = None
         if eos_token_id is not None:
             stop = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
         if made is not None:
-            request = _Request(made, max_new_tokens if budget else None, stop)
+            request = _Request(made, max_tokens if budget else None, stop)
             stop = sorted(request.row().stop)
             warm_up([made])
             options[_KEY] = request
         given: str | None = self._manager.add_request(
-            list(input_ids), max_new_tokens=max_new_tokens, eos_token_id=stop, **options
+            list(input_ids), max_new_tokens=max_tokens, eos_token_id=stop, **options
         )
         return given
 

@@ -24,6 +24,7 @@ import torch
 from transformers import LogitsProcessor
 
 from interlock import ArgumentError, TokenRejected
+from interlock.argument_types import require
 from interlock.integrations._batch import Batch
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
@@ -106,7 +107,10 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         in_place: bool = False,
         canonical: bool = False,
     ) -> None:
+        require(max_tokens=(max_tokens, "count?"), in_place=(in_place, "flag"), canonical=(canonical, "flag"))
         self._constraints = _given(constraints, trigger)
+        if not self._constraints:
+            raise ArgumentError("the list of constraints is empty: give one for all rows, or one for each prompt")
         self._max_tokens = max_tokens
         self._stop = None if stop_token_ids is None else [operator.index(token) for token in stop_token_ids]
         for constraint in self._constraints:

@@ -6,6 +6,7 @@ result is written behind the call, in the notation of the model's chat template.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +14,20 @@ from typing import Any
 
 import torch
 
-from interlock import ArgumentError, Guide, Index, Vocabulary
+from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.events import CallEnded, Event, TakenBack, Text
+from interlock.generators.arguments import DEFAULT_MAX_TOKENS, as_messages, check_max_tokens, check_options, is_batch
 from interlock.integrations.transformers._jump import jump_forward
+from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
 from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
 from interlock.tools.result_notation import Result, result_notation
 
 __all__ = ["ToolLoop", "ToolRun"]
+
+# The options of Index.from_tools that a loop hands on.
+_REQUEST = frozenset(inspect.signature(Index.from_tools).parameters) - {"tools", "vocabulary", "tokenizer"}
+# Room for results where a model's context has no known end.
+_RESULTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class ToolLoop:
         def add(a: int, b: int) -> int:
             return a + b
 
-        run = ToolLoop(model, tokenizer, [add])("What is 20 + 22?", max_new_tokens=200)
+        run = ToolLoop(model, tokenizer, [add])("What is 20 + 22?", max_tokens=200)
         run.calls   # [(Call(name='add', arguments={'a': 20, 'b': 22}, id=''), 42)]
     """
 
@@ -91,6 +99,21 @@ class ToolLoop:
         vocabulary: Vocabulary | None = None,
         **request: Any,
     ) -> None:
+        if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
+            raise ArgumentError(
+                f"a model of transformers is needed, not {type(model).__name__}: model, tokenizer, tools"
+            )
+        if not isinstance(tools, Sequence) or isinstance(tools, str):
+            raise ArgumentError(
+                f"tools are a list of functions, not {type(tools).__name__}: write [tool] for a single one"
+            )
+        for option in request:
+            if option in ("max_tokens", "max_new_tokens"):
+                raise ArgumentError(f"{option!r} belongs to the call: loop(prompt, max_tokens=...)")
+            if option not in _REQUEST:
+                near = difflib.get_close_matches(option, _REQUEST, n=1, cutoff=0.6)
+                way = f"; did you mean {near[0]!r}?" if near else ""
+                raise ArgumentError(f"a loop has no option {option!r}{way}")
         self._functions: dict[str, Callable[..., Any]] = {}
         for tool in tools:
             name = getattr(tool, "__name__", None)
@@ -112,19 +135,37 @@ class ToolLoop:
         self._notation = result_notation(result, self._format, tokenizer, self._vocabulary)
         self._on_error, self._on_event = on_error, on_event
 
+    def __repr__(self) -> str:
+        return f"<interlock ToolLoop of {type(self._model).__name__}: {', '.join(self._functions)}>"
+
     @property
     def index(self) -> Index:
         """The index that the output follows."""
         return self._index
 
-    def __call__(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor, **options: Any) -> ToolRun:
+    def __call__(
+        self,
+        prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **options: Any,
+    ) -> ToolRun:
         """Generate an answer. ``prompt`` is a question, a list of messages for the chat template, or ids.
 
-        ``options`` are those of ``model.generate``, such as ``max_new_tokens`` (results count) and ``do_sample``. What
-        a tool raises is raised here, unless there is ``on_error``.
+        ``max_tokens`` is the most tokens that the model writes, calls included; results do not count. What it writes is
+        whole within them: a call that has begun ends, and one that must come comes. ``options`` are those of
+        ``model.generate``, such as ``temperature`` and ``do_sample``, and ``seed``.
+
+        ``BudgetError`` if no output is so short, and if the model's context has no room for results and what has to
+        follow them. What a tool raises is raised here, unless there is ``on_error``.
         """
+        check_max_tokens(max_tokens)
+        refuse_other_names(options)
+        check_options(options, option_names(self._model) | {"seed"}, "transformers")
+        seed = options.pop("seed", None)
         ids = self._ids(prompt)
         progress = _Progress()
+        room = self._room(ids.shape[1], max_tokens)
 
         last: list[Guide] = []
 
@@ -133,24 +174,45 @@ class ToolLoop:
             last[:] = [guide]
             return self._follow(guide, progress)
 
-        made = self._model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            custom_generate=jump_forward,
-            constraints=self._index,
-            on_guide=watch,
-            **options,
-        )
+        with seeded(seed, self._model.device):
+            made = self._model.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                custom_generate=jump_forward,
+                constraints=self._index,
+                on_guide=watch,
+                max_tokens=max_tokens,
+                max_new_tokens=room,
+                **with_sampling(options),
+            )
         for guide in last:
             self._note(guide.events(), progress)
+        tokens = made[0, ids.shape[1] :].tolist()
+        if len(tokens) >= room and not any(guide.is_terminated for guide in last):
+            raise BudgetError(
+                f"the model's context has no room behind the results of {len(progress.calls)} calls: the answer was cut"
+            )
         text = "".join(event.text for event in progress.events if isinstance(event, Text))
-        return ToolRun(text, progress.calls, progress.events, made[0, ids.shape[1] :].tolist())
+        return ToolRun(text, progress.calls, progress.events, tokens)
+
+    def _room(self, prompt: int, max_tokens: int) -> int:
+        """How many tokens may stand behind the prompt, results included."""
+        context = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        if not isinstance(context, int):
+            return max_tokens + _RESULTS
+        if context - prompt < 1:
+            raise BudgetError(
+                f"the prompt has {prompt} tokens, and the model's context of {context} has no room behind it"
+            )
+        return context - prompt
 
     def _ids(self, prompt: str | Sequence[Mapping[str, Any]] | torch.Tensor) -> torch.Tensor:
         if isinstance(prompt, torch.Tensor):
             ids = prompt if prompt.dim() == 2 else prompt[None]
         else:
-            messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+            if is_batch(prompt):
+                raise ArgumentError("a tool loop has one prompt: a text, a list of messages, or ids")
+            messages = as_messages(prompt)
             found = self._tokenizer.apply_chat_template(
                 messages, tools=self._described, add_generation_prompt=True, return_tensors="pt"
             )

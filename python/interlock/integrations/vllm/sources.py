@@ -26,6 +26,7 @@ from interlock import (
 )
 from interlock.grammar_syntax import syntax_of
 from interlock.integrations.vllm.options import Options
+from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
 from interlock.integrations.role_tokens import nameable_tokens
 from interlock.tools.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
@@ -86,6 +87,7 @@ def _whitespace(params: Any, options: Options) -> str:
     return "compact" if getattr(params, "disable_any_whitespace", False) else options.whitespace
 
 
+@quiet()
 def compile_source(
     source: Source, vocabulary: Vocabulary, options: Options, cancel: CancelToken | None = None
 ) -> Index:
@@ -140,6 +142,7 @@ def _choices(text: str) -> list[str]:
     return choices
 
 
+@quiet()
 def check_source(source: Source, options: Options, cancel: CancelToken | None = None) -> None:
     """Raise what compiling ``source`` would raise, without the vocabulary of a model.
 

@@ -1,0 +1,41 @@
+//! In which notation a text is most likely written, for the error of one that was read in another.
+
+use crate::error::{Error, ErrorKind};
+use crate::grammar::Syntax;
+
+/// Adds to the error of a text that is no grammar in `syntax` which notation it looks like, if that is another one.
+pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
+    if e.kind() != ErrorKind::Grammar {
+        return e;
+    }
+    let first = text.lines().find_map(defined_by);
+    let hint = match (first, syntax) {
+        (Some("<"), _) => "names of rules have no angles here: write root ::= \"a\" item, and pass syntax=\"gbnf\"",
+        (Some("::="), Syntax::Lark) => {
+            "this looks like GBNF or EBNF, and is read as Lark's notation: pass syntax=\"gbnf\" (llama.cpp's) or \
+             syntax=\"ebnf\" (XGrammar's)"
+        }
+        (Some(":"), Syntax::Gbnf | Syntax::Ebnf) => "this looks like Lark's notation: pass syntax=\"lark\"",
+        _ => return e,
+    };
+    // The message may have lines: an excerpt stands below its first.
+    let message = match e.message().split_once('\n') {
+        Some((said, excerpt)) => format!("{said}; {hint}\n{excerpt}"),
+        None => format!("{}; {hint}", e.message()),
+    };
+    e.saying(message)
+}
+
+/// With what a line defines a rule: `::=`, `:`, or `<` for a name between angles; `None` if it defines none.
+fn defined_by(line: &str) -> Option<&'static str> {
+    let line = line.trim_start().trim_start_matches(['?', '!']);
+    let is_named = line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let behind = line.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    let behind = behind.trim_start();
+    match is_named {
+        true if behind.starts_with("::=") => Some("::="),
+        true if behind.starts_with(':') => Some(":"),
+        false if line.starts_with('<') && line.contains("::=") => Some("<"),
+        _ => None,
+    }
+}
