@@ -81,6 +81,7 @@ pub struct Error(Box<Repr>);
 struct Repr {
     kind: ErrorKind,
     message: String,
+    hint: Option<String>,
     place: SourcePlace,
     limit: Option<(u64, u64)>,
     field: Option<&'static str>,
@@ -96,6 +97,7 @@ impl Error {
         Error(Box::new(Repr {
             kind,
             message: message.into(),
+            hint: None,
             place: SourcePlace::Unknown,
             limit: None,
             field: None,
@@ -110,12 +112,19 @@ impl Error {
         e
     }
 
-    /// Names the field of [`Limits`](crate::Limits) that sets a limit error's limit; the message names it too. The
-    /// limit may be a multiple of the field.
+    /// Names the field of [`Limits`](crate::Limits) that sets a limit error's limit; the hint names it too. The limit
+    /// may be a multiple of the field.
     #[must_use]
     pub fn of(mut self, field: &'static str) -> Self {
-        self.0.message.push_str(&format!(" (Limits.{field})"));
         self.0.field = Some(field);
+        self.advise(format!("Limits.{field} sets it"))
+    }
+
+    /// Adds what a program that calls this library can do about the error, in the library's own names. The error shows
+    /// it behind the message; [`message`](Self::message) is without it, and may be shown to who wrote the source.
+    #[must_use]
+    pub(crate) fn advise(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
         self
     }
 
@@ -131,6 +140,15 @@ impl Error {
         Error::of_budget(message, max_tokens, known)
     }
 
+    /// No output of at most `max_tokens` tokens was found, nor any other that is short enough to be planned.
+    pub fn budget_unknown(max_tokens: u64) -> Self {
+        let message = format!(
+            "no output of at most {max_tokens} tokens was found (max_tokens), nor a longer one whose tokens could be \
+             counted"
+        );
+        Error::new(ErrorKind::Budget, message)
+    }
+
     fn of_budget(message: String, max_tokens: u64, tokens: u64) -> Self {
         let mut e = Error::new(ErrorKind::Budget, message);
         e.0.limit = Some((max_tokens, tokens));
@@ -140,7 +158,8 @@ impl Error {
     /// Adds `place` to the error, unless it already names one.
     #[must_use]
     pub fn at(mut self, place: SourcePlace) -> Self {
-        if self.0.place == SourcePlace::Unknown {
+        // That the work was stopped lies nowhere in the source.
+        if self.0.place == SourcePlace::Unknown && self.0.kind != ErrorKind::Cancelled {
             self.0.place = place;
         }
         self
@@ -216,9 +235,33 @@ impl Error {
         self.0.kind
     }
 
-    /// The message without the place.
+    /// The message without the hint and the place.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// What a program that calls this library can do about the error, in the library's own names.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use interlock::{Limits, RegexOptions, check_regex};
+    ///
+    /// let limits = Limits { max_source_bytes: 3, ..Default::default() };
+    /// let error = check_regex("abcd", &RegexOptions::default(), &limits).unwrap_err();
+    /// assert_eq!(error.hint(), Some("Limits.max_source_bytes sets it"));
+    /// assert!(!error.client_message().contains("Limits"));
+    /// ```
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The error for a client that sent the source and does not know this library: message and place, without the hint.
+    pub fn client_message(&self) -> String {
+        match self.0.place {
+            SourcePlace::Unknown => self.0.message.clone(),
+            _ => format!("{} ({})", self.0.message, self.0.place),
+        }
     }
 
     /// Where in the source.
@@ -270,6 +313,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
+        if let Some(hint) = &self.0.hint {
+            // Behind an excerpt, a line of its own.
+            write!(f, "{}{hint}", if self.0.message.contains('\n') { "\n" } else { "; " })?;
+        }
         if self.0.place != SourcePlace::Unknown {
             write!(f, " ({})", self.0.place)?;
         }

@@ -51,6 +51,7 @@ from interlock._core import (
     set_num_threads,
     stats,
 )
+from interlock.client_messages import attach as _attach_client_messages
 from interlock.detached import DetachedIndex, without_vocabulary
 from interlock.index_methods import attach as _attach_index_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
@@ -78,6 +79,8 @@ if TYPE_CHECKING:
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.programs import Program
     from interlock.schema_hints import UnknownKeywordWarning
+    from interlock.tools.errors import StructuralTagError, ToolFormatError
+    from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
 
 __all__ = [
     "ArgumentError",
@@ -102,7 +105,9 @@ __all__ = [
     "ReportRow",
     "SchemaError",
     "Store",
+    "StructuralTagError",
     "TokenRejected",
+    "ToolFormatError",
     "UnknownKeywordWarning",
     "UnsatisfiableError",
     "UnsupportedError",
@@ -116,6 +121,9 @@ __all__ = [
     "check_grammar",
     "check_json_schema",
     "check_regex",
+    "check_response_format",
+    "check_structural_tag",
+    "check_tools",
     "clear_caches",
     "fill_bitmasks",
     "from_llama_cpp",
@@ -133,6 +141,7 @@ __all__ = [
     "without_vocabulary",
 ]
 
+_attach_client_messages()
 _attach_index_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
@@ -141,6 +150,11 @@ _LATE = {
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
     "UnknownKeywordWarning": "interlock.schema_hints",
+    "StructuralTagError": "interlock.tools.errors",
+    "ToolFormatError": "interlock.tools.errors",
+    "check_response_format": "interlock.tools.request_checks",
+    "check_structural_tag": "interlock.tools.request_checks",
+    "check_tools": "interlock.tools.request_checks",
     "from_llama_cpp": "interlock.generators",
     "from_mlx_lm": "interlock.generators",
     "from_openai": "interlock.generators",

@@ -36,6 +36,14 @@ class InterlockError(Exception):
     """What exceeded the limit."""
     field: str | None
     """The field of `Limits` that sets the limit; ``None`` where nobody may set it."""
+    hint: str | None
+    """What the program that calls can do, in names of this package; the message ends with it."""
+
+    @property
+    def client_message(self) -> str:
+        """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
+        clients.
+        """
 
 class PatternError(InterlockError, ValueError):
     """A pattern is not well formed; `offset` says where."""
@@ -59,7 +67,8 @@ class LimitError(InterlockError, ValueError):
 
 class BudgetError(InterlockError, ValueError):
     """A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs. Where
-    finding that would take long, `value` is the fewest tokens known to do, and the message says so.
+    finding that would take long, `value` is the fewest tokens known to do, and the message says so. Both are None where
+    no output was found that is short enough to be counted.
     """
 
 class TokenRejected(InterlockError, ValueError):
@@ -85,19 +94,31 @@ class InternalError(InterlockError):
 
 @final
 class CancelToken:
-    """A flag that ends what is being compiled or built, from another thread.
+    """A flag that ends what is being compiled or built, from another thread or at a deadline.
 
     Pass it as ``cancel`` and call its ``cancel()``: the work ends with ``CancelledError`` within a fraction of a
-    second, and nothing of it is left. Cancelling has no effect on work that has ended. A token stays cancelled.
+    second, and nothing of it is left. ``CancelToken.after(2.5)`` cancels itself 2.5 seconds after it was made.
+    Cancelling has no effect on work that has ended. A token stays cancelled.
     """
 
-    def __new__(cls) -> CancelToken: ...
+    def __new__(cls, *args: Never) -> CancelToken: ...
+    @staticmethod
+    def after(seconds: float) -> CancelToken:
+        """A token that cancels itself ``seconds`` after now. The clock starts here, so make one for each request. Its
+        ``cancel()`` ends the work earlier. ``ArgumentError`` if ``seconds`` is negative or no number of seconds that a
+        clock can count.
+
+        >>> import interlock
+        >>> interlock.CancelToken.after(30).is_cancelled
+        False
+        """
+
     def cancel(self) -> None:
         """End the work that this token was passed to, and whatever it will be passed to."""
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether ``cancel()`` was called."""
+        """Whether ``cancel()`` was called, or the deadline has passed."""
 
 @final
 class Vocabulary:
@@ -346,8 +367,8 @@ class Index:
     ``set_index_cache_bytes``).
 
     Made by ``from_regex``, ``from_json_schema``, ``from_choices`` and ``from_grammar``. All of them answer Ctrl-C, and
-    end with ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled; nothing is
-    left then.
+    end with ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled, or its
+    deadline has passed (``cancel=CancelToken.after(10)``); nothing is left then.
     """
 
     def __new__(cls, *_args: Never, **_options: Never) -> Index: ...
@@ -583,8 +604,9 @@ class Index:
 
         ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
         counted. ``BudgetError`` says that this is too small, with the number that is needed; where finding that would
-        take long, with the fewest tokens known to do, and its message says so. It takes some tens of milliseconds at
-        most. ``UnsupportedError`` says that no short output was found. ``stop_token_ids`` replaces the vocabulary's.
+        take long, with the fewest tokens known to do, and where no output is short enough to be counted, without one;
+        its message says so. It takes some tens of milliseconds at most for common sources. ``stop_token_ids`` replaces
+        the vocabulary's.
         ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
         on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
         outside the vocabulary is an ``ArgumentError``.
@@ -904,8 +926,8 @@ class Guide:
         """A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
 
         So many tokens do complete it. It is the least number if ``build`` made complete tables of the index (then
-        ``Index.num_transitions`` is a number); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end
-        was found.
+        ``Index.num_transitions`` is a number); elsewhere fewer may do. ``BudgetError`` if no short way to the end was
+        found.
         """
 
     def fill_draft_bitmasks(

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
+from interlock import _core
 from interlock._core import CancelledError, CancelToken
 
 __all__ = ["POLL_SECONDS", "locked", "stop_if"]
@@ -51,6 +52,7 @@ if hasattr(os, "register_at_fork"):
 def stop_if(cancel: CancelToken | None) -> None:
     """``CancelledError`` if ``cancel`` was cancelled."""
     if cancel is not None and cancel.is_cancelled:
+        _core.check_regex("", cancel=cancel)  # The core says whether it was cancelled, or its deadline has passed.
         raise CancelledError("the work was cancelled")
 
 

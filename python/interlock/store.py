@@ -45,6 +45,10 @@ __all__ = ["Entry", "Store"]
 
 SUFFIX = ".ilk"
 DIGITS = 64
+KINDS = ("regex", "json_schema", "choices", "grammar", "structural_tag", "tools", "response_format")
+"""What an index is made from: `Index.from_...`."""
+# Those that are compiled as a grammar, a schema, a pattern or choices in the end.
+_DERIVED = KINDS[4:]
 VOCABULARIES = "vocabularies"
 # What a killed writer leaves behind is removed by a later writer once it is this old.
 LEFTOVER_SECONDS = 3600.0
@@ -93,7 +97,7 @@ def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
         arguments = [source, None, given.pop("syntax", "lark"), given.pop("start", None), given.pop("lexer", None)]
         arguments += [dict(sorted((given.pop(name, None) or {}).items())) for name in ("imports", "grammars")]
     else:
-        raise ArgumentError(f'kind must be one of "regex", "json_schema", "choices", "grammar", not {kind!r}')
+        raise ArgumentError(f"kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}")
     if given:
         from interlock._recipe import OPTIONS
 
@@ -259,9 +263,18 @@ class Store:
         return locks.locked(folder / name, cancel)
 
     def key_of(self, kind: str, source: Any, vocabulary: Vocabulary, **options: Any) -> str:
-        """The key of an index, which need not exist. ``kind`` is ``"regex"``, ``"json_schema"``, ``"choices"`` or
-        ``"grammar"``; source and options are those of ``Index.from_...``. Nothing is compiled."""
-        require(vocabulary=(vocabulary, "vocabulary"))
+        """The key of an index, which need not exist. ``kind`` is ``"regex"``, ``"json_schema"``, ``"choices"``,
+        ``"grammar"``, ``"structural_tag"``, ``"tools"`` or ``"response_format"``; source and options are those of
+        ``Index.from_...``. Nothing is compiled.
+
+        The last three have the key of what they are compiled from in the end: tags that say the same in other words
+        share a pack.
+        """
+        require(vocabulary=(vocabulary, "vocabulary"), kind=(kind, "text"))
+        if kind in _DERIVED:
+            from interlock.tools.tag_index import stored_source
+
+            kind, source, options = stored_source(kind, source, vocabulary, options)
         return _core._store_key(_recipe(kind, source, options), vocabulary.fingerprint)
 
     def __contains__(self, key: str) -> bool:

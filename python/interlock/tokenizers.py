@@ -99,9 +99,13 @@ def _vocabulary(
         )
     listed = max([*table.tokens, *table.special], default=-1)
     _check_width(listed + 1)
-    # A stop id that is beyond every vocabulary is refused by the core, and makes no list of that length.
-    reach = max([listed, *(i for i in eos if i < _WIDEST)]) + 1
-    tokens = [table.tokens.get(i, b"") for i in range(reach)]
+    stray = next((i for i in eos if i > listed), None)
+    if stray is not None and size is None:
+        raise _error(
+            f"eos_token_ids: id {stray} is out of range: the tokenizer lists {listed + 1} ids, from 0 to {listed}; "
+            "give size too, the width of the logits, if the model has more"
+        )
+    tokens = [table.tokens.get(i, b"") for i in range(listed + 1)]
     return _core._vocabulary_with_model(tokens, eos, sorted({*table.special, *special}), size, **table.model)
 
 

@@ -8,6 +8,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// The characters behind a backslash that llguidance allows by default.
 pub(super) const ALL: &str = "nrbtf\\\"u";
 
+/// Whether these characters are all that llguidance allows by default.
+pub(super) fn are_all(allowed: &str) -> bool {
+    ALL.chars().all(|c| allowed.contains(c))
+}
+
 /// The schema with what it says of strings narrowed to those that these escapes can write.
 ///
 /// # Errors
@@ -18,8 +23,7 @@ pub(super) fn narrowed(schema: &str, allowed: &str) -> Result<String> {
     if let Some(other) = allowed.chars().find(|&c| !ALL.contains(c)) {
         return Err(unsupported(&format!("names {other:?}; escapes are of {ALL:?}")));
     }
-    let has_all_short = ALL.chars().all(|c| c == 'u' || allowed.contains(c));
-    if has_all_short && allowed.contains('u') {
+    if are_all(allowed) {
         return Ok(schema.to_owned());
     }
     if allowed.contains('u') {

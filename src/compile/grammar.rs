@@ -73,7 +73,7 @@ impl Index {
         regular_parts::fold(&mut grammar);
         if let Some(rule) = grammar.rules.iter().find(|rule| rule.max_tokens.is_some()) {
             let message = format!(
-                "max_tokens of {} can't be enforced: that takes lexer=\"any\", no %ignore, and a rule that is one pattern",
+                "max_tokens of {} can't be enforced: that takes lexer \"any\" or \"dynamic\", and a rule that is one terminal",
                 rule.name
             );
             return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));
@@ -153,21 +153,25 @@ impl Index {
     }
 }
 
-/// How the documents of a schema are written: strings in plain spelling, and what `x-guidance` of the schema's root says
-/// in llguidance's way.
+/// How the documents of a schema are written: as llguidance writes them, with what `x-guidance` of the schema's root says.
 /// The schema is returned with what the options say of its strings.
 fn document_options(schema: &str) -> Result<(SchemaOptions, String)> {
-    let mut options = SchemaOptions { spelling: Some(Spelling::Plain), ..SchemaOptions::default() };
+    let mut options = SchemaOptions { spelling: Some(Spelling::PlainValues), ..SchemaOptions::default() };
     let mut schema = schema.to_owned();
     // What is no JSON is refused when it is read as a schema.
     let Ok(serde_json::Value::Object(root)) = serde_json::from_str(&schema) else { return Ok((options, schema)) };
     let Some(serde_json::Value::Object(asked)) = root.get("x-guidance") else { return Ok((options, schema)) };
     let escapes = asked.get("json_allowed_escapes").and_then(|value| value.as_str());
+    let has_fewer_escapes = escapes.is_some_and(|escapes| !allowed_escapes::are_all(escapes));
+    if has_fewer_escapes {
+        options.spelling = Some(Spelling::Plain);
+    }
     for (name, value) in asked {
         match (name.as_str(), value) {
             ("json_allow_general_unicode_escapes", serde_json::Value::Bool(allowed)) => {
-                let any = *allowed && escapes.is_none_or(|escapes| escapes.contains('u'));
-                options.spelling = Some(if any { Spelling::Any } else { Spelling::Plain });
+                if *allowed && !has_fewer_escapes {
+                    options.spelling = Some(Spelling::PlainPatterns);
+                }
             }
             ("json_allowed_escapes", serde_json::Value::String(allowed)) => {
                 schema = allowed_escapes::narrowed(&schema, allowed)?;

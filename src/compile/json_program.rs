@@ -28,8 +28,10 @@ pub struct ProgramLayout {
     pub any_order: bool,
     /// The escapes of named keys and of constants.
     pub name_escapes: EscapeUse,
-    /// The escapes of all other keys and strings.
-    pub escapes: EscapeUse,
+    /// The escapes of all other strings.
+    pub string_escapes: EscapeUse,
+    /// The escapes of all other keys.
+    pub key_escapes: EscapeUse,
 }
 
 struct ProgramBuilder<'a> {
@@ -39,7 +41,8 @@ struct ProgramBuilder<'a> {
     lexemes: Vec<Arc<MaskedLexeme>>,
     any_text: ExprId,
     name_escapes: EscapeUse,
-    escapes: EscapeUse,
+    string_escapes: EscapeUse,
+    key_escapes: EscapeUse,
     by_content: SeededMap<(ExprId, LexemeKind), Option<u32>>,
 }
 
@@ -63,9 +66,19 @@ pub fn compile(
     let root = rules.root;
     let Rules { exprs, rules, .. } = rules;
     let rules = rules.as_slice();
-    let ProgramLayout { gaps, any_order, name_escapes, escapes } = layout;
+    let ProgramLayout { gaps, any_order, name_escapes, string_escapes, key_escapes } = layout;
     let (lexemes, by_content) = (Vec::new(), SeededMap::default());
-    let mut b = ProgramBuilder { tables, limits, exprs, lexemes, any_text, name_escapes, escapes, by_content };
+    let mut b = ProgramBuilder {
+        tables,
+        limits,
+        exprs,
+        lexemes,
+        any_text,
+        name_escapes,
+        string_escapes,
+        key_escapes,
+        by_content,
+    };
     let mut unique = UniqueCompiler::new(rules, any_text);
     let (arrays, objects) = rules.iter().fold((0, 0), |n, r| (n.0 + r.arrays.len(), n.1 + r.objects.len()));
     let mut program = Program {
@@ -73,7 +86,7 @@ pub fn compile(
         lexemes: Vec::new(),
         arrays: Vec::with_capacity(arrays),
         objects: Vec::with_capacity(objects),
-        any_text: tables.any_text_with(escapes).lexeme.clone(),
+        any_text: tables.any_text_with(key_escapes).lexeme.clone(),
         gaps,
         any_order,
         name_escapes,
@@ -152,7 +165,7 @@ impl ElementLexemes for ProgramBuilder<'_> {
     }
 
     fn string(&mut self, s: &StringSet) -> Result<Option<u32>> {
-        let escapes = if s.constant { self.name_escapes } else { self.escapes };
+        let escapes = if s.constant { self.name_escapes } else { self.string_escapes };
         self.lexeme(s.text, LexemeKind::Text { min: s.min, max: s.max, escapes })
     }
 
@@ -196,7 +209,7 @@ impl ProgramBuilder<'_> {
             return Ok(Some(ClassProgram { keys: None, text: u32::MAX, rule, matches }));
         }
         let lexeme = self.tables.lexeme(self.exprs, keys, LexemeKind::Raw, LexemeRole::Keys, self.limits)?;
-        let text = self.lexeme(keys, LexemeKind::text(self.escapes))?;
+        let text = self.lexeme(keys, LexemeKind::text(self.key_escapes))?;
         Ok(lexeme.zip(text).map(|(keys, text)| ClassProgram { keys: Some(keys.lexeme.clone()), text, rule, matches }))
     }
 

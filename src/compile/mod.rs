@@ -220,14 +220,17 @@ impl Index {
         let rules = match &tables.spelling {
             None => lower(&model, options, limits, &mut report)?,
             Some(spelling) => {
-                let alphabet = spelling.alphabet(&mut gaps, options.string_escapes());
+                let alphabet = spelling.alphabet(&mut gaps, options.key_escapes());
                 let before = report.clone();
                 let (rules, narrowed) = match lower_within(&model, options, limits, &mut report, Some(&alphabet)) {
                     Err(e) if e.kind() == ErrorKind::Unsatisfiable => {
                         // The schema's own contradictions come first; what is left is the vocabulary's doing.
                         lower(&model, options, limits, &mut before.clone())?;
-                        let message =
-                            format!("no document that satisfies the schema can be spelled: {}", spelling.missing());
+                        let message = format!(
+                            "documents are written with tokens of single bytes beside longer ones, and none that satisfies \
+                             the schema can be: {}; patterns and choices need no single bytes",
+                            spelling.missing()
+                        );
                         return Err(Error::new(e.kind(), message).at(e.place().clone()));
                     }
                     other => other?,
@@ -283,7 +286,8 @@ impl Index {
             gaps,
             any_order: options.property_order == PropertyOrder::Any,
             name_escapes: options.name_escapes(),
-            escapes: options.string_escapes(),
+            string_escapes: options.string_escapes(),
+            key_escapes: options.key_escapes(),
         };
         let (program, lexemes) = compile(&mut rules, layout, &tables, limits)?;
         let engine = IndexEngine::Document { program: Box::new(program), lexemes };

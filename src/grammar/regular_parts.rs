@@ -8,8 +8,63 @@ use crate::expr::{ExprId, Exprs, INF};
 use crate::grammar::model::{Grammar, Lexer, Node, RuleId, Terminal, UNBOUNDED};
 use crate::util::hash::SeededMap;
 
-/// Folds what is regular into terminals, if the grammar's lexer allows it.
+/// Folds what is regular into terminals, if the grammar's lexer allows it. Rules that are bounded in tokens become
+/// terminals that are; what is no terminal stays as it is, with its bound, for the caller to see.
 pub fn fold(grammar: &mut Grammar) {
+    fold_all(grammar);
+    // Terminals that compete for a text are cut by what the others match, not by a bound.
+    if grammar.lexer != Lexer::Contextual {
+        bound_rules(grammar);
+    }
+}
+
+/// Moves the bounds of rules that are one terminal, or one of several, to terminals of their own.
+fn bound_rules(grammar: &mut Grammar) {
+    for rule in &mut grammar.rules {
+        let Some(most) = rule.max_tokens else { continue };
+        let Some(alternatives) = terminals_of(&rule.body) else { continue };
+        let bounded: Option<Vec<Node>> = alternatives
+            .into_iter()
+            .map(|terminal| {
+                let terminals = &mut grammar.terminals;
+                let whole = &terminals[terminal as usize];
+                if most == 0 || whole.context.is_some() || whole.max_tokens.is_some() {
+                    return None;
+                }
+                let own = Terminal {
+                    name: rule.name.clone(),
+                    place: rule.place,
+                    pattern: whole.pattern,
+                    context: None,
+                    priority: whole.priority,
+                    literal: whole.literal,
+                    max_tokens: Some(most),
+                };
+                terminals.push(own);
+                Some(Node::Terminal(terminals.len() as u32 - 1))
+            })
+            .collect();
+        let Some(bounded) = bounded else { continue };
+        let inner = Node::Choice(bounded);
+        rule.body = match std::mem::replace(&mut rule.body, Node::Empty) {
+            Node::Capture { name, .. } => Node::Capture { name, body: Box::new(inner) },
+            _ => inner,
+        };
+        rule.max_tokens = None;
+    }
+}
+
+/// The terminals that a node is one of.
+fn terminals_of(node: &Node) -> Option<Vec<u32>> {
+    match node {
+        Node::Terminal(terminal) => Some(vec![*terminal]),
+        Node::Choice(all) => Some(all.iter().map(terminals_of).collect::<Option<Vec<_>>>()?.concat()),
+        Node::Capture { body, .. } if !matches!(**body, Node::Capture { .. }) => terminals_of(body),
+        _ => None,
+    }
+}
+
+fn fold_all(grammar: &mut Grammar) {
     if grammar.lexer != Lexer::Any || !grammar.ignored.is_empty() || grammar.indentation.is_some() {
         return;
     }
@@ -32,7 +87,6 @@ pub fn fold(grammar: &mut Grammar) {
     for (number, rule) in (0u32..).zip(&mut grammar.rules) {
         folder.name(rule.name.clone(), rule.place);
         if let Some(most) = rule.max_tokens {
-            // What is not regular stays as it is, with its bound, for the caller to see.
             if let Some(e) = folder.language(&rule.body) {
                 rule.body = folder.bounded_terminal(e, Some(most));
                 rule.max_tokens = None;

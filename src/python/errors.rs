@@ -9,7 +9,9 @@
 //! * `line`, `column`, `excerpt`: the same place counted from one, and its line with a caret below, which the message
 //!   shows as well; of a pattern in a schema, the place is in the pattern;
 //! * `pointer`, `keyword`: a JSON Pointer into a schema, and the keyword at fault;
-//! * `limit`, `value`: what was exceeded, and by what; `field`: the field of `Limits` that sets the limit.
+//! * `limit`, `value`: what was exceeded, and by what; `field`: the field of `Limits` that sets the limit;
+//! * `hint`: what a program can do about it, in names of the package; `client_message`, a property that the package
+//!   adds, is the message without it.
 
 use std::any::Any;
 
@@ -48,7 +50,8 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
         "BudgetError",
         ErrorKind::Budget,
         "A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs. Where \
-         finding that would take long, `value` is the fewest tokens known to do, and the message says so.",
+         finding that would take long, `value` is the fewest tokens known to do, and the message says so. Both are None \
+         where no output was found that is short enough to be counted.",
     ),
     ("TokenRejected", ErrorKind::TokenRejected, "A token is not allowed here; the guide is unchanged."),
     ("VocabularyError", ErrorKind::Vocabulary, "A vocabulary is not usable, or does not belong to this index."),
@@ -65,7 +68,7 @@ impl Classes {
             if name == "InterlockError" {
                 space.set_item("place", "")?;
                 for attribute in
-                    ["offset", "line", "column", "excerpt", "pointer", "keyword", "limit", "value", "field"]
+                    ["offset", "line", "column", "excerpt", "pointer", "keyword", "limit", "value", "field", "hint"]
                 {
                     space.set_item(attribute, py.None())?;
                 }
@@ -121,11 +124,13 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The exception for a core error.
 pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
     let build = || -> PyResult<PyErr> {
-        let mut message = error.to_string();
-        if let Some(excerpt) = error.excerpt() {
-            message += &format!("\n{}", excerpt.text);
-        }
+        let excerpt = error.excerpt().map(|excerpt| format!("\n{}", excerpt.text)).unwrap_or_default();
+        let message = format!("{error}{excerpt}");
         let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((message,))?;
+        if let Some(hint) = error.hint() {
+            instance.setattr("hint", hint)?;
+            instance.setattr("_client_message", error.client_message() + &excerpt)?;
+        }
         if let Some(excerpt) = error.excerpt() {
             instance.setattr("line", excerpt.line)?;
             instance.setattr("column", excerpt.column)?;

@@ -374,8 +374,8 @@ impl PyGuide {
     /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.
     ///
     /// So many tokens do complete it. It is the least number if ``build`` made complete tables of the index (then
-    /// ``Index.num_transitions`` is a number); elsewhere fewer may do. ``UnsupportedError`` if no short way to the end
-    /// was found.
+    /// ``Index.num_transitions`` is a number); elsewhere fewer may do. ``BudgetError`` if no short way to the end was
+    /// found.
     fn min_tokens_to_finish(&self, py: Python<'_>) -> PyResult<usize> {
         let outcome = self.with_detached(py, |slot| slot.guide.min_tokens_to_finish())?;
         convert(py, outcome)

@@ -40,6 +40,12 @@ pub enum Spelling {
     /// written in one way, and what a pattern or format leaves no choice about is forced. Numbers of `enum` and `const`
     /// are written as `json.dumps` writes them.
     Plain,
+    /// As [`Plain`](Self::Plain), but keys that the schema does not name are written in every way: what llguidance takes
+    /// for documents in its grammars.
+    PlainValues,
+    /// What the schema spells out, and strings with a pattern or format, are as in [`Plain`](Self::Plain). Other strings
+    /// and keys are written in every way: what llguidance calls general escapes.
+    PlainPatterns,
 }
 
 /// What to do with a keyword that cannot be enforced.
@@ -91,14 +97,28 @@ impl SchemaOptions {
 
     /// The escapes of strings that the schema does not spell out.
     pub(crate) fn string_escapes(&self) -> EscapeUse {
+        match self.spelling {
+            Some(Spelling::Plain | Spelling::PlainValues) => EscapeUse::Needed,
+            _ => EscapeUse::Any,
+        }
+    }
+
+    /// The escapes of keys that the schema does not spell out.
+    pub(crate) fn key_escapes(&self) -> EscapeUse {
         if self.spelling == Some(Spelling::Plain) { EscapeUse::Needed } else { EscapeUse::Any }
     }
 
     /// The escapes of names and constants.
     pub(crate) fn name_escapes(&self) -> EscapeUse {
-        match self.has_plain_constants() {
-            true if self.string_escapes().is_any() => EscapeUse::Writers,
-            _ => self.string_escapes(),
+        match self.spelling {
+            Some(Spelling::Plain | Spelling::PlainValues | Spelling::PlainPatterns) => EscapeUse::Needed,
+            _ if self.has_plain_constants() => EscapeUse::Writers,
+            _ => EscapeUse::Any,
         }
+    }
+
+    /// Whether strings with a pattern or format are written as constants are.
+    pub(crate) fn has_plain_patterns(&self) -> bool {
+        self.spelling == Some(Spelling::PlainPatterns)
     }
 }

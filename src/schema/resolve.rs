@@ -214,8 +214,9 @@ impl<'t> Documents<'t> {
             self.find(&full)?.ok_or_else(|| {
                 Error::new(
                     ErrorKind::Unsupported,
-                    format!("reference {reference:?} leads to {full:?}, which was not passed; nothing is fetched: pass it in `documents`"),
+                    format!("reference {reference:?} leads to {full:?}, which was not passed, and nothing is fetched"),
                 )
+                .advise("pass it in `documents`")
             })?
         };
         if at.is_ambiguous {

@@ -19,6 +19,9 @@ fn vocabulary() -> Arc<Vocabulary> {
     Vocabulary::new(&tokens, options).unwrap()
 }
 
+const SPELLINGS: [Spelling; 5] =
+    [Spelling::Any, Spelling::Constants, Spelling::Plain, Spelling::PlainValues, Spelling::PlainPatterns];
+
 #[test]
 fn masks_in_names_are_what_each_token_says() {
     let v = vocabulary();
@@ -41,7 +44,7 @@ fn masks_in_names_are_what_each_token_says() {
     let mut row = vec![0; v.words()];
     let mut places = 0;
     for schema in schemas {
-        for spelling in [Spelling::Any, Spelling::Constants, Spelling::Plain] {
+        for spelling in SPELLINGS {
             let options = SchemaOptions {
                 whitespace: Whitespace::Flexible,
                 property_order: PropertyOrder::Any,

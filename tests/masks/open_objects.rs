@@ -8,6 +8,8 @@ use interlock::util::rng::Rng;
 use interlock::{GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
 
+const SPELLINGS: [Spelling; 4] = [Spelling::Constants, Spelling::Plain, Spelling::PlainValues, Spelling::PlainPatterns];
+
 /// Names; tokens spell some of them.
 const NAMES: &[&str] = &["a", "ab", "abc", "b", "long name", "longer name", "", "é"];
 const VALUES: &[(&str, &str)] = &[
@@ -111,7 +113,7 @@ fn objects_that_no_token_tells_apart_have_one_mask() {
             [&[PIECES], &[PIECES, COMMAS], &[PIECES, ENDS], &[PIECES, COMMAS, CHAINS], &[PIECES, COMMAS, CHAINS, ENDS]];
         let v = vocabulary(pieces[case % pieces.len()]);
         let property_order = if rng.chance(50) { PropertyOrder::Schema } else { PropertyOrder::Any };
-        let spelling = rng.chance(50).then(|| if rng.chance(50) { Spelling::Constants } else { Spelling::Plain });
+        let spelling = rng.chance(50).then(|| *rng.pick(&SPELLINGS));
         let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
         let whole = shape(&mut rng, 2);
         let index = Index::from_json_schema(&whole.source, &v, &options, &Limits::default()).unwrap();

@@ -200,6 +200,8 @@ fn follow_all(v: &Arc<Vocabulary>, least: usize) {
             (PropertyOrder::Schema, Spelling::Constants),
             (PropertyOrder::Any, Spelling::Plain),
             (PropertyOrder::Schema, Spelling::Plain),
+            (PropertyOrder::Any, Spelling::PlainValues),
+            (PropertyOrder::Schema, Spelling::PlainPatterns),
         ] {
             let options = SchemaOptions { property_order: order, spelling: Some(spelling), ..SchemaOptions::default() };
             compared += follow(v, source, &options, 7 + i as u64);

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -313,5 +314,44 @@ def test_ends_that_are_far_are_not_searched_for(byte_vocabulary):
     assert guide.min_tokens_to_finish() == 1 and ord("0") in guide.allowed_token_ids()
     for least in (2**18 + 1, 1_000_000):
         long = interlock.Index.from_json_schema({"type": "string", "minLength": least}, byte_vocabulary)
-        with pytest.raises(interlock.UnsupportedError):
+        with pytest.raises(interlock.BudgetError, match="no short output was found"):
             long.guide().min_tokens_to_finish()
+
+
+#: Sources of which no output is short enough to be planned, and some for which a completion is much work.
+FAR = [
+    ({"type": "array", "minItems": 10**9}, False),
+    ({"type": "array", "items": {"type": "array", "minItems": 10**9}, "minItems": 1}, False),
+    ({"type": "object", "minProperties": 10**9}, False),
+    ({"type": "object", "properties": {"a": {"type": "array", "minItems": 10**9}}, "required": ["a"]}, False),
+    ({"type": "string", "minLength": 10**9}, False),
+    ({"type": "object", "minProperties": 80}, True),
+    ({"type": "object", "minProperties": 400}, True),
+    ({"type": "object", "minProperties": 5000}, True),
+    (
+        {"type": "object", "patternProperties": {"^[a-c]*$": {}}, "additionalProperties": False, "minProperties": 60},
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "counted"), FAR, ids=[json.dumps(schema)[:60] for schema, _ in FAR])
+def test_budgets_of_long_outputs(schema, counted, byte_vocabulary):
+    """One class of error, with a number where there is one; and the search for it ends."""
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary)
+    begun = time.process_time()
+    with pytest.raises(interlock.BudgetError) as caught:
+        index.guide(max_tokens=10)
+    assert time.process_time() - begun < 5  # It was minutes, and hours.
+    assert (caught.value.value is not None) == counted or "minProperties" in str(schema)
+    if caught.value.value is None:
+        assert caught.value.limit is None and "nor a longer one whose tokens could be counted" in str(caught.value)
+    else:
+        assert caught.value.limit == 10
+        walked = index.guide(max_tokens=caught.value.value)
+        assert walked.min_tokens_to_finish() <= caught.value.value
+    assert (
+        index.guide().try_advance(ord("{"))
+        or index.guide().try_advance(ord("["))
+        or index.guide().try_advance(ord('"'))
+    )

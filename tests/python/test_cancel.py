@@ -152,3 +152,46 @@ def test_progress_is_no_part_of_the_build(byte_vocabulary):
         interlock.Index.from_regex("[a-z]{1,3000}", byte_vocabulary).build(progress=progress, cancel=token)
     assert reasons and all("refused" in reason for reason in reasons)
     assert guide.try_advance(ord("a"))
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_deadline_ends_the_work(name, byte_vocabulary):
+    token = interlock.CancelToken.after(0.2)
+    assert not token.is_cancelled
+    with pytest.raises(interlock.CancelledError, match=r"^the work took longer than its deadline of 0\.2 seconds$"):
+        LONG[name](byte_vocabulary, token)
+    assert token.is_cancelled
+    works(byte_vocabulary)
+
+
+def test_deadlines_bound_checks_and_stores_too(byte_vocabulary, tmp_path):
+    store = interlock.Store(tmp_path)
+    for call in (
+        lambda late: interlock.check_regex("a", cancel=late),
+        lambda late: interlock.check_tools([{"name": "now"}], format="hermes", cancel=late),
+        lambda late: interlock.check_response_format({"type": "regex", "pattern": "a"}, cancel=late),
+        lambda late: interlock.Index.from_structural_tag({"type": "any_text"}, byte_vocabulary, cancel=late),
+        lambda late: store.get_or_compile("regex", "a", byte_vocabulary, cancel=late),
+        lambda late: interlock.Index.from_regex("a", byte_vocabulary).language_size(cancel=late),
+    ):
+        with pytest.raises(interlock.CancelledError, match="deadline of 0 seconds"):
+            call(interlock.CancelToken.after(0))
+        call(interlock.CancelToken.after(3600))
+        call(interlock.CancelToken.after(1e9))
+
+
+def test_a_token_with_a_deadline_can_be_cancelled_before():
+    token = interlock.CancelToken.after(3600)
+    token.cancel()
+    with pytest.raises(interlock.CancelledError, match="the work was cancelled"):
+        interlock.check_regex("a", cancel=token)
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e300])
+def test_deadlines_are_seconds(seconds):
+    with pytest.raises(interlock.ArgumentError, match="seconds is .*: a number of seconds from 0 is needed"):
+        interlock.CancelToken.after(seconds)
+    with pytest.raises(TypeError, match="seconds must be a number, not str"):
+        interlock.CancelToken.after("2")
+    with pytest.raises(TypeError, match=r"takes no arguments; CancelToken\.after\(seconds\) is one with a deadline"):
+        interlock.CancelToken(seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -92,3 +93,74 @@ def test_errors_of_syntax_show_the_place() -> None:
 def test_sources_beyond_what_is_kept() -> None:
     for i in range(1_100):
         interlock.check_regex(f"[a-z]{{{i % 50},}}{i}")
+
+
+TAGS: list[tuple[Any, dict[str, Any]]] = [
+    ({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"}, {}),
+    ({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}}, {}),
+    ({"type": "json_schema", "json_schema": {"type": "objekt"}}, {}),
+    (
+        {"type": "json_schema", "json_schema": {"properties": {"a": {"minimum": 3, "maximum": 1}}, "required": ["a"]}},
+        {},
+    ),
+    ({"type": "regex", "pattern": "a("}, {}),
+    ({"type": "regex", "pattern": "(?=.*[0-9])(?=.*[a-z]).{8,64}"}, {"limits": {"max_explored_states": 100}}),
+    ("no json", {}),
+]
+TOOLS: list[tuple[Any, dict[str, Any]]] = [
+    ([{"name": "now"}], {}),
+    ([{"name": "now"}], {"tool_choice": "then"}),
+    ([{"name": "now", "parameters": {"type": "objekt"}}], {}),
+    ([{"name": "now"}], {"format": "hermse"}),
+    ([{"name": "now"}], {"min_calls": 3, "max_calls": 2}),
+    ([], {"tool_choice": "required"}),
+    ([{}], {}),
+]
+FORMATS: list[tuple[Any, dict[str, Any]]] = [
+    ({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "integer"}}}, {}),
+    ({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "integer"}}}, {"whitespace": "compact"}),
+    ({"type": "json_schema", "json_schema": {"name": "a"}}, {}),
+    ({"type": "json_object"}, {}),
+    ({"type": "text"}, {}),
+    (None, {}),
+    ({"guided_regex": "a("}, {}),
+    ({"guided_choice": []}, {}),
+    ({"type": "grammar", "grammar": "root ::= a"}, {}),
+    (TAGS[2][0], {}),
+    ({"type": "structural_tag", "format": TAGS[4][0]}, {}),
+    (3, {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "cases"), [("structural_tag", TAGS), ("tools", TOOLS), ("response_format", FORMATS)])
+def test_requests(kind: str, cases: list[tuple[Any, dict[str, Any]]], byte_vocabulary: interlock.Vocabulary) -> None:
+    refused = 0
+    for source, options in cases:
+        given = {"format": "hermes", **options} if kind == "tools" else options
+        checked = outcome(lambda: getattr(interlock, f"check_{kind}")(source, **given))
+        compiled = outcome(lambda: getattr(interlock.Index, f"from_{kind}")(source, byte_vocabulary, **given))
+        assert checked == compiled, source
+        refused += bool(checked) and isinstance(checked[0], type)
+    assert 4 <= refused < len(cases)
+
+
+def test_checks_are_asked_for_what_the_methods_are() -> None:
+    """Each constructor of a source has a check of its name, with its options but for the vocabulary's own."""
+    for name in ("regex", "json_schema", "choices", "grammar", "structural_tag", "tools", "response_format"):
+        check, make = (
+            [parameter for parameter in inspect.signature(function).parameters if parameter != "cls"]
+            for function in (getattr(interlock, f"check_{name}"), getattr(interlock.Index, f"from_{name}"))
+        )
+        assert check == [parameter for parameter in make if parameter not in ("vocabulary", "allowed_tokens")], name
+
+
+def test_defaults_of_a_request_are_those_of_the_method() -> None:
+    """A store makes the tag of a request itself, for its key."""
+    from interlock.tools.tag_index import REQUEST
+
+    for function in (interlock.Index.from_tools, interlock.check_tools):
+        parameters = inspect.signature(function).parameters
+        assert {name: parameters[name].default for name in REQUEST} == REQUEST
+        assert set(parameters) - set(REQUEST) == {"tools", "closed", "limits", "cancel"} | (
+            {"vocabulary"} if function != interlock.check_tools else set()
+        )

@@ -17,6 +17,8 @@ import pytest
 
 import interlock
 import interlock.cli
+import interlock.cli.app
+import interlock.explain
 from interlock.cli import files
 from interlock.cli.sources import extract
 
@@ -583,3 +585,169 @@ def test_precompute_takes_grammars(folder):
     assert rows["sums.lark"]["ok"] and rows["bad.lark"]["error"]["type"] == "GrammarError"
     again = machine(folder, "precompute", "set", "-t", "bytes", "-o", "store", "-j", "1", code=1)
     assert again["refused"] == 1
+
+
+SYNTAX = 'root ::= item ("," item)*\nitem ::= [a-z]+\n'
+#: Mistakes: the arguments, the exit code, and what the message says.
+MISTAKES = [
+    (
+        ["check", "good.json", "order.json"],
+        2,
+        "order.json is one: the source comes first, interlock check order.json good",
+    ),
+    (["check", "text.txt", "order.json"], 2, "text.txt is no source, and order.json is one: the source comes first"),
+    (["check", "text.txt", "word.regex"], 2, "the source comes first, interlock check word.regex text.txt"),
+    (["check", "good.json", "word.regex"], 2, "the source comes first, interlock check word.regex good.json"),
+    (["trace", "good.json", "order.json"], 2, "the source comes first, interlock trace order.json good.json"),
+    (["check", "order.json", '{"item": "tea"}'], 2, "is no file; the output itself is given with --text"),
+    (["check", "word.regex", "tea"], 2, "'tea' is no file; the output itself is given with --text 'tea'"),
+    (["trace", "order.json", "[1]"], 2, "is no file; the output itself is given with --text '[1]'"),
+    (["check", "order.json", "goood.json"], 4, "did you mean good.json?"),
+    (
+        ["inspect", "order.json", "--flags", "i"],
+        2,
+        "--flags is for a pattern, and order.json is a JSON Schema: leave it out",
+    ),
+    (["inspect", "order.json", "--dialect", "python"], 2, "--dialect is for a pattern"),
+    (["inspect", "order.json", "--syntax", "lark"], 2, "--syntax is for a grammar"),
+    (["inspect", "order.json", "--start", "x"], 2, "--start is for a grammar"),
+    (["inspect", "order.json", "--import", "a=b"], 2, "--import is for a grammar"),
+    (
+        ["inspect", "word.regex", "--whitespace", "compact"],
+        2,
+        "--whitespace is for a JSON Schema, and word.regex is a pattern",
+    ),
+    (["inspect", "word.regex", "--whitespace", "flexible"], 2, "--whitespace is for a JSON Schema"),
+    (
+        ["inspect", "choices:a,b", "--property-order", "any"],
+        2,
+        "--property-order is for a JSON Schema, and choices:... is",
+    ),
+    (["inspect", "word.regex", "--no-unwrap"], 2, "--no-unwrap is for a JSON Schema"),
+    (["inspect", "word.regex", "--schema-key", "x"], 2, "--schema-key is for a JSON Schema"),
+    (
+        ["inspect", "list.gbnf", "--formats", "annotate"],
+        2,
+        "--formats is for a JSON Schema, and list.gbnf is a grammar",
+    ),
+    (
+        ["inspect", "tag.json", "--spelling", "plain"],
+        2,
+        "--spelling is for a JSON Schema, and tag.json is a structural tag",
+    ),
+    (
+        ["diff", "word.regex", "word.regex", "--document", "a=b"],
+        2,
+        "--document is for a JSON Schema, and each of the two is",
+    ),
+    (
+        ["precompute", "schemas", "-t", "bytes", "-o", "s", "--flags", "i"],
+        2,
+        "--flags is for a pattern, and each source in",
+    ),
+    (["draw", "order.json", "-o", "a.svg", "--max-states", "9"], 2, "--max-states is for automata: leave it out"),
+    (["inspect", "order.json", "--size", "300"], 2, "--eos and --size are for a tokenizer file"),
+    (["inspect", "order.json", "--eos", "3"], 2, "--eos and --size are for a tokenizer file"),
+    (["inspect", "regex:"], 2, "nothing stands behind regex:: write pattern:'[a-z]+' or pattern:@FILE"),
+    (["inspect", "pattern:"], 2, "nothing stands behind pattern:"),
+    (["inspect", "choices:"], 2, "nothing stands behind choices:: write choices:yes,no or choices:@FILE"),
+    (["inspect", "schema:"], 2, "nothing stands behind schema:"),
+    (["inspect", "schema:@"], 2, "nothing stands behind schema:@"),
+    (["inspect", "regex:a("], 3, "missing ), unterminated subpattern"),
+    (["inspect", "list.gbnf", "--syntax", "lark"], 3, "it looks like GBNF, and is read as Lark's notation (--syntax)"),
+    (
+        ["inspect", "order.index", "--whitespace", "compact"],
+        2,
+        "--whitespace cannot change order.index: it is compiled already",
+    ),
+    (["inspect", "order.index", "--limit", "max_depth=3"], 2, "--limit cannot change order.index"),
+    (["inspect", "vocabulary.ilk"], 4, "vocabulary.ilk is a vocabulary and no index: give it with --tokenizer"),
+    (["inspect", "torn.index"], 4, "torn.index is"),
+    (["inspect", 'schema:{"$ref": "a.json"}'], 3, "--document URI=FILE gives a schema that $ref may reach"),
+    (
+        ["inspect", "schema:" + '{"not":' * 30 + "{}" + "}" * 30, "--limit", "max_depth=5"],
+        3,
+        "--limit max_depth=N raises it",
+    ),
+    (["inspect", "schemas"], 2, "schemas is a folder: name a file in it; interlock precompute takes a folder"),
+    (["inspect", "order.json", "--foo"], 2, "try: interlock inspect --help"),
+    (["sample", "order.json", "--seed", "x"], 2, "--seed: must be a whole number, not 'x'"),
+    (["sample", "order.json", "-n", "0"], 2, "must be at least 1, not 0"),
+    (["bench", "order.json", "--repeat", "1.5"], 2, "must be a whole number, not '1.5'"),
+    (["vocab", "vocabulary.ilk", "--token", "-1"], 2, "must be at least 0, not -1"),
+    (["inspect", "order.json", "-t", "vocabulary.ilk", "--size", "0"], 2, "must be at least 1, not 0"),
+    (["diff", *['grammar:start: "(" start ")" | "x"'] * 2], 3, "interlock check walks single texts through a grammar"),
+    (["check", "order.json"], 2, "what is checked is one of FILE, --text and --ids: interlock check order.json FILE"),
+    (["check", "order.json", "good.json", "--text", "x"], 2, "what is checked is one of FILE, --text and --ids"),
+    (["trace", "order.json"], 2, "what is traced is one of FILE, --text, --ids and --logprobs"),
+    (["verify", "order.json"], 4, "order.json is no folder: a store is a folder that interlock precompute wrote"),
+    (["sample", "grammar:start: <|x|>"], 4, "--tokenizer FILE gives the model's vocabulary"),
+    (["compile", "order.json", "-t", "bytes", "-o", "schemas"], 4, "schemas: is a folder, not a file"),
+    (["draw", "order.json", "-o", "a.png"], 2, "the name must end in .svg, .html, .mmd, .dot"),
+    (["draw", "list.gbnf", "-o", "a.svg", "--form", "jumps"], 2, "a grammar has no finite automaton; leave it out"),
+    (["help", "chek"], 2, "no command is named 'chek'; did you mean check?"),
+    (["help", "xyzzy"], 2, "no command is named 'xyzzy'; there are check, inspect"),
+]
+
+
+@pytest.fixture
+def shelf(folder):
+    (folder / "text.txt").write_text("tea\n")
+    (folder / "word.regex").write_text("[a-z]+\n")
+    (folder / "list.gbnf").write_text(SYNTAX)
+    (folder / "schemas").mkdir()
+    (folder / "schemas" / "a.json").write_text(json.dumps(ORDER))
+    tag = {"type": "tag", "begin": "<n>", "content": {"type": "regex", "pattern": "[0-9]"}, "end": "</n>"}
+    (folder / "tag.json").write_text(json.dumps({"type": "structural_tag", "format": tag}))
+    run(folder, "compile", "order.json", "-t", "bytes", "-o", "order.index", "--whitespace", "compact")
+    vocabulary = interlock.explain.byte_vocabulary()
+    vocabulary.save(folder / "vocabulary.ilk")
+    (folder / "torn.index").write_bytes((folder / "order.index").read_bytes()[:700])
+    return folder
+
+
+def test_mistakes_of_arguments(shelf):
+    for args, code, words in MISTAKES:
+        done = run(shelf, *args, code=code)
+        assert words in done.stderr, (args, done.stderr)
+        assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
+
+
+def test_options_that_fit_one_of_two_sources(shelf):
+    run(shelf, "diff", "word.regex", "order.json", "--flags", "a", "--whitespace", "compact", code=1)
+    run(shelf, "check", "order.json", "good.json", "--whitespace", "flexible", "--formats", "assert")
+
+
+def test_index_files(shelf):
+    """What an index file was compiled from is in it, so that every command takes it."""
+    assert machine(shelf, "check", "order.index", "--text", '{"item":"tea","count":2}')["accepted"]
+    refused = machine(shelf, "check", "order.index", "--text", '{"item":"tea","count":0}', code=1)
+    assert [problem["keyword"] for problem in refused["problems"]] == ["minimum"]
+    assert machine(shelf, "check", "order.index", "--text", '{"item": "tea"}', code=1)["problems"]
+    described = machine(shelf, "inspect", "order.index")
+    assert described["kind"] == "json_schema" and described["start"]["forced"] == '{"item":"'
+    assert described["fingerprint"] == machine(shelf, "inspect", "order.json", "--whitespace", "compact")["fingerprint"]
+    assert all(json.loads(s["text"]) for s in machine(shelf, "sample", "order.index", "-n", "3")["samples"])
+    assert machine(shelf, "diff", "order.index", "order.json", "--json", code=1)["relation"] == "the first accepts less"
+    assert machine(shelf, "draw", "order.index", "-o", "a.svg")["form"] == "structure"
+    assert machine(shelf, "trace", "order.index", "--text", '{"item":"tea"}', "-o", "a.html")
+    loaded = machine(shelf, "inspect", "order.index", "-t", "vocabulary.ilk")
+    assert loaded["fingerprint"] == described["fingerprint"] and loaded["states"] >= described["states"]
+    for source, name in (("list.gbnf", "list.index"), ("tag.json", "tag.index"), ("choices:yes,no", "choices.index")):
+        run(shelf, "compile", source, "-t", "bytes", "-o", name)
+        assert machine(shelf, "inspect", name)["fingerprint"] == machine(shelf, "inspect", source)["fingerprint"]
+        run(shelf, "sample", name)
+
+
+def test_help(shelf):
+    assert run(shelf, "help").stdout == run(shelf).stdout
+    for name in interlock.cli.app.COMMANDS:
+        assert run(shelf, "help", name).stdout == run(shelf, name, "--help").stdout, name
+
+
+def test_precompute_takes_structural_tags(shelf):
+    (shelf / "schemas" / "tag.json").write_text((shelf / "tag.json").read_text())
+    done = machine(shelf, "precompute", "schemas", "-t", "bytes", "-o", "store", "-j", "1")
+    assert (done["ok"], done["refused"], done["skipped"]) == (2, 0, 0)
+    again = machine(shelf, "precompute", "schemas", "-t", "bytes", "-o", "store", "-j", "1")
+    assert (again["ok"], again["skipped"]) == (2, 2)

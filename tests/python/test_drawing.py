@@ -92,6 +92,19 @@ def test_forced_runs():
     assert [label(e) for e in automaton("[a-z0-9_]").edges] == ["0-9 _ a-z"]
 
 
+def test_what_a_page_calls_forced_is_forced():
+    """The output of a page is read with the options of the index, as `inspect` and a guide read it."""
+    schema = {"properties": {"item": {"type": "string"}}, "required": ["item"], "additionalProperties": False}
+    for whitespace, forced, more in (("flexible", "{", True), ("compact", '{"item":"', False)):
+        index = interlock.Index.from_json_schema({"type": "object", **schema}, byte_vocabulary(), whitespace=whitespace)
+        drawing = index.draw()
+        assert index.guide().forced_text() == forced == drawing.runs[0].text and drawing.runs[0].forced
+        page = drawing.html()
+        count = sum(len(run.text) for run in drawing.runs if run.forced)
+        assert f"{count} of {sum(len(run.text) for run in drawing.runs)} characters are forced" in page
+        assert ("with whitespace spaced and spelling plain" in page) == more
+
+
 def test_counted_characters_are_one_state():
     short = counted(automaton("/[a-z]{0,40}(;|$)"))
     assert {(e.src, e.dst, label(e)) for e in short.edges} == {
@@ -289,15 +302,14 @@ def test_what_can_be_drawn(tmp_path):
 def test_one_output_shows_what_is_forced():
     runs = draw(["alpha", "alps", "beta"]).runs
     assert "".join(run.text for run in runs) in ("alpha", "alps", "beta")
-    drawing = draw(
-        {
-            "properties": {"item": {"const": "tea"}},
-            "required": ["item"],
-            "additionalProperties": False,
-            "type": "object",
-        }
-    )
-    assert [(run.text, run.forced) for run in drawing.runs] == [('{"item": "tea"}', True)]
+    schema = {
+        "properties": {"item": {"const": "tea"}},
+        "required": ["item"],
+        "additionalProperties": False,
+        "type": "object",
+    }
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary(), whitespace="spaced", spelling="plain")
+    assert [(run.text, run.forced) for run in draw(index).runs] == [('{"item": "tea"}', True)]
 
 
 def test_mermaid_escapes_everything():

@@ -1,7 +1,10 @@
 """Exceptions: one class per kind, what they derive from, what they carry."""
 
+import contextlib
+import importlib
 import json
 import pickle
+import pkgutil
 import re
 from types import MappingProxyType
 
@@ -10,14 +13,32 @@ import pytest
 import interlock
 
 KINDS = """PatternError SchemaError UnsupportedError UnsatisfiableError GrammarError LimitError BudgetError
-TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError""".split()
+TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError StructuralTagError ToolFormatError
+InvalidOutputError""".split()
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_tree(name):
     kind = getattr(interlock, name)
     assert issubclass(kind, interlock.InterlockError) and issubclass(kind, ValueError)
-    assert kind.__module__ == "interlock" and kind.__doc__
+    assert kind.__module__.partition(".")[0] == "interlock" and kind.__doc__
+
+
+def test_every_subclass_is_exported():
+    """Also those of parts of the package that are imported late."""
+    for module in pkgutil.walk_packages(interlock.__path__, "interlock."):
+        with contextlib.suppress(ModuleNotFoundError):  # What an optional package is missing for.
+            importlib.import_module(module.name) if not module.name.endswith("__main__") else None
+
+    def below(kind):
+        for one in kind.__subclasses__():
+            yield one
+            yield from below(one)
+
+    found = {kind for kind in below(interlock.InterlockError) if kind.__module__.startswith("interlock")}
+    assert {kind.__name__ for kind in found} == {*KINDS, "InternalError", "CancelledError"}
+    for kind in found:
+        assert getattr(interlock, kind.__name__) is kind and kind.__name__ in interlock.__all__
 
 
 def test_internal_errors_are_ordinary_exceptions():

@@ -119,6 +119,28 @@ def test_blocks_of_python(byte_vocabulary):
         assert not accepted(index, text), text
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{'a': 1, **b}",
+        "{1: {2: [{3}]}}",
+        "{a.b(1): lambda: {2: 3}}",
+        "{a: b for a, b in c if a in {1: 2}}",
+        "f'{a!r}' '' \"\"",
+        "f'{a[1]:>{width}}'",
+        "f'{a!s}{b:{c}}' + f\"{d=}\"",
+        "'' 'a' ''",
+        "b'' rb'a' b\"\"",
+    ],
+)
+def test_what_competes_elsewhere_is_no_dead_end(byte_vocabulary, value):
+    # Behind a value a closing brace ends a dictionary, or the field of an f-string. Inside of `try` more has to come.
+    index = Index.from_grammar(grammars.load("python"), byte_vocabulary, lexer="contextual")
+    for text in (f"x = {value}\n", f"def f():\n  try:\n    x = g({value})\n  except E:\n    pass\n"):
+        ast.parse(text)
+        assert accepted(index, text), text
+
+
 def test_what_comes_behind_a_newline(byte_vocabulary):
     index = Index.from_grammar(grammars.load("python"), byte_vocabulary, lexer="contextual")
     guide = index.guide()

@@ -9,6 +9,7 @@ the last one says what to do, where that does not follow from the first.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import enum
 import json
@@ -444,7 +445,7 @@ FILES = [
     ("Store(5)", TypeError, "path must be a folder or an fsspec URL .. not int"),
     ("Store(tmp / 'store', max_bytes=-1)", Argument, "max_bytes must not be negative, got -1"),
     ("Store(tmp / 'store', cache='x')", Argument, "cache is for stores behind URLs"),
-    ("store.get_or_compile('pattern', 'a', V)", Argument, 'kind must be one of "regex", "json_schema", "choices"'),
+    ("store.get_or_compile('pattern', 'a', V)", Argument, "kind must be one of 'regex', .. 'structural_tag', 'tools'"),
     ("store.get_or_compile('regex', 'a', V, flavour='x')", Argument, "'flavour'; there are dialect, flags, limits"),
     ("store.get_or_compile('regex', 'a(', V)", Pattern, "missing ) .. offset 1"),
     ("store.get('zz', V)", Argument, "a key has 64 hexadecimal digits, got 'zz'"),
@@ -459,7 +460,79 @@ FILES = [
     ("interlock.from_transformer", AttributeError, "did you mean 'from_transformers'?"),
 ]
 
-MISTAKES = [*SCHEMAS, *GRAMMARS, *PATTERNS, *TYPES, *VOCABULARIES, *GUIDES, *CONSTRAINTS, *GENERATORS, *FILES]
+Tag, Format = interlock.StructuralTagError, interlock.ToolFormatError
+SERVERS = [
+    ("Index.from_regex('a', V, cancel=3)", TypeError, "cancel must be an interlock.CancelToken or None, not int"),
+    ("interlock.CancelToken(3)", TypeError, "takes no arguments; CancelToken.after(seconds) .. deadline"),
+    ("interlock.CancelToken.after('3s')", TypeError, "seconds must be a number, not str"),
+    ("interlock.CancelToken.after(-1)", Argument, "seconds is -1: a number of seconds from 0 is needed"),
+    (
+        "R('a', cancel=interlock.CancelToken.after(0))",
+        interlock.CancelledError,
+        "longer than its deadline of 0 seconds",
+    ),
+    ("Index.from_response_format(5, V)", Tag, "a response_format is a JSON object, and 5 is a number"),
+    (
+        "Index.from_response_format([1], V)",
+        Tag,
+        "a response_format is a JSON object, or a list of texts to choose from",
+    ),
+    ("Index.from_response_format('x', V)", Tag, "a response_format in a text is JSON"),
+    (
+        "Index.from_response_format({'type': 'json'}, V)",
+        Tag,
+        "the schema is missing: it goes into",
+    ),
+    ("Index.from_response_format({'type': 'jsonschema'}, V)", Tag, "at /type: 'jsonschema' is no type .. json_schema"),
+    (
+        "Index.from_response_format({'type': 'json_schema', 'json_schema': {'name': 'a'}}, V)",
+        Tag,
+        "the schema is missing",
+    ),
+    ("Index.from_response_format({'regex': 'a', 'json': {}}, V)", Tag, "regex and json are given at once"),
+    (
+        "Index.from_response_format({'guided_rejex': 'a'}, V)",
+        Tag,
+        "at /guided_rejex: 'guided_rejex' is no field .. guided_regex",
+    ),
+    ("Index.from_response_format({}, V)", Tag, "it asks for nothing: give a type"),
+    ("Index.from_response_format({'guided_choice': 'yes'}, V)", Tag, "choices are a list of texts that is not empty"),
+    ("Index.from_response_format({'guided_choice': [1]}, V)", Tag, "a choice is a text, not a number"),
+    (
+        "Index.from_response_format({'type': 'text'}, V, whitespac='compact')",
+        TypeError,
+        "unexpected keyword argument 'whitespac'; there are whitespace",
+    ),
+    ("Index.from_structural_tag({'type': 'tagg'}, V)", Tag, "at /type .. 'tagg'"),
+    ("Index.from_structural_tag({'type': 'tag', 'begin': 'a'}, V)", Tag, "needs the field 'content'"),
+    ("Index.from_structural_tag('{', V)", Tag, "the structural tag is not JSON"),
+    ("Index.from_structural_tag({'type': 'any_text'}, V, allowed_tokens='<x>')", TypeError, "allowed_tokens must be"),
+    ("Index.from_structural_tag({'type': 'any_text'}, V, allowed_tokens=['<x>'])", Argument, "no special token '<x>'"),
+    ("Index.from_tools([{'name': 'f'}], V, format='hermess')", Format, "'hermess': did you mean 'hermes'?"),
+    ("Index.from_tools([{'name': 'f'}], V)", Tag, "needs a tokenizer or the text of its chat template"),
+    ("Index.from_tools({'name': 'f'}, V, format='hermes')", Tag, "tools are a list, not an object"),
+    ("Index.from_tools([5], V, format='hermes')", Tag, "at /0 .. a tool is an object .. not a number"),
+    ("Index.from_tools([{'name': 'f'}], V, format='hermes', tool_choice='g')", Tag, "at /tool_choice .. not 'g'"),
+    ("interlock.check_structural_tag({'type': 'regex', 'pattern': 'a('})", Tag, "at /format/pattern"),
+    ("interlock.check_tools([{}], format='hermes')", Tag, "at /0"),
+    ("interlock.check_response_format({'guided_regex': 'a('})", Pattern, "missing ), unterminated"),
+    ("interlock.check_response_format({}, 5)", TypeError, "positional"),
+    ("store.get_or_compile('tag', {}, V)", Argument, "kind must be one of .. 'structural_tag' .. not 'tag'"),
+    ("store.get_or_compile('tools', [], V, formt='hermes')", Argument, "no option of kind 'tools' is named 'formt'"),
+    ("Vocabulary.from_tokenizer(5, eos_token_ids=1)", BadVocabulary, "int is not a tokenizer"),
+    ("Vocabulary.from_file(tmp / 'tokens.tiktoken')", BadVocabulary, "no stop token .. Give eos_token_ids"),
+    (
+        "Vocabulary.from_file(tmp / 'tokens.tiktoken', eos_token_ids=[999999])",
+        BadVocabulary,
+        "id 999999 is out of range: the tokenizer lists 256 ids, from 0 to 255 .. give size",
+    ),
+    ("S({'type': 'array', 'minItems': 10**9}).guide(max_tokens=9)", Budget, "no output of at most 9 tokens was found"),
+    ("S({'type': 'array', 'minItems': 10**9}).guide().min_tokens_to_finish()", Budget, "no short output was found"),
+    ("R('a').parse(b'b')", Rejected, "refused"),
+    ("interlock.StructuralTagErorr", AttributeError, "did you mean 'StructuralTagError'?"),
+]
+
+MISTAKES = [*SERVERS, *SCHEMAS, *GRAMMARS, *PATTERNS, *TYPES, *VOCABULARIES, *GUIDES, *CONSTRAINTS, *GENERATORS, *FILES]
 
 #: What no user should read: names of the compiled module, of Rust and of PyO3, and private names.
 LEAKS = re.compile(
@@ -483,6 +556,8 @@ def names(byte_vocabulary, tmp_path_factory) -> dict[str, Any]:
     tmp = tmp_path_factory.mktemp("mistakes")
     (tmp / "junk").write_bytes(b"this is no file of interlock")
     (tmp / "folder").mkdir()
+    ranks = (b"%s %d\n" % (base64.b64encode(bytes([i])), i) for i in range(256))
+    (tmp / "tokens.tiktoken").write_bytes(b"".join(ranks))
     gen = ScriptedGenerator({"a": "b"})
 
     def pattern(source, **options):

@@ -175,6 +175,12 @@ def test_the_budget(sglang, backend):
     req = bound(sglang, backend, Request(source="[0-9]{3}", max_new_tokens=2))
     assert req.grammar is None
     assert req.message == "BudgetError: max_new_tokens is 2, but a complete output needs 3 tokens"
+    # As in vLLM's plug-in: no output is known that is short enough to be counted.
+    req = bound(sglang, backend, Request("json", '{"type": "array", "minItems": 1000000000}', max_new_tokens=9))
+    assert req.grammar is None
+    assert req.message == (
+        "BudgetError: max_new_tokens is 9, and no complete output is known that is short enough to be counted"
+    )
     off = bound(sglang, backend, Request(source="[0-9]{3}", max_new_tokens=2), Options(budget=False))
     assert off.grammar.terms.max_tokens is None and off.message is None
     for none in (None, 0):

@@ -113,3 +113,63 @@ def test_spelling_is_part_of_the_recipe(byte_vocabulary: interlock.Vocabulary, t
     assert [index.guide().validate(text) for index in made.values()] == [2, len(text), 2]
     with pytest.raises(interlock.InterlockError, match="spelling must be one of"):
         interlock.Index.from_json_schema(schema, byte_vocabulary, spelling="short")  # type: ignore[arg-type]
+
+
+TAG = {
+    "type": "structural_tag",
+    "format": {"type": "tag", "begin": "<n>", "content": {"type": "regex", "pattern": "[0-9]+"}, "end": "</n>"},
+}
+TOOLS = [{"name": "now", "parameters": {"type": "object", "properties": {"zone": {"enum": ["utc", "local"]}}}}]
+#: Every kind: a source, options, and other options, which make another index.
+KINDS = [
+    ("regex", "[a-z]+", {}, {"flags": "i"}),
+    ("json_schema", {"type": "boolean"}, {}, {"whitespace": "compact"}),
+    ("choices", ["yes", "no"], {}, {"limits": {"max_depth": 9}}),
+    ("grammar", 'start: "a" start | "b"', {}, {"lexer": "any"}),
+    ("structural_tag", TAG, {}, {"limits": {"max_depth": 9}}),
+    ("structural_tag", {"type": "json_schema", "json_schema": {"properties": {"a": {}}}}, {}, {"closed": True}),
+    ("tools", TOOLS, {"format": "hermes"}, {"format": "hermes", "tool_choice": "required"}),
+    ("response_format", {"type": "regex", "pattern": "a+"}, {}, {"limits": {"max_depth": 9}}),
+    ("response_format", {"guided_choice": ["a", "b"]}, {}, {"limits": {"max_depth": 9}}),
+    ("response_format", {"type": "json_object"}, {}, {"whitespace": "compact"}),
+    ("response_format", {"type": "grammar", "grammar": 'root ::= "a"'}, {}, {"limits": {"max_depth": 9}}),
+    ("response_format", TAG, {}, {"limits": {"max_depth": 9}}),
+    ("response_format", {"type": "text"}, {}, {"limits": {"max_depth": 9}}),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "options", "others"), KINDS, ids=[f"{k[0]}-{i}" for i, k in enumerate(KINDS)]
+)
+def test_every_kind_of_source(kind, source, options, others, byte_vocabulary, tmp_path):
+    store = interlock.Store(tmp_path)
+    key = store.key_of(kind, source, byte_vocabulary, **options)
+    made = store.get_or_compile(kind, source, byte_vocabulary, **options)
+    assert made == getattr(interlock.Index, f"from_{kind}")(source, byte_vocabulary, **options)
+    assert key in store and store.get(key, byte_vocabulary) == made and store.compiled == 1
+    again = interlock.Store(tmp_path)
+    assert again.get_or_compile(kind, source, byte_vocabulary, **options) == made and again.compiled == 0
+    assert store.key_of(kind, source, byte_vocabulary, **others) != key
+    assert store.verify() == []
+
+
+def test_errors_of_tags_in_a_store(byte_vocabulary, tmp_path):
+    store = interlock.Store(tmp_path)
+    with pytest.raises(interlock.StructuralTagError) as caught:
+        store.get_or_compile("structural_tag", {"type": "regex", "pattern": "a("}, byte_vocabulary)
+    assert caught.value.pointer == "/format/pattern"
+    with pytest.raises(interlock.ArgumentError, match="no option of kind 'structural_tag' is named 'format'"):
+        store.key_of("structural_tag", TAG, byte_vocabulary, format="hermes")
+    with pytest.raises(interlock.ArgumentError, match="no option of kind 'tools' is named 'formt'; there are format, "):
+        store.key_of("tools", TOOLS, byte_vocabulary, formt="hermes")
+    with pytest.raises(interlock.ArgumentError, match="kind must be one of 'regex', .*'structural_tag', 'tools'"):
+        store.key_of("pattern", "a", byte_vocabulary)
+    special = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b"<|im_start|>", b""], 257, [256])
+    for kind, source in (
+        ("structural_tag", {"type": "token", "token": "<|im_start|>"}),
+        ("response_format", {"type": "grammar", "grammar": "start: <|im_start|>", "syntax": "lark"}),
+    ):
+        with pytest.raises(interlock.StructuralTagError, match="may not be named"):
+            store.get_or_compile(kind, source, special, allowed_tokens=[])
+        assert store.get_or_compile(kind, source, special).guide().try_advance(256)
+    assert len(store.entries()) == 2

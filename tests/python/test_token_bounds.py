@@ -92,6 +92,28 @@ def formats(parts):
     return {"type": "sequence", "elements": elements}
 
 
+def grammar(parts):
+    """The same in Lark's notation."""
+    names, rules = [], []
+    for number, part in enumerate(parts):
+        if isinstance(part, bytes):
+            names.append(f'"{part.decode()}"')
+        else:
+            stop, most = part
+            names.append(f"t{number}")
+            captured = ", capture" if number % 2 else ""
+            rules.append(f"t{number}[max_tokens={most}{captured}]: /[^{stop.decode()}]*/" if stop else "")
+            rules[-1] = rules[-1] or f"t{number}[max_tokens={most}{captured}]: /.*/s"
+    return "\n".join([f"start: {' '.join(names)}", *rules])
+
+
+def indexes(parts, vocab):
+    """The parts in both notations, with each lexer that can count tokens."""
+    yield interlock.Index.from_structural_tag(formats(parts), vocab)
+    for lexer in ("any", "dynamic"):
+        yield interlock.Index.from_grammar(grammar(parts), vocab, lexer=lexer)
+
+
 def check(seed, outputs):
     draw = random.Random(seed)
     vocab, end = vocabulary(draw.sample(PIECES, 7))
@@ -104,7 +126,10 @@ def check(seed, outputs):
             [(b"b", draw.randint(1, 3))],
         ]
     )
-    index = interlock.Index.from_structural_tag(formats(parts), vocab)
+    return sum(check_index(index, draw, parts, vocab, end, outputs) for index in indexes(parts, vocab))
+
+
+def check_index(index, draw, parts, vocab, end, outputs):
     spelled = [vocab.token_bytes(token) for token in range(256, end)]
     alphabet = [ord(byte) for byte in "ab<>"] + [0xC3, 0xA9] + list(range(256, end))
     accepted = 0
@@ -126,7 +151,7 @@ def check(seed, outputs):
         if taken and guide.is_accepting:
             accepted += 1
             guide.advance(end)
-            assert "".join(event.text for event in guide.events() if isinstance(event, ev.Text)) is not None
+            assert all(event.text is not None for event in guide.events() if isinstance(event, ev.Text))
             guide.rollback(1)
         if taken:
             # There is a way to the end, and rollback and forks count as the way here did.
@@ -183,7 +208,9 @@ def test_what_cannot_be_counted():
     with pytest.raises(interlock.UnsupportedError, match="may not end behind each"):
         interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /(ab)*/', vocab, lexer="any")
     with pytest.raises(interlock.UnsupportedError, match="max_tokens of a can't be enforced"):
-        interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /.*/', vocab)
+        interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /.*/', vocab, lexer="contextual")
+    with pytest.raises(interlock.UnsupportedError, match="max_tokens of a can't be enforced"):
+        interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: "x" /.*/', vocab)
     index = interlock.Index.from_grammar('start: a "!"\na[max_tokens=3]: /[a-z]*/', vocab, lexer="any")
     assert index.guide().advance_many(list(b"abcd")) == 3
 
@@ -198,3 +225,32 @@ def test_two_bounds_of_one_text():
                 guide, data = index.guide(), b"<" + b"a" * count + end
                 whole = guide.advance_many(list(data)) == len(data) and guide.is_accepting
                 assert whole == (count <= most), (first, second, count, end)
+
+
+def test_what_a_bound_leaves_of_longest_matches():
+    vocab, _ = vocabulary([b"bob", b" Hei"])
+    text = 'start: "Name: " name " Height: " height\nname[max_tokens=3]: /.*/\nheight[max_tokens=3]: /.*/'
+    index = interlock.Index.from_grammar(text, vocab)
+
+    def taken(*parts):
+        tokens = [token for part in parts for token in (part if isinstance(part, bytes) else [part])]
+        guide = index.guide()
+        return guide.advance_many(tokens) == len(tokens) and guide.is_accepting
+
+    bob = 256
+    assert taken(b"Name: ", bob, b" Height: 6.1")
+    assert taken(b"Name: ", bob, b"by Height: 6") and not taken(b"Name: ", bob, b"bie Height: 6")
+    assert not taken(b"Name: ", bob, b" Height: 6.12")
+    # Other terminals still take their longest match.
+    index = interlock.Index.from_grammar('start: N a "1"\nN: /[0-9]+/\na[max_tokens=2]: /[0-9x]*/', vocab)
+    assert taken(b"12x1") and not taken(b"1211")
+
+
+def test_bounds_with_ignored_text():
+    vocab, _ = vocabulary([b"  "])
+    text = 'start: a a "!"\na[max_tokens=2]: /[a-z]+/\n%ignore " "'
+    for lexer in ("any", "dynamic"):
+        index = interlock.Index.from_grammar(text, vocab, lexer=lexer)
+        for data, fits in ((b"ab  cd !", True), (b"abcd!", True), (b"abc de!", False), (b" a b !", True)):
+            guide = index.guide()
+            assert (guide.advance_many(list(data)) == len(data) and guide.is_accepting) == fits, (lexer, data)

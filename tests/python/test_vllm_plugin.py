@@ -128,6 +128,30 @@ def test_structural_tags(byte_vocabulary):
     assert guide.validate(list(b"<n>12</n>")) == 9 and guide.validate(list(b"<n>x")) == 3
 
 
+REST = {"content": {"type": "any_text"}, "end": "</n>"}
+
+
+def test_requests_may_not_name_tokens_of_roles():
+    tokens = [bytes([i]) for i in range(256)] + [b"<|im_start|>", b"<tool_call>", b""]
+    vocabulary = interlock.Vocabulary(tokens, 258, [256, 257])
+
+    def tag(begin):
+        return json.dumps({"type": "structural_tag", "format": {"type": "tag", "begin": begin, **REST}})
+
+    sources = [
+        ("structural_tag", tag("<|im_start|>user")),
+        ("structural_tag", tag({"type": "token", "token": "<|im_start|>"})),
+        ("grammar", 'start: <|im_start|> "x"'),
+    ]
+    for kind, text in sources:
+        with pytest.raises(StructuralTagError, match="may not be named") as caught:
+            compile_source(Source(kind, text), vocabulary, Options())
+        assert "allowed_tokens" not in caught.value.client_message
+        assert compile_source(Source(kind, text), vocabulary, Options(role_tokens="allow")).guide().try_advance(256)
+    for kind, text in (("structural_tag", tag("<tool_call>")), ("grammar", 'start: <tool_call> "x"')):
+        assert compile_source(Source(kind, text), vocabulary, Options()).guide().try_advance(257)
+
+
 def test_digits_are_ascii_unless_the_operator_says_otherwise(byte_vocabulary):
     arabic = "٣".encode()
     for flags, taken in (("a", 0), ("", 2)):

@@ -413,3 +413,25 @@ fn plain_documents_are_those_of_any_spelling_respelled() {
     }
     assert!(ended > 50 && other > 5, "{ended} documents, {other} in another spelling");
 }
+
+#[test]
+fn what_grammars_leave_open_in_their_documents() {
+    let schema =
+        r#"{"properties": {"name": {"type": "string"}, "kind": {"enum": ["é"]}, "code": {"pattern": "^é+$"}}}"#;
+    let taken = |spelling: Spelling| {
+        let guide = compile(schema, spelling).guide(&GuideOptions::default()).expect("no budget");
+        let texts = [
+            r#"{"name":"é","kind":"é","code":"é"}"#,
+            r#"{"other \u00e9":1}"#,
+            r#"{"name":"\u00e9"}"#,
+            r#"{"code":"\u00e9"}"#,
+            r#"{"kind":"\u00e9"}"#,
+            r#"{"other":["\u00e9"]}"#,
+        ];
+        texts.map(|text| takes(&guide, text))
+    };
+    assert_eq!(taken(Spelling::Plain), [true, false, false, false, false, false]);
+    assert_eq!(taken(Spelling::PlainValues), [true, true, false, false, false, false]);
+    assert_eq!(taken(Spelling::PlainPatterns), [true, true, true, false, false, true]);
+    assert_eq!(taken(Spelling::Any), [true; 6]);
+}

@@ -36,6 +36,7 @@ COMMANDS = {
     "vocab": "Describe the vocabulary of a tokenizer file, or write it to a pack",
     "bench": "Time a source on this machine: compile, first mask, masks and advances along random outputs",
     "completion": "Print the completion script of a shell: commands, options, their values, and files",
+    "help": "Print what a command does, its options and examples: the same as COMMAND --help",
 }
 """The commands, and the first sentence of each one's file: help and overview import none of them."""
 ABOUT = """\
@@ -52,7 +53,7 @@ CODES = """\
 exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or
 artifact is not usable; 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output went away; 143 SIGTERM
 """
-MORE = "interlock COMMAND --help shows options and examples; NO_COLOR=1 turns colours off\n"
+MORE = "interlock help COMMAND shows options and examples; NO_COLOR=1 turns colours off\n"
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,7 +68,9 @@ class Parser(argparse.ArgumentParser):
             described = {"type": "UsageError", "message": message} | ({"remedy": meant} if meant else {})
             streams.write(json.dumps({"error": described}) + "\n")
         else:
-            lines = [Line(("interlock: ", NAME), message), Line(("  try: ", TRY), meant or f"{self.prog} --help")]
+            given = _command(sys.argv[1:])
+            help = f"interlock {given} --help" if given in COMMANDS else "interlock --help"
+            lines = [Line(("interlock: ", NAME), message), Line(("  try: ", TRY), meant or help)]
             streams.say("".join(style.painted(line, style.wanted(sys.stderr)) + "\n" for line in lines))
         sys.exit(exits.USAGE)
 
@@ -78,8 +81,9 @@ class Parser(argparse.ArgumentParser):
             for word in unknown[1].split():
                 option = word.partition("=")[0]
                 known = [name for name in self._of_command() if name.startswith("--")]
-                if option.startswith("-") and (found := near(option, known)):
-                    return f"did you mean {found}?"
+                # Without dashes, which all of them have in common.
+                if option.startswith("-") and (found := near(option.lstrip("-"), [name[2:] for name in known])):
+                    return f"did you mean --{found}?"
         value = re.match(r"argument .*: invalid choice: '(.*)' \(choose from (.*)\)$", message, re.DOTALL)
         if value:
             found = near(value[1], re.findall(r"[\w-]+", value[2]))
@@ -113,6 +117,15 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
             module.register(sub)
             sub.set_defaults(run=module.run)
     return top
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of one command, which is one of ``COMMANDS``."""
+    for action in parser(only=name)._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found: argparse.ArgumentParser = action.choices[name]
+            return found
+    raise AssertionError("the parser has commands")
 
 
 def _command(argv: Sequence[str]) -> str:

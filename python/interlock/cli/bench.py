@@ -21,7 +21,7 @@ from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, decimal, table
 from interlock.cli.style import Line
 from interlock.cli.walk import random_walk
-from interlock.cli.numbers import at_least
+from interlock.cli.numbers import at_least, whole
 
 T = TypeVar("T")
 SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))
@@ -35,7 +35,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=at_least(1), default=20, metavar="N", help="compiles after the first (default: 20)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

@@ -13,15 +13,18 @@ of the document.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 from typing import Any
 
 import interlock
+from interlock import schema_hints
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.excerpt import excerpt
 from interlock.cli.output import Output, byte_set, text_of
 from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
+from interlock.cli.suggest import near_file
 from interlock.cli.walk import Speller
 from interlock.explain import Explanation, Problem, explain, line_column
 
@@ -43,8 +46,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk and report."""
     if sum(given is not None for given in (args.given, args.text, args.ids)) != 1:
-        raise exits.UsageError("give one of FILE, --text and --ids")
-    source = sources.read(args.source, args)
+        raise exits.UsageError(f"what is checked is one of FILE, --text and --ids: interlock check {args.source} FILE")
+    source = in_order(args)
     vocabulary = vocabularies.read(args)
     ids, data = tokens_of(args, vocabulary)
     index = source.compile(vocabulary)
@@ -79,6 +82,44 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.NO
 
 
+def in_order(args: argparse.Namespace) -> sources.Source:
+    """The source. ``UsageError`` where it is a document, and the document is a source."""
+    try:
+        source = sources.read(args.source, args)
+    except exits.UsageError as error:
+        if os.path.isfile(args.source) and _names_source(args.given) and not _is_document(args.given):
+            raise exits.UsageError(_swapped(args)) from error
+        raise
+    if source.kind == "json_schema" and source.compiled is None and _names_source(args.given):
+        if schema_hints.no_schema(_json(source.text)) and not _is_document(args.given):
+            raise exits.UsageError(_swapped(args))
+    return source
+
+
+def _swapped(args: argparse.Namespace) -> str:
+    return (
+        f"{args.source} is no source, and {args.given} is one: the source comes first, "
+        f"interlock {args.command} {args.given} {args.source}"
+    )
+
+
+def _names_source(path: str | None) -> bool:
+    """Whether a word names a file that is a source by its name, or a JSON file that may be one."""
+    return path is not None and os.path.splitext(path)[1].lower() in sources.SUFFIXES and os.path.isfile(path)
+
+
+def _is_document(path: str) -> bool:
+    """Whether a file is JSON that is no schema."""
+    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(files.read(path))))
+
+
+def _json(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
 def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tuple[list[int], bytes]:
     """The ids that the arguments name, or those that spell the text; and the bytes that they spell."""
     if args.ids is not None:
@@ -93,9 +134,16 @@ def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tup
         return ids, vocabulary.decode(ids)
     if args.text is not None and os.path.isfile(args.text):
         raise exits.UsageError(f"--text takes the output itself, and {args.text} is a file: leave out --text")
+    if args.given not in (None, "-") and not os.path.exists(args.given) and _is_text(args.given):
+        raise exits.UsageError(f"{args.given!r} is no file; the output itself is given with --text {args.given!r}")
     data: bytes = args.text.encode("utf-8", "surrogateescape") if args.text is not None else files.read(args.given)
     data = data if args.text is not None else data.removesuffix(b"\n").removesuffix(b"\r")
     return Speller(vocabulary).spell(data), data
+
+
+def _is_text(word: str) -> bool:
+    """Whether a word that names no file is an output rather than a misspelt name."""
+    return word.lstrip()[:1] in ("{", "[", '"') or not (re.search(r"[./\\]", word) or near_file(word))
 
 
 def _machine(found: Explanation, data: bytes, token: int | None, reason: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from interlock.cli import exits, sources, vocabularies
+from interlock.cli import exits, kind_options, sources, vocabularies
 from interlock.cli.output import Output, text_of
 from interlock.cli.style import BAD, GOOD, NAME, Line
 
@@ -26,7 +26,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Search both directions."""
     vocabulary = vocabularies.byte_vocabulary()
-    read = [sources.read(word, args) for word in (args.first, args.second)]
+    read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
+    kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
     first, second = (source.compile(vocabulary) for source in read)
     for source, index in zip(read, (first, second)):
         sources.remarks(source, index, output)

@@ -21,7 +21,9 @@ from pathlib import Path
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
 from interlock.cli.output import Output, facts, size
+from interlock.cli.numbers import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
+from interlock.drawing.drawn import MOST_STATES
 from interlock.output_types import Grammar
 
 
@@ -34,8 +36,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-states",
-        type=int,
-        default=2000,
+        type=at_least(1),
         metavar="N",
         help="of automata: states over bytes at most (default: 2000)",
     )
@@ -60,7 +61,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         index = source.compile(vocabularies.byte_vocabulary())
         sources.remarks(source, index, output)
         drawn = index
-    drawing = draw(drawn, args.form, args.source, args.max_states)
+    drawing = draw(drawn, args.form, args.source, MOST_STATES if args.max_states is None else args.max_states)
+    if args.max_states is not None and drawing.form == "structure":
+        raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
     files.write_text(args.out, drawing.text(suffix))
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}

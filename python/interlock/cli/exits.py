@@ -96,7 +96,9 @@ def describe(error: BaseException) -> dict[str, Any]:
     elif isinstance(error, OSError):
         message = _os_message(error)
     else:
-        message = str(error) or type(error).__name__
+        # What the package's caller can do is in the hint; here the remedy says what the command line can.
+        message = (error.client_message if isinstance(error, interlock.InterlockError) else str(error)) or ""
+        message = message or type(error).__name__
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)
@@ -159,8 +161,12 @@ def _remedy(error: BaseException) -> str:
             "draw has --max-states N, other commands --limit max_flat_states=N; "
             "--whitespace compact makes fewer states, and a source that recurses has infinitely many"
         )
+    if isinstance(error, interlock.LimitError) and error.field:
+        return f"--limit {error.field}=N raises it, if the source may take so much work"
     if isinstance(error, interlock.LimitError):
         return "--limit NAME=N raises one limit; the message names what was exceeded"
+    if isinstance(error, interlock.UnsupportedError) and "no finite automaton" in str(error):
+        return "interlock check walks single texts through a grammar; interlock sample writes some"
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"
     if isinstance(error, FileNotFoundError) and error.filename:

@@ -6,6 +6,18 @@ import argparse
 from collections.abc import Callable
 
 
+def whole(text: str) -> int:
+    """The type of an argument that is any whole number.
+
+    >>> whole("-5")
+    -5
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, not {text!r}") from None
+
+
 def at_least(least: int) -> Callable[[str], int]:
     """The type of an argument that is a whole number, ``least`` or more.
 
@@ -14,10 +26,7 @@ def at_least(least: int) -> Callable[[str], int]:
     """
 
     def number(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"must be a whole number, not {text!r}") from None
+        value = whole(text)
         if value < least:
             raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
         return value

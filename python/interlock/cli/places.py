@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import interlock
@@ -37,7 +38,10 @@ def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
     if source.kind == "structural_tag":
         return None  # The message has the JSON Pointer.
     if source.kind == "grammar":
-        return _in_grammar(error, source.text)
+        found = _in_grammar(error, source.text)
+        if source.notes and isinstance(error, interlock.GrammarError):
+            found = replace(found, remedy="leave out --syntax", notes=source.notes)
+        return found
     text = source.text.decode("utf-8", "replace") if isinstance(source.text, bytes) else source.text
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
@@ -71,7 +75,7 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
     return Located(pattern, error.offset, error.offset + 1, remedy)
 
 
-def _in_grammar(error: interlock.InterlockError, text: str) -> Located | None:
+def _in_grammar(error: interlock.InterlockError, text: str) -> Located:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
     remedy = next(
         (way for option, way in _GRAMMAR_OPTIONS.items() if f"`{option}`" in str(error)),
@@ -91,7 +95,7 @@ _GRAMMAR_OPTIONS = {
 _GRAMMAR_REMEDIES = {
     interlock.GrammarError: "docs/grammars.md has an example of each construct; --syntax says which notation it is",
     interlock.UnsatisfiableError: "under another --lexer the same rules may accept something; see docs/grammars.md",
-    interlock.VocabularyError: "the grammar reads bytes, or names special tokens, that the vocabulary lacks",
+    interlock.VocabularyError: "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names",
 }
 
 
@@ -157,6 +161,8 @@ def _inner_pattern(
 def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
     if isinstance(error, interlock.UnsatisfiableError):
         return _contradiction(error, source, text)
+    if error.hint is not None and "`documents`" in error.hint:
+        return "--document URI=FILE gives a schema that $ref may reach", ()
     if isinstance(error, interlock.UnsupportedError) and source.options.get("on_unsupported") != "warn":
         with contextlib.suppress(interlock.InterlockError):
             source.make(explain.byte_vocabulary(), on_unsupported="warn")

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli import exits, files, kind_options, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output, Progress, clock, facts
 from interlock.cli.pool import Pool
 from interlock.cli.summary import Summary
-from interlock.cli.worker import Item, Task
+from interlock.cli.worker import Item, Task, kind_of
 from interlock.cli.numbers import at_least
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")
@@ -80,6 +80,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     for kind in sources.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
     items = found(args.sources)[number - 1 :: count]
+    kinds = {sources.KINDS[kind_of(item)] for item in items}
+    kind_options.refuse_others(args, kinds, f"each source in {args.sources}")
     vocabulary = vocabularies.read(args)
     with exits.around_source():
         store = interlock.Store(args.out)

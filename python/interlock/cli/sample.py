@@ -24,7 +24,7 @@ from interlock._recipe import Recipe
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, text_of
 from interlock.cli.walk import Speller, random_walk
-from interlock.cli.numbers import at_least
+from interlock.cli.numbers import at_least, whole
 from interlock.plausible import example
 
 
@@ -33,7 +33,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     sources.add_arguments(parser)
     vocabularies.add_arguments(parser)
     parser.add_argument("-n", "--count", type=at_least(1), default=1, metavar="N", help="how many (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same (default: 0)")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="the same seed draws the same (default: 0)")
     parser.add_argument("--wild", action="store_true", help="token by token, whatever the masks allow")
     parser.add_argument(
         "--length",

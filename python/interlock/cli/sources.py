@@ -12,6 +12,7 @@ A source is one word: a file, or text with a prefix that says what it is.
 ``choices:yes,no``      choices; a JSON array where they contain commas; ``choices:@FILE``
 ``grammar:TEXT``        a grammar, its notation told by the text or by ``--syntax``; ``grammar:@FILE``
 ``tag:TEXT``            a structural tag; ``tag:@FILE``, or a ``.json`` file that says so by its ``type``
+``order.index``         an index file, of any name, which ``interlock compile`` wrote: what it was compiled from
 ======================  ==============================================================
 """
 
@@ -25,7 +26,7 @@ from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import files
+from interlock.cli import files, kind_options
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output
 from interlock.cli.style import NOTE, TRY, Line
@@ -55,7 +56,19 @@ KINDS = {
     "tag": "structural_tag",
 }
 """What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
+ALIASES = {"regex": "pattern", "json_schema": "schema", "choice": "choices", "structural_tag": "tag"}
+"""Other names of prefixes: those of the package."""
+EXAMPLES = {
+    "schema": """'{"type": "integer"}'""",
+    "pattern": "'[a-z]+'",
+    "choices": "yes,no",
+    "grammar": """'start: "a" start | "b"'""",
+    "tag": """'{"type": "tag", ...}'""",
+}
+"""A text for each prefix."""
 
+SYNTAXES = {"lark": "Lark's notation", "gbnf": "GBNF", "ebnf": "EBNF"}
+"""The notations of grammars in words."""
 WHITESPACE = ("flexible", "compact", "spaced")
 """What ``--whitespace`` takes besides a pattern."""
 
@@ -72,6 +85,8 @@ class Source:
     name: str
     notes: tuple[str, ...] = ()
     """What a reader should know about how it was read."""
+    compiled: tuple[str, str] | None = None
+    """Of an index file: its path, and the fingerprint of its vocabulary."""
 
     def compile(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """The index of this source; ``changed`` replaces options. An error has its place in the source with it."""
@@ -86,6 +101,8 @@ class Source:
     @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """What ``compile`` does, with the engine's errors as they are."""
+        if self.compiled is not None and not changed and vocabulary.fingerprint == self.compiled[1]:
+            return interlock.Index.load(self.compiled[0], vocabulary)
         options = self.options | changed
         if self.kind == "regex":
             return interlock.Index.from_regex(self.text, vocabulary, **options)
@@ -99,7 +116,7 @@ class Source:
 
     def with_text(self, text: Any) -> Source:
         """Another source with the same options."""
-        return replace(self, text=text)
+        return replace(self, text=text, compiled=None)
 
 
 def remarks(source: Source, index: interlock.Index, output: Output) -> list[dict[str, str]]:
@@ -127,17 +144,16 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     )
     group.add_argument(
         "--whitespace",
-        default="flexible",
         metavar="W",
         help="flexible, compact, spaced, or a pattern (default: flexible)",
     )
     group.add_argument(
-        "--property-order", choices=["schema", "any"], default="schema", help="keys as declared, or in any order"
+        "--property-order",
+        choices=["schema", "any"],
+        help="keys as declared, or in any order (default: schema, as declared)",
     )
-    group.add_argument(
-        "--on-unsupported", choices=["error", "warn"], default="error", help="refuse, or leave out and say so"
-    )
-    group.add_argument("--formats", choices=["assert", "annotate"], default="assert", help="what format means")
+    group.add_argument("--on-unsupported", choices=["error", "warn"], help="refuse (default), or leave out and say so")
+    group.add_argument("--formats", choices=["assert", "annotate"], help="what format means (default: assert)")
     group.add_argument(
         "--spelling",
         choices=["any", "constants", "plain"],
@@ -147,10 +163,8 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     group.add_argument(
         "--document", action="append", default=[], metavar="URI=FILE", help="a schema that $ref may reach (repeatable)"
     )
-    group.add_argument("--dialect", choices=["python", "ecma"], default="python", help="of a pattern")
-    group.add_argument(
-        "--flags", default="", help="of a pattern, letters: of imsxau in Python's dialect, of dgimsuy in ECMA's"
-    )
+    group.add_argument("--dialect", choices=["python", "ecma"], help="of a pattern (default: python)")
+    group.add_argument("--flags", help="of a pattern, letters: of imsxau in Python's dialect, of dgimsuy in ECMA's")
     group.add_argument(
         "--syntax",
         choices=["lark", "gbnf", "ebnf"],
@@ -197,28 +211,43 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
             "property_order": ("schema", args.property_order),
             "on_unsupported": ("error", args.on_unsupported),
             "formats": ("assert", args.formats),
-            "spelling": ("", args.spelling or ""),
+            "spelling": ("", args.spelling),
         }
-        if args.whitespace.isalpha() and args.whitespace not in WHITESPACE and (m := near(args.whitespace, WHITESPACE)):
-            raise UsageError(f"--whitespace {args.whitespace}: did you mean {m}?")
+        word = args.whitespace or ""
+        if word.isalpha() and word not in WHITESPACE and (m := near(word, WHITESPACE)):
+            raise UsageError(f"--whitespace {word}: did you mean {m}?")
         if args.document:
             out["documents"] = dict(_document(pair) for pair in args.document)
     elif kind == "grammar":
-        wanted = {"syntax": ("", args.syntax or ""), "start": ("", args.start or ""), "lexer": ("", args.lexer or "")}
+        wanted = {"syntax": ("", args.syntax), "start": ("", args.start), "lexer": ("", args.lexer)}
         for name in ("imports", "grammars"):
             if getattr(args, name):
                 out[name] = dict(_named_text(name, pair) for pair in getattr(args, name))
     else:
         wanted = {}
-    out.update({name: value for name, (default, value) in wanted.items() if value != default})
+    out.update({name: value for name, (default, value) in wanted.items() if value not in (None, default)})
     return out
 
 
-def read(word: str, args: argparse.Namespace) -> Source:
-    """The source that ``word`` names."""
+def read(word: str, args: argparse.Namespace, alone: bool = True) -> Source:
+    """The source that ``word`` names. If it is the only one, options that it does not have are refused."""
+    from interlock.cli import index_files
+
+    if index_files.is_index(word):
+        return index_files.read(word, args)
+    source = _read(word, args)
+    if alone:
+        kind_options.refuse_others(args, {source.kind}, word.partition(":")[0] + ":..." if ":" in word else word)
+    return source
+
+
+def _read(word: str, args: argparse.Namespace) -> Source:
     prefix, colon, rest = word.partition(":")
+    prefix = ALIASES.get(prefix, prefix)
     if colon and prefix in KINDS:
         kind = prefix
+        if not rest or rest == "@":
+            raise UsageError(f"nothing stands behind {word}: write {prefix}:{EXAMPLES[prefix]} or {prefix}:@FILE")
         data = files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
         from_file = rest.startswith("@")
     else:
@@ -241,7 +270,9 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
             text, notes = _unwrapped(text, parsed)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
-        options["syntax"] = options.get("syntax") or _syntax(name, text)
+        told = _syntax(name, text)
+        if options.setdefault("syntax", told) != told:
+            notes = (f"it looks like {SYNTAXES[told]}, and is read as {SYNTAXES[options['syntax']]} (--syntax)",)
     return Source(KINDS[kind], text, options, name, notes)
 
 
@@ -262,6 +293,8 @@ def _syntax(name: str, text: str) -> str:
 def _what_is(word: str, prefix: str) -> str:
     """Why a word names no source, and what was probably meant."""
     hint = ""
+    if os.path.isdir(word):
+        return f"{word} is a folder: name a file in it; interlock precompute takes a folder"
     if prefix and (meant := near(prefix, KINDS)):
         hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
     elif not os.path.exists(word) and (meant := near_file(word)):

@@ -19,7 +19,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import exits, files, sources, vocabularies
-from interlock.cli.check import tokens_of
+from interlock.cli.check import in_order, tokens_of
 from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, Line
 from interlock.cli.walk import Speller
@@ -43,10 +43,12 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk, and write the page."""
     if sum(given is not None for given in (args.given, args.text, args.ids, args.logprobs)) != 1:
-        raise exits.UsageError("give one of FILE, --text, --ids and --logprobs")
+        raise exits.UsageError(
+            f"what is traced is one of FILE, --text, --ids and --logprobs: interlock trace {args.source} FILE"
+        )
     if not args.out.endswith(".html"):
         raise exits.UsageError(f"--out {args.out}: the name must end in .html")
-    source = sources.read(args.source, args)
+    source = in_order(args)
     vocabulary = vocabularies.read(args)
     wishes = None
     if args.logprobs is not None:
@@ -68,7 +70,7 @@ def _people(found: Trace, path: str) -> list[Line]:
         ("output", verdict),
         ("tokens", f"{len(found.steps)}"),
         ("forced", Line((str(found.forced), FORCED), " tokens, for which no model is asked")),
-        ("a mask", f"{decimal(masks[len(masks) // 2])} us in the middle, {decimal(masks[-1])} us at most"),
+        ("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most"),
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]
     return facts(rows) + [Line("  ", problem) for problem in found.problems]

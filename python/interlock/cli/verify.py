@@ -25,7 +25,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Check and report."""
     if "://" not in args.store and not Path(args.store).is_dir():
-        raise exits.InputError(f"{args.store} is no folder")
+        raise exits.InputError(f"{args.store} is no folder: a store is a folder that interlock precompute wrote")
     with exits.around_source():
         store = interlock.Store(args.store)
     problems = store.verify()

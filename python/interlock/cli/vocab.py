@@ -16,6 +16,7 @@ from interlock.cli import exits, files, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, text_of
 from interlock.cli.style import Line
 from interlock.cli.walk import spells
+from interlock.cli.numbers import at_least
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
     parser.add_argument("-o", "--out", metavar="PACK", help="write the vocabulary to this file")
     parser.add_argument(
-        "--token", type=int, action="append", default=[], metavar="ID", help="show one token (repeatable)"
+        "--token", type=at_least(0), action="append", default=[], metavar="ID", help="show one token (repeatable)"
     )
     parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
 
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
             ("special tokens", f"{len(vocabulary.special_token_ids)} in all, which spell no text"),
             ("bytes without a token", byte_set(missing) or "none"),
-            ("longest token", f"{len(longest)} bytes"),
+            ("longest token", f"{len(longest)} byte{'s' if len(longest) != 1 else ''}"),
             ("memory", size(vocabulary.memory_bytes)),
             ("fingerprint", vocabulary.fingerprint),
         ]

@@ -11,6 +11,7 @@ import os
 
 import interlock
 from interlock.cli.exits import UsageError, around_source
+from interlock.cli.numbers import at_least
 from interlock.explain import byte_vocabulary
 
 __all__ = ["add_arguments", "add_details", "byte_vocabulary", "load", "read"]
@@ -41,7 +42,9 @@ def add_details(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--eos", metavar="IDS", help="the ids that end an output, with commas, where the file names none"
     )
-    group.add_argument("--size", type=int, metavar="N", help="the width of the logits, where the model pads them")
+    group.add_argument(
+        "--size", type=at_least(1), metavar="N", help="the width of the logits, where the model pads them"
+    )
 
 
 def read(args: argparse.Namespace) -> interlock.Vocabulary:
@@ -52,6 +55,8 @@ def read(args: argparse.Namespace) -> interlock.Vocabulary:
 def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
     """The vocabulary in a file, or the built-in one for ``bytes``."""
     if path == BYTES:
+        if eos is not None or size is not None:
+            raise UsageError("--eos and --size are for a tokenizer file: give it with --tokenizer, or leave them out")
         return byte_vocabulary()
     ids = None
     if eos is not None:

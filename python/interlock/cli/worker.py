@@ -71,7 +71,7 @@ class Worker:
             data = _read(item)
             if reason := self._no_source(item, data):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
-            source = sources.from_bytes(_kind(item), data, self.arguments, item.name)
+            source = sources.from_bytes(kind_of(item), data, self.arguments, item.name)
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
             head = {"name": item.name, "key": key}
             if key in self.store:
@@ -93,7 +93,7 @@ class Worker:
 
     def _no_source(self, item: Item, data: bytes) -> str:
         """Why this is no source, but a document that lies among them; empty if it may be one, or --take-all says so."""
-        if self.arguments.take_all or _kind(item) != "schema":
+        if self.arguments.take_all or kind_of(item) != "schema":
             return ""
         key = self.arguments.schema_key
         try:
@@ -108,7 +108,8 @@ class Worker:
         return schema_hints.no_schema(document)
 
 
-def _kind(item: Item) -> str:
+def kind_of(item: Item) -> str:
+    """The prefix that its name stands for; a line of a JSONL file is a schema."""
     return "schema" if item.length >= 0 else sources.SUFFIXES.get(Path(item.path).suffix.lower(), "schema")
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 
-from interlock.drawing.runs import Run
+from interlock.drawing.runs import Run, count_forced
 from interlock.drawing.theme import clean, part, variables
 
 STRUCTURE_LEGEND = (
@@ -50,12 +50,15 @@ class Page:
     about: str
     views: list[View]
     runs: list[Run] = field(default_factory=list)
+    """An output, with what is forced in it."""
+    otherwise: str = ""
+    """What of it would be forced with other options, in words."""
 
     def html(self) -> str:
         """The page, which loads nothing."""
         parts = [_view(view) for view in self.views]
         if self.runs:
-            parts.insert(1, _runs(self.runs))
+            parts.insert(1, _runs(self.runs, self.otherwise))
         return (
             f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{clean(self.title)}</title>'
             '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -76,11 +79,12 @@ def _view(view: View) -> str:
 TOOLS = (("in", "zoom in (+)", "+"), ("out", "zoom out (-)", "&minus;"), ("fit", "show all (0)", "fit"))
 
 
-def _runs(runs: list[Run]) -> str:
+def _runs(runs: list[Run], otherwise: str) -> str:
     shown = "".join(f"<span class='run'>{clean(r.text)}</span>" if r.forced else clean(r.text) for r in runs)
-    forced, whole = sum(len(r.text) for r in runs if r.forced), sum(len(r.text) for r in runs)
+    forced, whole = count_forced(runs)
+    more = f"<span>{escape(otherwise)}</span>" if otherwise else ""
     return (
         f"<section><h2>One output</h2><pre>{shown}</pre><div class='legend'><span><span class='forced'>orange</span> "
         f"forced: it must come next, so no model is asked</span><span>{forced} of {whole} characters are forced</span>"
-        "</div></section>"
+        f"{more}</div></section>"
     )

@@ -48,4 +48,19 @@ def example_runs(recipe: Recipe, seed: int = 0) -> list[Run]:
         data = example(recipe, random.Random(seed))
     except interlock.VocabularyError:  # Special tokens of a grammar, which bytes cannot spell.
         return []
-    return [] if data is None else forced_runs(everyday(recipe), data)
+    return [] if data is None else forced_runs(recipe.compile(), data)
+
+
+def count_forced(runs: list[Run]) -> tuple[int, int]:
+    """The characters that are forced, and all of them."""
+    return sum(len(run.text) for run in runs if run.forced), sum(len(run.text) for run in runs)
+
+
+def forced_otherwise(recipe: Recipe, runs: list[Run]) -> str:
+    """What of the same output would be forced if JSON were written in one way; empty where that is no more."""
+    if recipe.method != "from_json_schema" or not runs:
+        return ""
+    forced, whole = count_forced(forced_runs(everyday(recipe), "".join(run.text for run in runs).encode()))
+    if forced <= count_forced(runs)[0]:
+        return ""
+    return f"with whitespace spaced and spelling plain, {forced} of {whole} would be"

@@ -32,7 +32,7 @@ function select(i) {
   row(list, 'it was', s.refused ? 'refused' : s.forced ? 'forced: no model is asked' : 'chosen', s.refused ? 'bad' :
     s.forced ? 'forced' : '');
   if (s.probability !== null) row(list, 'probability', (100 * s.probability).toFixed(1) + ' %');
-  if (s.to_finish !== null) row(list, 'to the end', s.to_finish ? `${s.to_finish} tokens more do it` : 'it may end here');
+  if (s.to_finish !== null) row(list, 'to the end', s.to_finish ? `${s.to_finish} more tokens complete it` : 'it may end here');
   if (s.budget_left !== null) row(list, 'budget left', `${s.budget_left} tokens`);
   row(list, 'time', `mask ${us(s.mask_us)}, advance ${us(s.advance_us)}`);
   if (s.alternatives.length) {

@@ -19,7 +19,7 @@ def trace_page(trace: Trace) -> str:
         (f"{count}", "tokens"),
         (f"{trace.forced}", "forced: no model is asked", "forced"),
         (f"{chosen}", "chosen by the model"),
-        (_time(statistics.median(masks)), "a mask, in the middle"),
+        (_time(statistics.median(masks)), "a mask, median"),
         (_time(max(masks)), "the slowest mask"),
     ]
     if trace.max_tokens is not None:

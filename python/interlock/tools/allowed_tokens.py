@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from interlock._core import ArgumentError, Vocabulary
+from interlock.client_messages import with_hint
 from interlock.tools.errors import StructuralTagError
 
 __all__ = ["AllowedTokens"]
@@ -69,4 +70,5 @@ class AllowedTokens:
 
 
 def _refuse(token: object, pointer: str) -> NoReturn:
-    raise StructuralTagError(f"the special token {token!r} may not be named: allowed_tokens does not have it", pointer)
+    error = StructuralTagError(f"the special token {token!r} may not be named", pointer)
+    raise with_hint(error, "allowed_tokens does not have it")

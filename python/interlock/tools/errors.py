@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from interlock._core import InterlockError
 
 __all__ = ["StructuralTagError", "ToolFormatError"]
@@ -28,8 +30,8 @@ class StructuralTagError(InterlockError, ValueError):
         self.reason = reason
         self.pointer = pointer
 
-    def __reduce__(self) -> tuple[type[StructuralTagError], tuple[str, str]]:
-        return type(self), (self.reason, self.pointer)
+    def __reduce__(self) -> tuple[type[StructuralTagError], tuple[str, str], dict[str, Any]]:
+        return type(self), (self.reason, self.pointer), {**self.__dict__, "args": self.args}
 
 
 class ToolFormatError(InterlockError, ValueError):

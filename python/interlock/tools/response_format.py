@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from interlock._core import ArgumentError
 from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.spec import read, write
+from interlock.tools.spec.fields import kind_of
 
 __all__ = ["Source", "response_format"]
 
@@ -83,6 +86,8 @@ def response_format(value: Any) -> Source:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
             raise StructuralTagError(f"a response_format in a text is JSON, and this is not: {error}") from error
+    if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
+        raise StructuralTagError(f"a response_format is a JSON object, and {value!r} is a number")
     if not isinstance(value, Mapping):
         return _of_type(value)
     odd = next((key for key in value if not isinstance(key, str)), None)
@@ -92,7 +97,12 @@ def response_format(value: Any) -> Source:
 
 
 def _of_type(value: Any) -> Source:
-    found = output_type_of(value)
+    try:
+        found = output_type_of(value)
+    except ArgumentError as error:
+        if isinstance(value, list | tuple):
+            raise StructuralTagError("a response_format is a JSON object, or a list of texts to choose from") from error
+        raise
     kinds: dict[str, Kind] = {"json_schema": "json_schema", "regex": "regex", "choices": "choice", "text": "text"}
     if found.kind not in kinds:
         raise StructuralTagError("an index is compiled already: it is no response_format")
@@ -260,7 +270,7 @@ _READERS = {
 
 def _text(value: Any, pointer: str) -> str:
     if not isinstance(value, str):
-        raise StructuralTagError(f"a text is needed, not {type(value).__name__}", pointer)
+        raise StructuralTagError(f"a text is needed, not {kind_of(value)}", pointer)
     return value
 
 
@@ -273,7 +283,7 @@ def _schema(value: Any, pointer: str) -> Any:
     if isinstance(value, type):
         return output_type_of(value).source
     if not isinstance(value, Mapping | bool):
-        raise StructuralTagError(f"a JSON Schema is an object or a boolean, not {type(value).__name__}", pointer)
+        raise StructuralTagError(f"a JSON Schema is an object or a boolean, not {kind_of(value)}", pointer)
     return dict(value) if isinstance(value, Mapping) else value
 
 
@@ -282,7 +292,7 @@ def _choices(value: Any, pointer: str) -> tuple[str, ...]:
         raise StructuralTagError("choices are a list of texts that is not empty", pointer)
     for index, text in enumerate(value):
         if not isinstance(text, str):
-            raise StructuralTagError(f"a choice is a text, not {type(text).__name__}", f"{pointer}/{index}")
+            raise StructuralTagError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")
     return tuple(value)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import Any
+from typing import Any, TypeGuard
 
 from interlock._core import (
+    ArgumentError,
     CancelledError,
     GrammarError,
     Index,
@@ -20,11 +21,13 @@ from interlock._core import (
     check_json_schema,
 )
 from interlock.grammar_syntax import syntax_of
+from interlock._recipe import OPTIONS
 from interlock.argument_types import require
+from interlock.client_messages import with_hint
 from interlock.tools import spec
 from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.errors import StructuralTagError
-from interlock.tools.response_format import response_format
+from interlock.tools.response_format import Source, response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
@@ -32,6 +35,22 @@ from interlock.tools.structural_tag import response_template_of, tag_of_request
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
+
+
+REQUEST: dict[str, Any] = {
+    "format": "auto",
+    "tokenizer": None,
+    "tool_choice": "auto",
+    "parallel": True,
+    "reasoning": "none",
+    "reasoning_is_open": None,
+    "max_reasoning_tokens": None,
+    "strict": None,
+    "min_calls": 0,
+    "max_calls": None,
+    "unique": False,
+}
+"""What ``Index.from_tools`` asks of a request where the caller says nothing."""
 
 
 def index_of_structural_tag(
@@ -52,12 +71,9 @@ def index_of_structural_tag(
     tag does not.
     """
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
-    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
-    if special_delimiters:
-        named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
-        found = dataclasses.replace(found, special_tokens=tuple(dict.fromkeys(named)))
+    found = _read(tag, vocabulary, special_delimiters)
     work = {"limits": limits, "cancel": cancel}
-    if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
+    if _is_whole_json(whole := found.format):
         return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
     allowed = None if allowed_tokens is None else tuple(allowed_tokens)
     grammar = tag_grammar(found, vocabulary, closed=closed, json=json, allowed=allowed)
@@ -87,7 +103,7 @@ def check_structural_tag(
     """
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     work = {"limits": limits, "cancel": cancel}
-    if isinstance(whole := found.format, spec.JsonSchema) and whole.style.encoding == "json" and whole.any_order:
+    if _is_whole_json(whole := found.format):
         schema, options = _schema_of(whole, closed, json or JsonWriting())
         try:
             check_json_schema(schema, property_order="any", **options, **work)
@@ -103,6 +119,20 @@ def check_structural_tag(
         raise
     except InterlockError as error:
         raise _placed(error, grammar, work) from error
+
+
+def _read(tag: Any, vocabulary: Vocabulary, special_delimiters: bool) -> spec.StructuralTag:
+    """A structural tag, which may take all special tokens in its texts for these tokens."""
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    if not special_delimiters:
+        return found
+    named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
+    return dataclasses.replace(found, special_tokens=tuple(dict.fromkeys(named)))
+
+
+def _is_whole_json(node: object) -> TypeGuard[spec.JsonSchema]:
+    """Whether the output is one JSON document with members in any order, which a grammar cannot say."""
+    return isinstance(node, spec.JsonSchema) and node.style.encoding == "json" and node.any_order
 
 
 def _schema_of(node: spec.JsonSchema, is_closed: bool, json: JsonWriting) -> tuple[Any, dict[str, Any]]:
@@ -146,15 +176,17 @@ def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) ->
 
 def _moved(error: InterlockError, place: str) -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
-    message = str(error).split("\n")[0]
+    # Its place in what was compiled is none in the tag.
+    message = error.client_message.split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
+    message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
     if isinstance(error, GrammarError | SchemaError | PatternError):
         return StructuralTagError(message, place + inner)
     moved = type(error)(f"at {place}{inner}: {message}")
-    moved.__dict__.update(error.__dict__)
-    moved.pointer = place + inner
-    return moved
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    moved.__dict__.update(own, pointer=place + inner)
+    return moved if error.hint is None else with_hint(moved, error.hint)
 
 
 def index_of_tools(
@@ -179,23 +211,77 @@ def index_of_response_format(
 ) -> Index:
     """See ``Index.from_response_format``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
-    source = response_format(value)
-    work = {"limits": limits, "cancel": cancel}
-    if source.kind == "structural_tag":
-        return index_of_structural_tag(source.value, vocabulary, allowed_tokens=allowed_tokens, **work)
-    if source.kind in ("json_schema", "json_object"):
-        schema: Any = source.value if source.kind == "json_schema" else {"type": "object"}
-        if source.whitespace:
-            options["whitespace"] = source.whitespace
-        return Index.from_json_schema(schema, vocabulary, **options, **work)
-    if source.kind == "regex":
-        return Index.from_regex(source.value, vocabulary, **work)
-    if source.kind == "choice":
-        return Index.from_choices(source.value, vocabulary, **work)
-    if source.kind == "grammar":
-        syntax: Any = source.syntax or syntax_of(source.value)
-        if allowed_tokens is not None:
-            names = special_names(vocabulary)
-            AllowedTokens(tuple(allowed_tokens), vocabulary, names).check_grammar(source.value, names, "")
-        return Index.from_grammar(source.value, vocabulary, syntax=syntax, **work)
-    return Index.from_regex("(?s:.*)", vocabulary, **work)
+    kind, source, given = plain_source(response_format(value), options)
+    given |= {"limits": limits, "cancel": cancel}
+    if kind == "structural_tag":
+        return index_of_structural_tag(source, vocabulary, allowed_tokens=allowed_tokens, **given)
+    if kind == "grammar":
+        check_grammar_tokens(source, vocabulary, allowed_tokens)
+    index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
+    return index
+
+
+def check_grammar_tokens(grammar: str, vocabulary: Vocabulary, allowed_tokens: Any) -> None:
+    """``StructuralTagError`` for a special token in a client's grammar that ``allowed_tokens`` does not have."""
+    if allowed_tokens is not None:
+        names = special_names(vocabulary)
+        AllowedTokens(tuple(allowed_tokens), vocabulary, names).check_grammar(grammar, names, "")
+
+
+def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
+    """What a ``response_format`` is compiled by: the name after ``Index.from_``, the source and its options.
+    ``options`` are those of JSON Schemas.
+    """
+    strangers = options.keys() - set(OPTIONS["from_json_schema"])
+    if strangers:
+        raise TypeError(
+            f"unexpected keyword argument {min(strangers)!r}; there are {', '.join(OPTIONS['from_json_schema'])}"
+        )
+    if found.kind in ("json_schema", "json_object"):
+        schema = found.value if found.kind == "json_schema" else {"type": "object"}
+        return "json_schema", schema, options | ({"whitespace": found.whitespace} if found.whitespace else {})
+    if found.kind == "choice":
+        return "choices", list(found.value), {}
+    if found.kind == "grammar":
+        return "grammar", found.value, {"syntax": found.syntax or syntax_of(found.value)}
+    if found.kind == "text":
+        return "regex", "(?s:.*)", {}
+    return found.kind, found.value, {}
+
+
+def stored_source(
+    kind: str, source: Any, vocabulary: Vocabulary, options: dict[str, Any]
+) -> tuple[str, Any, dict[str, Any]]:
+    """What an index of a tag, of tools or of a ``response_format`` is compiled from in the end: a grammar, a schema, a
+    pattern or choices, with its options. ``options`` are those of ``Index.from_<kind>``. Nothing is compiled.
+    """
+    given = dict(options)
+    limits = {"limits": given.pop("limits")} if "limits" in given else {}
+    allowed = given.pop("allowed_tokens", None) if kind != "tools" else None
+    require(allowed_tokens=(allowed, "special tokens?"))
+    if kind == "response_format":
+        kind, source, given = plain_source(response_format(source), given)
+        if kind == "grammar":
+            check_grammar_tokens(source, vocabulary, allowed)
+        if kind != "structural_tag":
+            return kind, source, given | limits
+    is_closed, is_described = given.pop("closed", False), False
+    if kind == "tools":
+        if strangers := given.keys() - REQUEST.keys():
+            raise ArgumentError(
+                f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
+                f"{', '.join(REQUEST)}, closed, limits"
+            )
+        source = tag_of_request(source, **(REQUEST | given))
+        is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
+    elif given:
+        raise ArgumentError(
+            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, limits, allowed_tokens"
+        )
+    found = _read(source, vocabulary, is_described)
+    if _is_whole_json(found.format):
+        schema, written = _schema_of(found.format, is_closed, JsonWriting())
+        return "json_schema", schema, {"property_order": "any", **written, **limits}
+    names = None if allowed is None else tuple(allowed)
+    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=None, allowed=names)
+    return "grammar", grammar.text, {"lexer": "any", **limits}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from interlock._core import ArgumentError, UnsupportedError
 from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
+from interlock.tools.spec.fields import kind_of
 
 __all__ = ["Tool", "tools_of"]
 
@@ -42,7 +43,7 @@ def tools_of(tools: Any) -> list[Tool]:
     """
     if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
         way = ": write [tool] for a single one" if isinstance(tools, Mapping) or callable(tools) else ""
-        raise StructuralTagError(f"tools are a list, not {type(tools).__name__}{way}")
+        raise StructuralTagError(f"tools are a list, not {kind_of(tools)}{way}")
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
         one = _tool(tool, f"/{index}")
@@ -62,7 +63,7 @@ def _tool(tool: Any, pointer: str) -> Tool:
         return _of_object(dump(exclude_none=True), pointer)
     if not (isinstance(tool, type) or inspect.isroutine(tool)):
         raise StructuralTagError(
-            f"a tool is an object with a name, a class or an annotated function, not {type(tool).__name__}", pointer
+            f"a tool is an object with a name, a class or an annotated function, not {kind_of(tool)}", pointer
         )
     if inspect.isroutine(tool) and not any(name not in ("self", "cls") for name in inspect.signature(tool).parameters):
         return Tool(tool.__name__, {"type": "object", "properties": {}, "additionalProperties": False})

@@ -55,8 +55,8 @@ impl<'a> Parser<'a, '_> {
     pub fn named_grammar(&mut self, name: &str, place: TextPlace) -> Result<PartId> {
         let Some(text) = self.imported.grammars.get(name) else {
             let hint = did_you_mean(name, self.imported.grammars.keys().map(String::as_str));
-            let message = format!("no grammar is known by the name {name:?}; pass it in `grammars`{hint}");
-            return Err(self.error(place.at, message));
+            let message = format!("no grammar is known by the name {name:?}{hint}");
+            return Err(self.error(place.at, message).advise("pass it in `grammars`"));
         };
         if let Some(&space) = self.imported.spaces.borrow().get(name) {
             return match space {

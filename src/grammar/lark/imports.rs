@@ -122,8 +122,8 @@ pub(crate) fn load(parser: &mut Parser<'_, '_>, import: Import) -> Result<()> {
     let Some(text) = given.map(String::as_str).or(library) else {
         let known = LIBRARIES.iter().map(|l| l.0).chain(parser.imported.files.keys().map(String::as_str));
         let hint = did_you_mean(&dotted, known);
-        let message = format!("there is no file {dotted:?}; pass its text in `imports`{hint}");
-        return Err(parser.error(import.at, message));
+        let message = format!("there is no file {dotted:?}{hint}");
+        return Err(parser.error(import.at, message).advise("pass its text in `imports`"));
     };
     let mut chain = Some(parser.module);
     let mut depth = 0;

@@ -166,8 +166,8 @@ impl Lowering<'_> {
         let Some(&definition) = s.names.get(&s.start) else {
             let known = s.order.iter().map(|&d| &self.tree.definitions[d as usize]).filter(|d| !d.imported);
             let hint = crate::grammar::excerpt::did_you_mean(&s.start, known.map(|d| d.name.as_str()));
-            let message = format!("there is no rule {:?} to start with; name another one as `start`{hint}", s.start);
-            return Err(self.tree.texts.error(s.place, message));
+            let message = format!("there is no rule {:?} to start with{hint}", s.start);
+            return Err(self.tree.texts.error(s.place, message).advise("name another one as `start`"));
         };
         let d = &self.tree.definitions[definition as usize];
         if !d.parameters.is_empty() {

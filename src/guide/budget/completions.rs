@@ -108,11 +108,6 @@ impl CompletionGraph {
         self.bytes + self.price_bytes + self.ends.capacity() * 4
     }
 
-    /// How many bytes were written so far, about.
-    pub(super) fn written(&self) -> usize {
-        self.cells.len()
-    }
-
     /// The prices that were kept for a description.
     pub(super) fn prices(&self, key: &[u8]) -> Option<Prices> {
         self.prices.get(key).cloned()

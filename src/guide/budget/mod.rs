@@ -51,7 +51,7 @@ impl Guide {
     /// complete tables ([`Index::built`](crate::Index::built)), and not always elsewhere. Costs tens of microseconds.
     ///
     /// # Errors
-    /// `Unsupported` if no short way to the end was found. That is searched for by tokens where none spell the shortest
+    /// `Budget` if no short way to the end was found. That is searched for by tokens where none spell the shortest
     /// one, which takes some tens of milliseconds at most.
     pub fn min_tokens_to_finish(&mut self) -> Result<usize> {
         if self.is_terminated() {
@@ -119,7 +119,7 @@ impl Guide {
                     if budget.is_searched {
                         plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
                     }
-                    let plan = plan.ok_or_else(no_plan)?;
+                    let plan = plan.ok_or_else(|| Error::budget_unknown(most))?;
                     Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
                 }
             }
@@ -311,7 +311,7 @@ impl Guide {
         let FewestSearch { plan, exact } = self.search(known.map_or(u64::MAX, |known| known - 1));
         match (plan, known) {
             (Some(plan), _) if plan.len() as u64 <= most => Ok(plan.into()),
-            (None, None) => Err(no_plan()),
+            (None, None) => Err(Error::budget_unknown(most)),
             (plan, known) => {
                 let least = plan.map(|p| p.len() as u64).or(known).unwrap_or(u64::MAX);
                 Err(if exact { Error::budget(most, least) } else { Error::budget_unless_fewer(most, least) })
@@ -422,7 +422,7 @@ impl Guide {
 }
 
 fn no_plan() -> Error {
-    Error::new(ErrorKind::Unsupported, "no short output was found, so its number of tokens cannot be bounded")
+    Error::new(ErrorKind::Budget, "no short output was found, so its number of tokens cannot be bounded")
 }
 
 #[cfg(test)]

@@ -191,6 +191,17 @@ fn array_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &Array
     rest.saturating_add(missing.saturating_mul(PUT_OFF))
 }
 
+/// About how many bytes an open array or object takes at least, its closing bracket included; 0 of anything else.
+pub(crate) fn least_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame) -> u64 {
+    let array = |item: &ArrayItem| {
+        let shape = &frames.program.arrays[item.shape as usize];
+        let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
+        costs.array_after(frames.program, item.shape, node.count.into(), counts)
+    };
+    let rests = arrays(frames, node).iter().map(array);
+    rests.chain(objects(frames, node).iter().map(|item| object_rest(frames, costs, node, item))).min().unwrap_or(0)
+}
+
 /// What an item still needs behind its open member, if it has one.
 fn object_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &ObjectItem) -> u64 {
     let shape = &frames.program.objects[item.shape as usize];

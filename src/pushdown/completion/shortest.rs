@@ -12,7 +12,7 @@ use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::remaining_cost::RemainingCosts;
+use crate::pushdown::completion::remaining_cost::{RemainingCosts, least_rest};
 use crate::pushdown::completion::writer::{ByteWriter, spelled};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
@@ -20,8 +20,18 @@ use crate::util::hash::SeededMap;
 
 /// Bytes of a completion; a document that needs more has no known completion.
 const MAX_BYTES: usize = 1 << 18;
+/// About so many bytes are more than a completion may have, whatever an estimate is wrong by.
+const TOO_MANY: u64 = 4 * MAX_BYTES as u64;
+/// Bytes of a completion within which it is given up if an estimate says that it takes too many.
+const EARLY: usize = 64;
 /// Bytes of a completion after which it ends wherever it may, whatever the estimates say.
 const MAX_CHOSEN: usize = 1 << 13;
+/// Keys that are looked up in vain in one completion, each counted with the keys that it is compared with: some 10 ms.
+const MAX_REPEATED: usize = 4_000_000;
+/// The rank of keys that are tried after all others that cost as much.
+const LAST: u8 = 3;
+/// How many of these take as long as a byte that is written.
+const REPEATED_A_BYTE: usize = 32;
 /// With more ends than this not all are listed where the nearest are used up.
 const MANY_ENDS: u32 = 1 << 14;
 
@@ -34,12 +44,14 @@ pub struct KeyWatch {
     pub tried: Vec<Arc<str>>,
     /// Some key was looked for byte by byte.
     pub vague: bool,
+    /// How much work the completion was, in bytes that it wrote, whether it came to an end or not.
+    pub effort: usize,
 }
 
 impl KeyWatch {
     /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
-        KeyWatch { below, tried: Vec::new(), vague: false }
+        KeyWatch { below, tried: Vec::new(), vague: false, effort: 0 }
     }
 }
 
@@ -50,6 +62,8 @@ pub struct Completer<'a, 'f> {
     costs: &'a MinCosts,
     prospects: RemainingCosts,
     watch: &'a mut KeyWatch,
+    /// Keys that were looked up and that their object had: each counts for all keys that it was compared with.
+    repeated: usize,
     /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
     passed: SeededMap<EndQuery, PassedEnds>,
 }
@@ -91,19 +105,23 @@ impl<'a, 'f> Completer<'a, 'f> {
             costs,
             prospects: RemainingCosts::default(),
             watch,
+            repeated: 0,
             passed: SeededMap::default(),
         };
         let mut done = false;
-        while c.pen.len() < MAX_BYTES {
+        while c.pen.len() < MAX_BYTES && c.repeated < MAX_REPEATED {
             let node = c.pen.node();
             if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
                 done = true;
                 break;
             }
-            if c.go_on(node).is_none() {
+            // Writing so much, to find that it is too much, would take seconds.
+            let is_endless = c.pen.len() < EARLY && least_rest(c.pen.frames, costs, &node) > TOO_MANY;
+            if is_endless || c.go_on(node).is_none() {
                 break;
             }
         }
+        c.watch.effort += c.pen.len() + c.repeated / REPEATED_A_BYTE;
         let out = c.pen.lift();
         done.then_some(out)
     }
@@ -343,7 +361,12 @@ impl<'a, 'f> Completer<'a, 'f> {
                 let whole = member.of_class(c, cost);
                 match &c.keys {
                     _ if state <= CLOSED => {}
-                    None => keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.into()))),
+                    None => {
+                        keys.extend(["", "0", "1", "2", "3"].map(|k| (whole, rank, cost, k.into())));
+                        // The number of the member is a key that an object with many of them is likely not to have
+                        // yet; shorter ones come first.
+                        keys.push((whole, LAST, cost, node.count.to_string().into()));
+                    }
                     Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
                 }
             }
@@ -360,6 +383,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             whole.truncate(prefix.len());
             whole.extend_from_slice(key.as_bytes());
             if node.sub == EscapeState::Plain && self.pen.frames.arena.is_seen(node.seen, &whole) {
+                self.repeated += node.count as usize + 1;
                 return None;
             }
             self.pen.take_text(key)

@@ -6,6 +6,7 @@ use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::pushdown::grammar::shared_places::shared_places;
 
 /// Sets of symbols below the first nonterminal.
 struct SymbolSets {
@@ -130,13 +131,15 @@ fn is_alone(productions: &Productions, firsts: &SymbolSets, nullable: &[bool], t
 }
 
 impl Follow {
-    /// FIRST and FOLLOW of all symbols, down to bytes.
+    /// FIRST and FOLLOW of all symbols, down to bytes. Where terminals compete for a text, those that may begin at one place
+    /// are told with more care.
     pub fn of(
         productions: &Productions,
         lexemes: &[Option<Arc<Lexeme>>],
         ignored: &[u32],
         documents: &[ByteSet],
         indenter: Option<&Indenter>,
+        competes: bool,
     ) -> Follow {
         // What an indenter makes has no text: what follows it follows what is before it.
         let silent: Vec<Symbol> = indenter.iter().flat_map(|indenter| indenter.silent()).collect();
@@ -221,13 +224,18 @@ impl Follow {
             symbols.map(|document| documents[document as usize]).collect()
         };
         // What may come at one place may come behind one symbol, or first of all.
-        let mut places: Vec<Box<[u64]>> = (0..below).map(|s| follows.row(s).into()).collect();
         let mut behind_any = vec![false; terminals as usize];
         let behind_some = (0..below).flat_map(|s| follows.of(s)).filter(|&s| s < terminals);
         behind_some.for_each(|s| behind_any[s as usize] = true);
-        places.push(firsts.row(productions.start as usize).into());
-        places.sort_unstable();
-        places.dedup();
+        let behind_one = || {
+            let mut places: Vec<Box<[u64]>> = (0..below).map(|s| follows.row(s).into()).collect();
+            places.push(firsts.row(productions.start as usize).into());
+            places.sort_unstable();
+            places.dedup();
+            places
+        };
+        let told_apart = competes.then(|| shared_places(productions, &nullable, &silent, ignored)).flatten();
+        let places = told_apart.unwrap_or_else(behind_one);
         let beside: Vec<u32> = ignored.iter().copied().chain(newline).collect();
         Follow {
             bytes,

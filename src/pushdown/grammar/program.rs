@@ -16,7 +16,7 @@ use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Productions;
-use crate::pushdown::grammar::scanner::{ObligationsId, Precedence, ScanStateId, Scanner};
+use crate::pushdown::grammar::scanner::{ObligationsId, ScanStateId, Scanner};
 use crate::pushdown::grammar::succession::Succession;
 use crate::pushdown::grammar::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
@@ -70,12 +70,16 @@ impl GrammarProgram {
         let silent = indenter.as_ref().map(Indenter::silent);
         silent.iter().flatten().for_each(|&t| inhabited[t as usize] = true);
         let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
-        let precedence =
-            grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
         let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
-        let follow = Follow::of(&productions, &lexemes, &grammar.ignored, &documents_first, indenter.as_ref());
-        let looks_ahead = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
-        let scanner = Scanner::new(grammar.lexer, lexemes, looks_ahead, precedence, !documents.is_empty());
+        let follow = Follow::of(
+            &productions,
+            &lexemes,
+            &grammar.ignored,
+            &documents_first,
+            indenter.as_ref(),
+            grammar.lexer == Lexer::Contextual,
+        );
+        let scanner = Scanner::new(grammar, lexemes, !documents.is_empty());
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),

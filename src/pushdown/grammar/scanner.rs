@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crate::expr::ByteSet;
-use crate::grammar::model::Lexer;
+use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
@@ -97,6 +97,8 @@ pub struct Scanner {
     lexemes: Box<[Option<Arc<Lexeme>>]>,
     /// Terminals whose look-ahead sees beyond their end: their automata read the rest of the text behind [`END`].
     looks_ahead: Box<[bool]>,
+    /// Terminals that take their longest match.
+    takes_longest: Box<[bool]>,
     precedence: Box<[Precedence]>,
     classes: Box<[u8; 256]>,
     /// The first byte of each class.
@@ -117,14 +119,15 @@ struct Builder {
 }
 
 impl Scanner {
-    /// The scanner of these terminals. `apart` keeps all bytes apart, for what is read beside it.
-    pub fn new(
-        lexer: Lexer,
-        lexemes: Vec<Option<Arc<Lexeme>>>,
-        looks_ahead: Vec<bool>,
-        precedence: Vec<Precedence>,
-        apart: bool,
-    ) -> Self {
+    /// The scanner of a grammar's terminals, which have these automata. `apart` keeps all bytes apart, for what is read
+    /// beside it.
+    pub fn new(grammar: &Grammar, lexemes: Vec<Option<Arc<Lexeme>>>, apart: bool) -> Self {
+        let lexer = grammar.lexer;
+        let looks_ahead: Box<[bool]> = grammar.terminals.iter().map(|t| t.context.is_some()).collect();
+        // One that is bounded in tokens may be cut anywhere.
+        let takes_longest = grammar.terminals.iter().map(|t| lexer != Lexer::Any && t.max_tokens.is_none()).collect();
+        let precedence =
+            grammar.terminals.iter().map(|t| Precedence { priority: t.priority, literal: t.literal }).collect();
         let mut borders = [apart; 256];
         borders[0] = true;
         for lexeme in lexemes.iter().flatten() {
@@ -143,8 +146,9 @@ impl Scanner {
         let scanner = Scanner {
             lexer,
             lexemes: lexemes.into(),
-            looks_ahead: looks_ahead.into(),
-            precedence: precedence.into(),
+            looks_ahead,
+            takes_longest,
+            precedence,
             classes,
             firsts: firsts.into(),
             states: AppendVec::default(),
@@ -359,9 +363,8 @@ impl Scanner {
         if !self.accepts(own.0, own.1) {
             return None;
         }
-        let longer = (self.lexer != Lexer::Any && self.goes_on(&own)).then_some((Promise::NoLonger, own.0, own.1));
         let mut list = self.obligations(held).to_vec();
-        list.extend(self.promises(&own).chain(longer));
+        list.extend(self.promises(&own).chain(self.longest(&own)));
         Some(self.oblige(&mut self.lock(), list))
     }
 
@@ -437,7 +440,7 @@ impl Scanner {
 
     /// The bytes that keep some promise open, or break it, behind the end of a terminal in a state.
     pub fn bytes_that_matter(&self, own: TerminalState) -> ByteSet {
-        let list: Vec<Obligation> = self.promises(&own).chain([(Promise::NoLonger, own.0, own.1)]).collect();
+        let list: Vec<Obligation> = self.promises(&own).chain(self.longest(&own)).collect();
         self.bytes_that_leave(&list)
     }
 
@@ -464,6 +467,12 @@ impl Scanner {
         let by_class: Vec<bool> =
             self.firsts.iter().map(|&byte| self.step_obligations(list, byte).is_none_or(|l| !l.is_empty())).collect();
         std::array::from_fn(|byte| by_class[self.class(byte as u8)])
+    }
+
+    /// What a terminal promises that takes its longest match and ends in a state from which it could go on.
+    fn longest(&self, own: &TerminalState) -> Option<Obligation> {
+        let is_promised = self.takes_longest[own.0 as usize] && self.goes_on(own);
+        is_promised.then_some((Promise::NoLonger, own.0, own.1))
     }
 
     /// Whether some text leads on from a state of a terminal.
@@ -527,26 +536,22 @@ impl Scanner {
     ) -> Box<[(u32, ObligationsId)]> {
         let mut accepting: Vec<TerminalState> = live.iter().copied().filter(|&(t, s)| self.accepts(t, s)).collect();
         let held = self.obligations(obligations).to_vec();
-        let longer = |one: &TerminalState| Some((Promise::NoLonger, one.0, one.1)).filter(|_| self.goes_on(one));
         let ends: Vec<(u32, ObligationsId)> = match self.lexer {
-            Lexer::Any => accepting
-                .iter()
-                .map(|own| match self.promises(own).next() {
-                    None => (own.0, obligations),
-                    more => (own.0, self.oblige(builder, held.iter().copied().chain(more).collect())),
-                })
-                .collect(),
-            Lexer::Dynamic => accepting
+            Lexer::Any | Lexer::Dynamic => accepting
                 .iter()
                 .map(|own| {
-                    let more = self.promises(own).chain(longer(own));
-                    (own.0, self.oblige(builder, held.iter().copied().chain(more).collect()))
+                    let mut more = self.promises(own).chain(self.longest(own)).peekable();
+                    match more.peek() {
+                        None => (own.0, obligations),
+                        Some(_) => (own.0, self.oblige(builder, held.iter().copied().chain(more).collect())),
+                    }
                 })
                 .collect(),
             Lexer::Contextual => {
                 // The first one defined wins among equals.
                 accepting.sort_by_key(|&(t, _)| (std::cmp::Reverse(self.precedence[t as usize]), t));
-                let longer: Vec<Obligation> = held.into_iter().chain(live.iter().filter_map(longer)).collect();
+                let longer: Vec<Obligation> =
+                    held.into_iter().chain(live.iter().filter_map(|one| self.longest(one))).collect();
                 // One whose look-ahead is not met leaves the text to the next one.
                 let (mut ends, mut before) = (Vec::new(), Vec::new());
                 for own in &accepting {

@@ -57,7 +57,7 @@ impl<'a, 'py> Given<'a, 'py> {
 
     /// A number.
     pub fn number(self, name: &str, default: f64) -> PyResult<f64> {
-        self.0.map_or(Ok(default), |given| given.extract().map_err(|_| wrong_type(&given, name, "a number")))
+        self.0.map_or(Ok(default), |given| number(&given, name))
     }
 
     /// An integer, of a row for instance.
@@ -123,6 +123,11 @@ pub fn integer(given: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
         }
         Ok(if given.lt(0)? { i64::MIN } else { i64::MAX })
     })
+}
+
+/// A number.
+pub fn number(given: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
+    given.extract().map_err(|_| wrong_type(given, name, "a number"))
 }
 
 /// The name of a file.

@@ -119,11 +119,9 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         return match is_file_name(&text) {
             false => Ok(text),
             true => {
-                let message = format!(
-                    "the schema is not JSON: {text:?} looks like the name of a file; pass what it holds, \
-                     pathlib.Path({text:?}).read_text()"
-                );
-                Err(to_exception(py, &Error::new(ErrorKind::Schema, message).at(SourcePlace::Byte(0))))
+                let message = format!("the schema is not JSON: {text:?} looks like the name of a file");
+                let error = Error::new(ErrorKind::Schema, message).at(SourcePlace::Byte(0));
+                Err(to_exception(py, &error.advise(format!("pass what it holds, pathlib.Path({text:?}).read_text()"))))
             }
         };
     }

@@ -206,10 +206,8 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
     /// What cannot be enforced: an error, or with `on_unsupported="warn"` a row that says so.
     pub fn unsupported(&mut self, node: SchemaNodeId, keyword: &'static str, reason: &str) -> Result<()> {
         if self.options.on_unsupported == OnUnsupported::Error {
-            let e = Error::new(
-                ErrorKind::Unsupported,
-                format!("{keyword:?} cannot be enforced here: {reason}, or compile with on_unsupported=\"warn\""),
-            );
+            let e = Error::new(ErrorKind::Unsupported, format!("{keyword:?} cannot be enforced here: {reason}"))
+                .advise("on_unsupported=\"warn\" leaves it out, and says so in the report");
             return Err(self.place(e, node, keyword));
         }
         self.row(node, keyword, Enforcement::Wider, reason);

@@ -21,8 +21,8 @@ const ENVELOPES: [(&[&str], &str, &str); 11] = [
     (&["parameters"], "a function", TOOLS),
     (&["schema"], "a named schema", ""),
 ];
-const RESPONSE_FORMAT: &str = "; Index.from_response_format takes it as it is";
-const TOOLS: &str = "; Index.from_tools takes a list of such";
+const RESPONSE_FORMAT: &str = "Index.from_response_format takes it as it is";
+const TOOLS: &str = "Index.from_tools takes a list of such";
 
 /// What `type` says in envelopes.
 const TYPES: [&str; 3] = ["json_schema", "function", "text"];
@@ -48,9 +48,10 @@ pub fn refuse(tape: &Tape<'_>) -> Result<()> {
             let path: String = way.iter().map(|key| format!("[{key:?}]")).collect();
             let message = format!(
                 "this is {what}, an envelope around a schema, and no keyword of it says anything about a value: pass \
-                 what {path} holds{whole}"
+                 what {path} holds"
             );
-            return Err(Error::new(ErrorKind::Schema, message).at_pointer(String::new(), way[0]));
+            let error = Error::new(ErrorKind::Schema, message).at_pointer(String::new(), way[0]);
+            return Err(if whole.is_empty() { error } else { error.advise(whole) });
         }
     }
     Ok(())

@@ -54,6 +54,9 @@ use crate::vocab::{MAX_SIZE, ModelParts, Vocabulary, VocabularyOptions};
 /// is read, so its size does not matter.
 const MAX_FILE_BYTES: u64 = 512 << 20;
 
+/// How many ids behind the last one that is listed may be special tokens, where a file does not list those.
+const MAX_UNLISTED: usize = 4096;
+
 /// What a caller says of a tokenizer file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
@@ -76,6 +79,8 @@ struct TokenizerTable {
     eos: Vec<u32>,
     /// How the tokenizer encodes, where that is known.
     model: Option<ModelParts>,
+    /// The file does not list its special tokens, whose ids lie behind those that it lists.
+    is_open: bool,
 }
 
 impl TokenizerTable {
@@ -147,15 +152,33 @@ impl TokenizerTable {
         Ok(ids)
     }
 
+    /// Stop ids that a caller gives must be listed, or lie within a width that is given too: wider logits than the model
+    /// has would be found out only when it runs.
+    fn check_listed(&self, ids: &[u32], size: Option<usize>) -> Result<()> {
+        let listed = self.reach();
+        let most = listed + if self.is_open { MAX_UNLISTED } else { 0 };
+        match ids.iter().find(|&&id| id as usize >= most) {
+            Some(id) if size.is_none() => Err(malformed(format!(
+                "eos_token_ids: id {id} is out of range: the tokenizer lists {listed} ids, from 0 to {}; give size too, \
+                 the width of the logits, if the model has more",
+                listed.saturating_sub(1)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn finish(mut self, config: &Config, options: LoadOptions) -> Result<Arc<Vocabulary>> {
         self.add_configured(config)?;
         let LoadOptions { eos, special, size } = options;
         let eos = match eos {
-            Some(ids) => ids,
+            Some(ids) => {
+                self.check_listed(&ids, size)?;
+                ids
+            }
             None => self.stop_ids(config)?,
         };
         // Where the width of the logits is not known, it is at least wide enough for the stop ids: those of a
-        // tiktoken model lie after the ranks that its file lists.
+        // tiktoken model lie after the ranks that its file lists, those of a configuration after a cut list.
         let reach = eos.iter().chain(self.special.last()).max().map_or(0, |&id| id as usize + 1);
         let size = size.unwrap_or(self.tokens.len().max(reach));
         // An id of the caller's widens nothing: one that is not there is a mistake.

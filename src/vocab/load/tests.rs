@@ -147,6 +147,20 @@ fn files_that_contradict_themselves_are_refused() {
 }
 
 #[test]
+fn stop_ids_of_the_caller_widen_nothing() {
+    let file = byte_level(json!({"a": 0, "b": 1}), json!([]));
+    let e = read(&file, Some(vec![0, 999_999]), None).unwrap_err();
+    assert!(e.kind() == ErrorKind::Vocabulary && e.message().contains("lists 2 ids, from 0 to 1; give size"), "{e}");
+    let e = read(&file, Some(vec![999_999]), Some(500)).unwrap_err();
+    assert!(e.message().contains("eos_token_ids: id 999999 is out of range: the size is 500"), "{e}");
+    assert_eq!(read(&file, Some(vec![499]), Some(500)).unwrap().size(), 500);
+    // Ranks do not list special tokens, which lie behind them.
+    let ranks = b"YQ== 0\nYg== 1\n";
+    assert_eq!(read(ranks, Some(vec![4097]), None).unwrap().size(), 4098);
+    assert!(read(ranks, Some(vec![4098]), None).is_err());
+}
+
+#[test]
 fn ids_that_the_caller_makes_special_spell_nothing() {
     let added = json!([{"id": 2, "content": "<x>", "special": false}, {"id": 3, "content": "<e>", "special": true}]);
     let file = byte_level(json!({"a": 0, "b": 1}), added);

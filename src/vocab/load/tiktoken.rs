@@ -33,7 +33,7 @@ pub(super) fn recognises(data: &[u8]) -> bool {
 
 /// Reads a rank file.
 pub(super) fn read(data: &[u8]) -> Result<TokenizerTable> {
-    let mut table = TokenizerTable::default();
+    let mut table = TokenizerTable { is_open: true, ..TokenizerTable::default() };
     let mut taken = vec![];
     for (number, line) in lines(data).enumerate().filter(|(_, line)| !line.is_empty()) {
         let Some((token, rank)) = entry(line) else {

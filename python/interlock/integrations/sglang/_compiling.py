@@ -26,7 +26,8 @@ from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
-from interlock.tools.tag_index import index_of_structural_tag
+from interlock.integrations.role_tokens import nameable_tokens
+from interlock.tools.tag_index import check_grammar_tokens, index_of_structural_tag
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
 
@@ -120,11 +121,13 @@ class Compiler:
     @quiet()
     def _index(self, kind: str, text: str, cancel: CancelToken | None) -> Index:
         options = self._options
+        allowed = nameable_tokens(self.vocabulary) if options.role_tokens == "refuse" else None
         if kind == "regex":
             flags = options.regex_flags
             return Index.from_regex(text, self.vocabulary, flags=flags, limits=dict(options.limits), cancel=cancel)
         if kind == "ebnf":
             # Clients send what other engines read: EBNF, GBNF or Lark's notation.
+            check_grammar_tokens(text, self.vocabulary, allowed)
             return Index.from_grammar(
                 text, self.vocabulary, syntax=syntax_of(text), limits=dict(options.limits), cancel=cancel
             )
@@ -136,6 +139,7 @@ class Compiler:
                 self.vocabulary,
                 special_delimiters=True,
                 json=written,
+                allowed_tokens=allowed,
                 limits=dict(options.limits),
                 cancel=cancel,
             )
@@ -170,7 +174,7 @@ class Compiler:
             raise Refusal(message, is_transient=True) from error
         except InterlockError as error:
             _refused(refusal_reason(error), begin)
-            raise Refusal(f"{type(error).__name__}: {error}") from error
+            raise Refusal(f"{type(error).__name__}: {error.client_message}") from error
         except MemoryError as error:
             _refused("memory", begin)
             raise Refusal("the server has no memory for this source", is_transient=True) from error

@@ -30,6 +30,9 @@ class Options:
     """Whether an output is complete within the request's ``max_new_tokens``."""
     reserved: str = "template"
     """``template`` keeps added tokens that the chat template or the parsers use out of text, ``none`` does not."""
+    role_tokens: str = "refuse"
+    """``refuse`` keeps tokens of roles, such as ``<|im_start|>``, out of requests' structural tags and grammars,
+    ``allow`` does not."""
     regex_flags: str = "a"
     """Flags of patterns: ``a`` says that ``\\d``, ``\\w`` and ``\\s`` are ASCII, as in other backends."""
     whitespace: str | None = None
@@ -116,6 +119,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "warm_up_ms": _milliseconds,
     "budget": _switch,
     "reserved": _one_of("template", "none"),
+    "role_tokens": _one_of("refuse", "allow"),
     "regex_flags": str,
     "whitespace": str,
     "spelling": _one_of("plain", "constants", "any"),

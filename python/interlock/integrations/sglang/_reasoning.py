@@ -14,7 +14,7 @@ from typing import Any
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject, GrammarRow
 from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend, ReasonerGrammarObject
 
-from interlock import BudgetError, UnsupportedError
+from interlock import BudgetError
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._compiling import CompilePool
 from interlock.integrations.sglang._grammar import InterlockGrammar, Terms, fill_entries
@@ -63,8 +63,6 @@ class InterlockReasonerGrammar(ReasonerGrammarObject):  # type: ignore[misc, unu
                     return
             except BudgetError:
                 continue
-            except UnsupportedError:
-                break
         # Nothing whole is left to say. The server cuts the output, as it does without a budget.
         counts().budgets.add(1, "spent_by_reasoning")
         grammar.begin(dataclasses.replace(terms, max_tokens=None))

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from interlock import BudgetError, UnsupportedError, Vocabulary
+from interlock import BudgetError, Vocabulary
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._grammar import InterlockGrammar, Terms
 from interlock.integrations.sglang._options import Options
@@ -93,12 +93,9 @@ def bind(req: Any, options: Options) -> None:
         inner.begin(terms)
         counts().budgets.add(1, "none")
     elif not _begin_within(inner, terms):
-        needed = _needed(inner, terms)
         counts().budgets.add(1, "refused")
         counts().refusals.add(1, "budget", "engine")
-        req.set_finish_with_abort(
-            f"BudgetError: max_new_tokens is {terms.max_tokens + 1}, but a complete output needs {needed} tokens"
-        )
+        req.set_finish_with_abort(f"BudgetError: max_new_tokens is {terms.max_tokens + 1}, {_needed(inner, terms)}")
         return
     if terms.min_tokens:
         # The mask holds stop tokens back from here on.
@@ -116,10 +113,6 @@ def _begin_within(grammar: InterlockGrammar, terms: Terms) -> bool:
                 return True
         except BudgetError:
             continue
-        except UnsupportedError:  # No short output was found; there may be one.
-            grammar.begin(replace(terms, max_tokens=None))
-            counts().budgets.add(1, "unknown")
-            return True
     return False
 
 
@@ -127,10 +120,9 @@ def _needed(grammar: InterlockGrammar, terms: Terms) -> str:
     try:
         replace(terms, max_tokens=1).guide(grammar.index)
     except BudgetError as error:
-        return str(error.value)
-    except UnsupportedError:
-        pass
-    return "more"
+        if error.value is not None:
+            return f"but a complete output needs {error.value} tokens"
+    return "and no complete output is known that is short enough to be counted"
 
 
 def terms_of(req: Any, vocabulary: Vocabulary, options: Options) -> Terms:

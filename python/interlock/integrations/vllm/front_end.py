@@ -187,7 +187,7 @@ class FrontEnd:
         return None
 
     def _client_error(self, error: InterlockError) -> Exception:
-        return self.error_type(f"{type(error).__name__}: {error}")
+        return self.error_type(f"{type(error).__name__}: {error.client_message}")
 
     def _threads(self) -> ThreadPoolExecutor:
         if self._pool is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interlock import BudgetError, Guide, UnsupportedError
+from interlock import BudgetError, Guide
 
 if TYPE_CHECKING:
     from interlock.integrations.vllm.batch import Rows
@@ -148,12 +148,11 @@ class Grammar:
                 guide = budget.begin(max(tokens_left, 0))
                 break
             except BudgetError:
-                why = f"the {left} tokens that reasoning left cannot hold the output"
-            except UnsupportedError as error:  # A grammar of which no short output was found.
-                why = str(error)
+                continue
         else:
             self._rows.metrics.refusals.add(1, "budget", "engine")
-            logger.warning("request %s: %s", self.request_id, why)
+            why = "the %d tokens that reasoning left are too few for any output that is known"
+            logger.warning("request %s: " + why, self.request_id, left)
             guide, self._budget = budget.begin(None), None
         if guide.advance_many(tokens) == len(tokens):
             self.guide = guide

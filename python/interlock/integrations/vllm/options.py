@@ -55,6 +55,11 @@ class Options:
     forbid_markup: bool = _option(
         True, "whether added tokens that look like markup, such as </think>, are kept out of text as special ones are"
     )
+    role_tokens: str = _option(
+        "refuse",
+        "whether structural tags and grammars of requests may name tokens of roles, such as <|im_start|>",
+        ("refuse", "allow"),
+    )
     threads: int = _option(0, "threads that fill the masks of a batch; 0 for interlock's own default")
     index_cache_mb: int = _option(64, "megabytes of compiled sources kept to be found again")
     cache_dir: str = _option("", "folder for vocabularies; by default interlock/vocabularies in the user's cache")

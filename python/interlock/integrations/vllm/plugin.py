@@ -170,7 +170,7 @@ def _install_requests() -> None:
     from vllm.sampling_params import StructuredOutputsParams
 
     def refuse(error: Exception) -> Exception:
-        refused: Exception = VLLMValidationError(f"{type(error).__name__}: {error}")
+        refused: Exception = VLLMValidationError(f"{type(error).__name__}: {getattr(error, 'client_message', error)}")
         return refused
 
     def reads_legacy_fields(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,7 +28,8 @@ from interlock.grammar_syntax import syntax_of
 from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
-from interlock.tools.tag_index import check_structural_tag, index_of_structural_tag
+from interlock.integrations.role_tokens import nameable_tokens
+from interlock.tools.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]
 
@@ -92,15 +93,16 @@ def compile_source(
 ) -> Index:
     """The index of a source. Errors are those of `Index.from_json_schema` and its like, and ``CancelledError``."""
     limits = options.limits_of_compile()
+    allowed = nameable_tokens(vocabulary) if options.role_tokens == "refuse" else None
     if source.kind == "structural_tag":
         written = _json_of_tags(source, options)
-        return index_of_structural_tag(
-            source.text, vocabulary, special_delimiters=True, json=written, limits=limits, cancel=cancel
-        )
+        more: dict[str, Any] = {"allowed_tokens": allowed, "limits": limits, "cancel": cancel}
+        return index_of_structural_tag(source.text, vocabulary, special_delimiters=True, json=written, **more)
     if source.kind == "regex":
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
         # Clients send what other engines read: Lark's notation, EBNF or GBNF.
+        check_grammar_tokens(source.text, vocabulary, allowed)
         return Index.from_grammar(source.text, vocabulary, syntax=syntax_of(source.text), limits=limits, cancel=cancel)
     if source.kind == "choice":
         return Index.from_choices(_choices(source.text), vocabulary, limits=limits, cancel=cancel)

@@ -344,10 +344,10 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         if self.is_exhausted() {
             return (NOWHERE, ENDLESS);
         }
-        let before = self.rests.written();
+        let before = watch.effort;
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
         let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
-        self.work += COMPLETION + self.rests.written().saturating_sub(before) / BYTES_A_STEP;
+        self.work += COMPLETION + (watch.effort - before) / BYTES_A_STEP;
         (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
     }
 
@@ -480,7 +480,8 @@ impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {
     }
 
     fn made(&self) -> usize {
-        self.made
+        // A place may take a completion, which can be more work than the step.
+        self.made.max(self.work)
     }
 
     fn is_exact(&self) -> bool {

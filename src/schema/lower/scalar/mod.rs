@@ -347,6 +347,10 @@ impl LoweringContext<'_, '_> {
         }
         let literals = if parts.is_empty() { None } else { Some(self.x.alt(&parts)) };
         let mut sets = s.sets.clone();
+        if self.options.has_plain_patterns() {
+            let any_text = self.x.any_text();
+            sets.iter_mut().for_each(|set| set.constant |= set.text != any_text);
+        }
         if !s.words.is_empty() {
             let text = self.words_text(&s.words);
             self.plain_constants |= self.plain;

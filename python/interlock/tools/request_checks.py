@@ -1,0 +1,100 @@
+"""Checks of what a client sends, without a vocabulary: structural tags, a request's tools, a ``response_format``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from interlock import _core
+from interlock._core import CancelToken, ReportRow
+from interlock.argument_types import require
+from interlock.tools import tag_index
+from interlock.tools.response_format import response_format
+from interlock.tools.structural_tag import tag_of_request
+
+__all__ = ["check_response_format", "check_structural_tag", "check_tools"]
+
+
+def check_structural_tag(tag: Any, closed: bool = False, limits: Any = None, cancel: CancelToken | None = None) -> None:
+    """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
+    errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
+
+    >>> import interlock
+    >>> interlock.check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
+    """
+    require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+    tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+
+
+def check_tools(
+    tools: Any,
+    *,
+    format: Any = "auto",
+    tokenizer: Any = None,
+    tool_choice: Any = "auto",
+    parallel: bool = True,
+    reasoning: Literal["none", "optional", "required"] = "none",
+    reasoning_is_open: bool | None = None,
+    max_reasoning_tokens: int | None = None,
+    strict: bool | None = None,
+    min_calls: int = 0,
+    max_calls: int | None = None,
+    unique: bool = False,
+    closed: bool = False,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+) -> None:
+    """Check the tools of a request without a vocabulary: everything that ``Index.from_tools`` checks, with the same
+    options and errors, but for what only a vocabulary can lack. About as long as compiling takes.
+
+    >>> import interlock
+    >>> interlock.check_tools([{"name": "now"}], format="hermes")
+    >>> try:
+    ...     interlock.check_tools([{"name": "now", "parameters": {"type": "objekt"}}], format="hermes")
+    ... except interlock.StructuralTagError as error:
+    ...     print(error.client_message.partition(": ")[2])
+    "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
+    """
+    require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+    tag = tag_of_request(
+        tools,
+        format=format,
+        tokenizer=tokenizer,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        reasoning=reasoning,
+        reasoning_is_open=reasoning_is_open,
+        max_reasoning_tokens=max_reasoning_tokens,
+        strict=strict,
+        min_calls=min_calls,
+        max_calls=max_calls,
+        unique=unique,
+    )
+    tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+
+
+def check_response_format(
+    value: Any, *, limits: Any = None, cancel: CancelToken | None = None, **options: Any
+) -> list[ReportRow]:
+    """Check a ``response_format``, or a server's own fields, without a vocabulary: everything that
+    ``Index.from_response_format`` checks, with the same options and errors, but for what only a vocabulary can lack.
+
+    Returns what ``Index.report`` would be: rows for a JSON Schema, an empty list for anything else. About as long as
+    compiling takes.
+
+    >>> import interlock
+    >>> interlock.check_response_format({"type": "regex", "pattern": "[0-9]+"})
+    []
+    >>> try:
+    ...     interlock.check_response_format({"type": "json_schema", "json_schema": {"name": "a"}})
+    ... except interlock.StructuralTagError as error:
+    ...     print(error.client_message)
+    at /json_schema: the schema is missing: it goes into "schema", beside "name"
+    """
+    require(cancel=(cancel, "cancel?"))
+    kind, source, given = tag_index.plain_source(response_format(value), options)
+    given |= {"limits": limits, "cancel": cancel}
+    if kind == "structural_tag":
+        tag_index.check_structural_tag(source, **given)
+        return []
+    rows: list[ReportRow] | None = getattr(_core, f"check_{kind}")(source, **given)
+    return rows or []
