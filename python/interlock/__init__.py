@@ -78,9 +78,9 @@ if TYPE_CHECKING:
     )
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.programs import Program
+    from interlock.schema_hints import UnknownKeywordWarning
     from interlock.tools.errors import StructuralTagError, ToolFormatError
     from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
-    from interlock.schema_hints import UnknownKeywordWarning
 
 __all__ = [
     "ArgumentError",
@@ -149,12 +149,12 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "UnknownKeywordWarning": "interlock.schema_hints",
     "StructuralTagError": "interlock.tools.errors",
     "ToolFormatError": "interlock.tools.errors",
     "check_response_format": "interlock.tools.request_checks",
     "check_structural_tag": "interlock.tools.request_checks",
     "check_tools": "interlock.tools.request_checks",
-    "UnknownKeywordWarning": "interlock.schema_hints",
     "from_llama_cpp": "interlock.generators",
     "from_mlx_lm": "interlock.generators",
     "from_openai": "interlock.generators",

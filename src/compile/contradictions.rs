@@ -53,7 +53,7 @@ fn impossible_part(pattern: &str, options: &RegexOptions, search: bool, limits: 
         return None;
     }
     let parts = Assertions::of(pattern, options, limits).ok()?;
-    if parts.len() > MOST_PARTS {
+    if parts.count() > MOST_PARTS {
         return None;
     }
     let accepts_nothing = |left_out: &[bool]| {
@@ -64,15 +64,15 @@ fn impossible_part(pattern: &str, options: &RegexOptions, search: bool, limits: 
         });
         outcome.is_err_and(|e| e.kind() == ErrorKind::Unsatisfiable)
     };
-    let mut left_out = vec![false; parts.len()];
+    let mut left_out = vec![false; parts.count()];
     if !accepts_nothing(&left_out) {
         return None;
     }
-    for i in 0..parts.len() {
+    for i in 0..parts.count() {
         left_out[i] = true;
         left_out[i] = accepts_nothing(&left_out);
     }
-    let left: Vec<usize> = (0..parts.len()).filter(|&i| !left_out[i]).collect();
+    let left: Vec<usize> = (0..parts.count()).filter(|&i| !left_out[i]).collect();
     let first = parts.offset(*left.first()?);
     let sentence = match left.as_slice() {
         [one] => format!("{} can never stand here", parts.name(*one)),

@@ -45,7 +45,7 @@ impl Assertions {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.found.len()
     }
 
