@@ -21,6 +21,7 @@ from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
 from interlock.integrations.vllm.legacy_fields import with_legacy_fields
+from interlock.integrations.vllm.quick_turns import QuickTurns
 from interlock.integrations.vllm.publish import Collector, Publisher, make_folder
 
 __all__ = ["NAME", "register"]
@@ -227,6 +228,7 @@ def _install_manager() -> None:
     StructuredOutputBackend.register(Backend)
     StructuredOutputGrammar.register(Grammar)
     _wrap(StructuredOutputManager, "__init__", _manager_init)
+    _wrap(StructuredOutputManager, "grammar_init", _grammar_init)
     _wrap(StructuredOutputManager, "_create_grammar", _create_grammar)
     _wrap(StructuredOutputManager, "grammar_bitmask", _grammar_bitmask)
     _wrap(StructuredOutputManager, "validate_tokens", _validate_tokens)
@@ -270,6 +272,24 @@ def _manager_init(original: Callable[..., Any]) -> Callable[..., Any]:
             Publisher(counts().registry, make_folder()).start()
 
     return init
+
+
+_turns = QuickTurns()
+
+
+def _grammar_init(original: Callable[..., Any]) -> Callable[..., Any]:
+    def grammar_init(self: Any, request: Any) -> None:
+        structured = request.structured_output_request
+        if structured is None or not isinstance(self.backend, Backend):
+            original(self, request)
+            return
+        _turns.begin()
+        try:
+            original(self, request)
+        finally:
+            _turns.end_with(structured._grammar)
+
+    return grammar_init
 
 
 def _create_grammar(original: Callable[..., Any]) -> Callable[..., Any]:
