@@ -1,16 +1,18 @@
-//! What each cache brings: schemas are compiled and their documents masked with all caches, and with one taken away at
-//! a time.
+//! What each cache brings: sources are compiled and texts masked with all caches, and with one taken away at a time.
 //!
 //! `cargo run --release --features ablation --bin ablation -- FOLDER [SCHEMAS] [VOCABULARY]`, where the folder holds
 //! files with a `schema` and `tests` (each with `data` and `valid`), as JSONSchemaBench has them, and the vocabulary is
-//! a pack of `interlock precompute`. Every run has a vocabulary of its own, so that nothing is known from the run
-//! before. The run with all caches is made three times, first, in the middle and last: their differences are the noise.
-//! Times are microseconds of one thread; a mask's is that of filling it and taking the token.
+//! a pack that `Vocabulary.save` wrote. Every other schema has its keys in any order. Beside the schemas there are the
+//! grammars of `interlock.grammars` with the programs of `benches/corpus/programs`, each followed twice.
+//!
+//! Every run has a vocabulary of its own, so that nothing is known from the run before. The run with all caches is made
+//! three times, first, in the middle and last: their differences are the noise. Times are microseconds of one thread; a
+//! mask's is that of filling it and taking the token. *Forced* is what asking for forced bytes takes behind each mask.
 
 use interlock::artifact::vocabulary;
-use interlock::schema::SchemaOptions;
+use interlock::schema::{PropertyOrder, SchemaOptions};
 use interlock::util::cache_register::{CACHES, take_away};
-use interlock::{Index, Limits, Vocabulary};
+use interlock::{GrammarOptions, Index, Lexer, Limits, Vocabulary};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide};
 use serde_json::Value;
@@ -18,10 +20,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A schema and the texts of the documents that are masked.
+/// A source and the texts that are masked.
 struct Case {
-    schema: String,
-    documents: Vec<String>,
+    source: Source,
+    texts: Vec<String>,
+}
+
+enum Source {
+    Schema(String, SchemaOptions),
+    Grammar(&'static str),
+}
+
+macro_rules! grammar {
+    ($name:literal, $program:literal) => {
+        Case {
+            source: Source::Grammar(include_str!(concat!("../../../../python/interlock/grammars/", $name, ".lark"))),
+            texts: vec![include_str!(concat!("../../../corpus/programs/", $program)).to_owned(); 2],
+        }
+    };
+}
+
+fn grammars() -> Vec<Case> {
+    vec![
+        grammar!("c", "program.c"),
+        grammar!("go", "program.go"),
+        grammar!("java", "program.java"),
+        grammar!("python", "program.py"),
+        grammar!("sql", "program.sql"),
+    ]
 }
 
 fn cases(folder: &Path, most: usize) -> Vec<Case> {
@@ -29,13 +55,15 @@ fn cases(folder: &Path, most: usize) -> Vec<Case> {
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     let step = files.len().div_ceil(most).max(1);
-    let read = |file: &PathBuf| {
+    let read = |(at, file): (usize, &PathBuf)| {
         let value: Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
         let valid = value["tests"].as_array()?.iter().filter(|test| test["valid"] == true);
-        let documents = valid.map(|test| test["data"].to_string()).collect();
-        Some(Case { schema: value["schema"].to_string(), documents })
+        let texts = valid.map(|test| test["data"].to_string()).collect();
+        let property_order = if at % 2 == 0 { PropertyOrder::Schema } else { PropertyOrder::Any };
+        let options = SchemaOptions { property_order, ..SchemaOptions::default() };
+        Some(Case { source: Source::Schema(value["schema"].to_string(), options), texts })
     };
-    files.iter().step_by(step).filter_map(read).collect()
+    files.iter().step_by(step).enumerate().filter_map(read).collect()
 }
 
 /// The value below which so many of a thousand lie.
@@ -43,41 +71,55 @@ fn quantile(sorted: &[f64], thousandths: usize) -> f64 {
     sorted.get((sorted.len() * thousandths / 1_000).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
 }
 
+#[derive(Default)]
 struct Times {
     first: Vec<f64>,
     masks: Vec<f64>,
+    forced: Vec<f64>,
     total: f64,
 }
 
 fn run(cases: &[Case], vocabulary: &Arc<Vocabulary>, cutter: &Cutter) -> Times {
-    interlock::index::prepare(vocabulary).expect("the tables of a vocabulary");
+    interlock::prepare(vocabulary).expect("the tables of a vocabulary");
     let mut row = vec![0; vocabulary.words()];
-    let (mut first, mut masks) = (Vec::new(), Vec::new());
+    let mut times = Times::default();
+    let micros = |at: Instant| at.elapsed().as_secs_f64() * 1e6;
     let begun = Instant::now();
     for case in cases {
         let at = Instant::now();
-        let options = SchemaOptions::default();
-        let Ok(index) = Index::from_json_schema(&case.schema, vocabulary, &options, &Limits::default()) else {
-            continue;
+        let limits = Limits::default();
+        let index = match &case.source {
+            Source::Schema(schema, options) => Index::from_json_schema(schema, vocabulary, options, &limits),
+            Source::Grammar(text) => {
+                let options = GrammarOptions { lexer: Some(Lexer::Contextual), ..GrammarOptions::default() };
+                Index::from_grammar(text, vocabulary, &options, &limits)
+            }
         };
+        let Ok(index) = index else { continue };
         guide(&index).fill_mask(&mut row);
-        first.push(at.elapsed().as_secs_f64() * 1e6);
-        for document in &case.documents {
+        times.first.push(micros(at));
+        for text in &case.texts {
             let mut guide = guide(&index);
-            for id in cutter.cut(document) {
+            for id in cutter.cut(text) {
                 let at = Instant::now();
                 guide.fill_mask(&mut row);
+                let mask = micros(at);
+                let at = Instant::now();
+                guide.forced_bytes();
+                times.forced.push(micros(at));
+                let at = Instant::now();
                 if !guide.try_advance(id) {
                     break;
                 }
-                masks.push(at.elapsed().as_secs_f64() * 1e6);
+                times.masks.push(mask + micros(at));
             }
         }
     }
-    let total = begun.elapsed().as_secs_f64() * 1e3;
-    first.sort_by(f64::total_cmp);
-    masks.sort_by(f64::total_cmp);
-    Times { first, masks, total }
+    times.total = begun.elapsed().as_secs_f64() * 1e3;
+    for list in [&mut times.first, &mut times.masks, &mut times.forced] {
+        list.sort_by(f64::total_cmp);
+    }
+    times
 }
 
 fn main() {
@@ -85,14 +127,16 @@ fn main() {
     let folder = PathBuf::from(arguments.next().expect("a folder of schemas"));
     let most = arguments.next().map_or(400, |n| n.parse().expect("a number of schemas"));
     let pack = arguments.next().map(PathBuf::from);
-    let cases = cases(&folder, most);
+    let (schemas, grammars) = (cases(&folder, most), grammars());
     let fresh = || match &pack {
         Some(pack) => vocabulary::load(pack).expect("a pack of a vocabulary"),
         None => synthetic(128_000),
     };
     let cutter = Cutter::new(&fresh());
-    println!("| taken away | schemas p50 | p99 | masks p50 | p99 | p99.9 | all, ms |");
-    println!("|---|---:|---:|---:|---:|---:|---:|");
+    println!(
+        "| taken away | schemas p50 | p99 | masks p50 | p99 | p99.9 | forced p50 | p99 | all, ms | grammars, all | masks p50 | p99 | p99.9 | forced p99 | all, ms |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let middle = CACHES.len() / 2;
     let mut rows = vec![None];
     for row in 0..CACHES.len() {
@@ -104,15 +148,25 @@ fn main() {
     rows.push(None);
     for row in rows {
         take_away(row.map_or(0, |row| 1 << row));
-        let Times { first, masks, total } = run(&cases, &fresh(), &cutter);
+        let s = run(&schemas, &fresh(), &cutter);
+        let g = run(&grammars, &fresh(), &cutter);
         println!(
-            "| {} | {:.0} | {:.0} | {:.2} | {:.1} | {:.0} | {total:.0} |",
+            "| {} | {:.0} | {:.0} | {:.2} | {:.1} | {:.0} | {:.2} | {:.1} | {:.0} | {:.0} | {:.2} | {:.1} | {:.0} | {:.1} | {:.0} |",
             row.map_or("nothing", |row| CACHES[row].name),
-            quantile(&first, 500),
-            quantile(&first, 990),
-            quantile(&masks, 500),
-            quantile(&masks, 990),
-            quantile(&masks, 999),
+            quantile(&s.first, 500),
+            quantile(&s.first, 990),
+            quantile(&s.masks, 500),
+            quantile(&s.masks, 990),
+            quantile(&s.masks, 999),
+            quantile(&s.forced, 500),
+            quantile(&s.forced, 990),
+            s.total,
+            g.first.iter().sum::<f64>(),
+            quantile(&g.masks, 500),
+            quantile(&g.masks, 990),
+            quantile(&g.masks, 999),
+            quantile(&g.forced, 990),
+            g.total,
         );
     }
 }
