@@ -11,7 +11,9 @@ and follows a program of `corpus/programs`, in the tokens that the tokenizer mak
 * again: the same for a second session along the same program;
 * followed: how many of the program's tokens the masks allow, and whether the program may end there.
 
-An engine that does not compile a grammar within the limit, on the clock, is *late*; *refused* is one that raises.
+Times are those of the one thread that works, a reading of the clock included, which is 0.7 us: so what else the machine
+does matters less. An engine that has not ended within the limit of processor time is *late*; *refused* is one that
+raises.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -146,7 +149,7 @@ ENGINES = {
 
 def follow(session: Session, ids: list[int]) -> tuple[list[float], int, bool]:
     """Microseconds of each mask and its token, how many tokens were allowed, and whether the text may end there."""
-    clock, times = time.perf_counter, []
+    clock, times = time.thread_time, []
     for at, token in enumerate(ids):
         begin = clock()
         session.fill()
@@ -159,21 +162,22 @@ def follow(session: Session, ids: list[int]) -> tuple[list[float], int, bool]:
 
 
 def job(compile: Callable[[str, str], Start], text: str, lexer: str, ids: list[int]) -> dict[str, Any]:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     start = compile(text, lexer)
     start().fill()
-    took = (time.perf_counter() - begin) * 1e3
+    took = (time.thread_time() - begin) * 1e3
     first, followed, ends = follow(start(), ids)
     again, _, _ = follow(start(), ids)
     return {"compile": took, "first": first, "again": again, "followed": followed, "of": len(ids), "ends": ends}
 
 
 def in_child(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]:
-    """The answer of a forked child, killed after so many seconds."""
+    """The answer of a forked child, killed after so many seconds of the processor."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
         try:
             answer = work()
         except BaseException as error:
@@ -182,7 +186,7 @@ def in_child(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]
             pipe.write(json.dumps(answer).encode())
         os._exit(0)
     os.close(writer)
-    data, end = b"", time.monotonic() + limit
+    data, end = b"", time.monotonic() + 8 * limit
     while True:
         left = end - time.monotonic()
         if left <= 0 or not select.select([reader], [], [], left)[0]:
@@ -197,7 +201,7 @@ def in_child(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]
     try:
         return dict(json.loads(data))
     except ValueError:
-        late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGXCPU)
         return {"error": f"late: over {limit:g} s" if late else f"died with status {status}"}
 
 
@@ -218,7 +222,7 @@ def numbers(times: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--limit", type=float, default=60.0)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of the processor")
     parser.add_argument("--names", default=",".join(PROGRAMS))
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--also", type=Path)

@@ -1,23 +1,10 @@
-int total(int *values, int count) {
-    int sum = 0;
-    int i = 0;
-    while (i < count) {
-        sum = sum + values[i];
-        i = i + 1;
+int greatest_common_divisor(int first, int second) {
+    while (second != 0) {
+        int rest = first - (first / second) * second;
+        first = second;
+        second = rest;
     }
-    return sum;
-}
-
-int largest(int *values, int count) {
-    int best = values[0];
-    int i = 1;
-    while (i < count) {
-        if (values[i] > best) {
-            best = values[i];
-        }
-        i = i + 1;
-    }
-    return best;
+    return first;
 }
 
 int is_prime(int number) {
@@ -34,13 +21,23 @@ int is_prime(int number) {
     return 1;
 }
 
+int power(int base, int exponent) {
+    int result = 1;
+    for (int i = 0; i < exponent; i = i + 1) {
+        result = result * base;
+    }
+    return result;
+}
+
 int main() {
     int number = 2;
     int found = 0;
     while (found < 25) {
         if (is_prime(number) == 1) {
-            printf("prime %d\n", number);
+            show(number, power(number, 2), greatest_common_divisor(number, 360));
             found = found + 1;
+        } else {
+            skip(-number);
         }
         number = number + 1;
     }
