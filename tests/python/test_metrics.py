@@ -139,3 +139,23 @@ def test_twins_in_prometheus_client():
     again.counter("other", "Others.")
     again.counter("requests", "Requests.", ("kind",))
     assert not mirror(again) and sample("twins_other_total") is None
+
+
+def test_notes_are_counted_when_somebody_reads_them():
+    registry = metrics.Registry("x")
+    rows, seconds = registry.counter("rows", "Rows."), registry.histogram("seconds", "Time.", buckets=(1.0, 2.0))
+    for number in (0.5, 1.5, 5.0):
+        rows.note(2)
+        seconds.note(number)
+    assert rows.value() == 6 and seconds.count() == 3
+    rows.note(1)
+    seconds.note(0.25)
+    found = registry.snapshot()
+    assert found["x_rows"]["series"] == [[[], 7]] and found["x_seconds"]["series"] == [[[], [2, 1, 1, 7.25]]]
+    for _ in range(1000):
+        rows.note(1)
+    assert len(rows.noted) < metrics.NOTED and rows.value() == 1007
+    heard = []
+    registry.tell(heard.append)
+    rows.note(3)
+    assert [change.number for change in heard] == [3]

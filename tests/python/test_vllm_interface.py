@@ -58,6 +58,7 @@ def test_wrapped_functions_have_the_parameters_that_are_passed_on(record):
         "vllm.v1.engine.async_llm:AsyncLLM.generate": ["self", "prompt", "sampling_params", "request_id"],
         "vllm.v1.structured_output:StructuredOutputManager.__init__": ["self", "vllm_config"],
         "vllm.v1.structured_output:StructuredOutputManager._create_grammar": ["self", "request"],
+        "vllm.v1.structured_output:StructuredOutputManager.grammar_init": ["self", "request"],
         "vllm.v1.structured_output:StructuredOutputManager.grammar_bitmask": [
             "self",
             "requests",

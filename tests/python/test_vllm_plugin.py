@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import types
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Literal
@@ -371,9 +372,14 @@ def vllm(monkeypatch, byte_vocabulary):
         enable_in_reasoning: bool = False
         _grammar_bitmask: object = None
         calls: list = field(default_factory=list)
+        compiles: object = None
 
         def _create_grammar(self, request):
             return "vLLM's own"
+
+        def grammar_init(self, request):
+            self.calls.append(sys.getswitchinterval())
+            request.structured_output_request._grammar = self.compiles
 
         def validate_tokens(self, request, spec_tokens):
             grammar = request.structured_output_request.grammar
@@ -543,6 +549,24 @@ def running(manager, pattern, n, structured=True):
 
 def row(text, bits):
     return {t for t in range(300) if (int(bits[t // 32]) >> (t % 32)) & 1} == set(text)
+
+
+def test_threads_take_turns_more_often_while_something_compiles(vllm):
+    plugin.register()
+    manager = vllm.structured_output.StructuredOutputManager(config(vllm))
+    usual = sys.getswitchinterval()
+    first, second = Future(), Future()
+    for compiles in (first, second):
+        manager.compiles = compiles
+        manager.grammar_init(SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=None)))
+    assert manager.calls[-1] < usual / 10 and sys.getswitchinterval() == manager.calls[-1]
+    first.set_result(None)
+    assert sys.getswitchinterval() < usual / 10
+    second.cancel()
+    assert sys.getswitchinterval() == usual
+    manager.compiles = "compiled at once"
+    manager.grammar_init(SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=None)))
+    assert manager.calls[-1] < usual / 10 and sys.getswitchinterval() == usual
 
 
 def test_the_engine_fills_a_batch_in_one_call(vllm):

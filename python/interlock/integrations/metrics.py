@@ -78,13 +78,16 @@ class Change(NamedTuple):
 
 Listeners = list[Callable[[Change], None]]
 
+NOTED = 256
+"""So many numbers are noted before they are counted."""
+
 
 class _Metric:
     kind = ""
 
     def __init__(self, name: str, help: str, labels: Sequence[str], listeners: Listeners) -> None:
         self.name, self.help, self.labels = name, help, tuple(labels)
-        self._lock, self._listeners = threading.Lock(), listeners
+        self._lock, self.listeners = threading.Lock(), listeners
         self._series: dict[tuple[str, ...], Any] = {}
 
     def _key(self, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -93,7 +96,7 @@ class _Metric:
         return values
 
     def _told(self, key: tuple[str, ...], number: float) -> None:
-        for listener in self._listeners:
+        for listener in self.listeners:
             listener(Change(self.name, self.kind, key, number))
 
     def _snapshot(self) -> dict[str, Any]:
@@ -105,7 +108,45 @@ class _Metric:
 _Kind = TypeVar("_Kind", bound=_Metric)
 
 
-class Counter(_Metric):
+class _Summed(_Metric):
+    """A metric whose changes add up, so that they can be counted later."""
+
+    def __init__(self, name: str, help: str, labels: Sequence[str], listeners: Listeners) -> None:
+        super().__init__(name, help, labels, listeners)
+        #: Numbers that `note` took and nobody has read yet. A place that every step of a server passes may append here.
+        self.noted: list[float] = []
+        # A listener may read what is being counted.
+        self._settling = threading.RLock()
+
+    def note(self, number: float) -> None:
+        """Do what `Counter.add` and `Histogram.observe` do without labels, but not before somebody reads the metric.
+
+        Where a model runs between two calls, the code of counting has left the processor's caches each time, and costs
+        40 us instead of 1. With a listener nothing is put off.
+        """
+        noted = self.noted
+        noted.append(number)
+        if len(noted) >= NOTED or self.listeners:
+            self.settle()
+
+    def settle(self) -> None:
+        """Count what was noted."""
+        with self._settling:
+            noted = self.noted[:]
+            # What another thread notes meanwhile stands behind these.
+            del self.noted[: len(noted)]
+            for number in noted:
+                self._add_noted(number)
+
+    def _add_noted(self, number: float) -> None:
+        raise NotImplementedError
+
+    def _snapshot(self) -> dict[str, Any]:
+        self.settle()
+        return super()._snapshot()
+
+
+class Counter(_Summed):
     """A number that only grows, for each combination of label values. About 0.3 us an `add`."""
 
     kind = "counter"
@@ -117,11 +158,15 @@ class Counter(_Metric):
         key = self._key(values)
         with self._lock:
             self._series[key] = self._series.get(key, 0) + amount
-        if self._listeners:
+        if self.listeners:
             self._told(key, amount)
+
+    def _add_noted(self, number: float) -> None:
+        self.add(number)
 
     def value(self, *values: str) -> float:
         """The number of one series; 0 where nothing was added."""
+        self.settle()
         number: float = self._series.get(self._key(values), 0)
         return number
 
@@ -136,7 +181,7 @@ class Gauge(_Metric):
         key = self._key(values)
         with self._lock:
             self._series[key] = number
-        if self._listeners:
+        if self.listeners:
             self._told(key, number)
 
     def value(self, *values: str) -> float:
@@ -145,7 +190,7 @@ class Gauge(_Metric):
         return number
 
 
-class Histogram(_Metric):
+class Histogram(_Summed):
     """How many observations lie in each of some ranges, and their sum. About 0.6 us an `observe`."""
 
     kind = "histogram"
@@ -167,14 +212,19 @@ class Histogram(_Metric):
                 counts = self._series[key] = [0.0] * (len(self.buckets) + 2)
             counts[at] += 1
             counts[-1] += number
-        if self._listeners:
+        if self.listeners:
             self._told(key, number)
+
+    def _add_noted(self, number: float) -> None:
+        self.observe(number)
 
     def count(self, *values: str) -> int:
         """How many numbers were observed in one series."""
+        self.settle()
         return int(sum(self._series.get(self._key(values), (0,))[:-1]))
 
     def _snapshot(self) -> dict[str, Any]:
+        self.settle()
         with self._lock:
             series = [[list(key), list(counts)] for key, counts in self._series.items()]
         return {
@@ -194,25 +244,25 @@ class Registry:
         self._lock = threading.Lock()
         self._metrics: dict[str, _Metric] = {}
         self._before: list[Callable[[], None]] = []
-        self._listeners: Listeners = []
+        self.listeners: Listeners = []
 
     def counter(self, name: str, help: str, labels: Sequence[str] = ()) -> Counter:
         """The counter of this name, made if it is not there. Its samples are called ``<prefix>_<name>_total``."""
-        return self._get(Counter, name, lambda full: Counter(full, help, labels, self._listeners))
+        return self._get(Counter, name, lambda full: Counter(full, help, labels, self.listeners))
 
     def gauge(self, name: str, help: str, labels: Sequence[str] = ()) -> Gauge:
         """The gauge of this name, made if it is not there."""
-        return self._get(Gauge, name, lambda full: Gauge(full, help, labels, self._listeners))
+        return self._get(Gauge, name, lambda full: Gauge(full, help, labels, self.listeners))
 
     def histogram(
         self, name: str, help: str, labels: Sequence[str] = (), buckets: Sequence[float] = TIMES
     ) -> Histogram:
         """The histogram of this name, made if it is not there. ``buckets`` are the upper bounds, ascending."""
-        return self._get(Histogram, name, lambda full: Histogram(full, help, labels, self._listeners, buckets))
+        return self._get(Histogram, name, lambda full: Histogram(full, help, labels, self.listeners, buckets))
 
     def tell(self, listener: Callable[[Change], None]) -> None:
         """Call ``listener`` after every change from now on, in the thread that made it. It must not raise."""
-        self._listeners.append(listener)
+        self.listeners.append(listener)
 
     def before_snapshot(self, function: Callable[[], None]) -> None:
         """Call ``function`` before every snapshot, for numbers that are read and not counted."""

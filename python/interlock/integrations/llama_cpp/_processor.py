@@ -26,7 +26,7 @@ from interlock.integrations._row import Constraint, Row, check_stops, given_one,
 from interlock.integrations._sequences import Sequences
 from interlock.integrations._triggers import Triggered
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
-from interlock.masks import apply_padded
+from interlock._core import apply_bitmask_cpu
 
 __all__ = ["GuideLogitsProcessor"]
 
@@ -109,7 +109,7 @@ class GuideLogitsProcessor:
         # What is impossible is said now, not inside of a call.
         first = Row(made, max_tokens, self._stop, whole=True)
         self._stops = sorted(first.stop)
-        self._lost_words = _words(self._lost, made.vocabulary.size) if self._lost else None
+        self._kept_words = ~_words(self._lost, made.vocabulary.size) if self._lost else None
         self._sequences = Sequences(self._begin, keep=8)
         self._mask = RowMask()
         self.reset()
@@ -137,7 +137,9 @@ class GuideLogitsProcessor:
             forced = self._forced.following(row) if self._canonical else []
             words = self._mask.fill(row, len(scores), forced)
             if words is not None:
-                self._drop_lost(words)
+                # Tokens that would be missing in the text are forbidden.
+                if self._kept_words is not None:
+                    np.bitwise_and(words, self._kept_words, words)
                 _apply(scores, words)
         except BaseException as error:
             self.error = error
@@ -195,13 +197,6 @@ class GuideLogitsProcessor:
             self._last = (key, self._sequences.row_at(np.ascontiguousarray(ids, dtype=np.int32)))
         return self._last[1]
 
-    def _drop_lost(self, words: npt.NDArray[np.int32]) -> None:
-        """Forbid tokens that would be missing in the text."""
-        if self._lost_words is not None:
-            words &= ~self._lost_words
-            if not words.any():
-                raise UnsupportedError(f"only tokens of more than {_LOST} bytes are left, which Llama.detokenize drops")
-
 
 def _bytes(ids: npt.NDArray[np.intc]) -> bytes:
     return np.ascontiguousarray(ids, dtype=np.int32).tobytes()
@@ -224,8 +219,10 @@ def _words(ids: Iterable[int], size: int) -> npt.NDArray[np.int32]:
 def _apply(scores: npt.NDArray[np.single], words: npt.NDArray[np.int32]) -> None:
     """Mask ``scores`` in place. llama.cpp's candidates are records, so their logits do not lie beside each other."""
     beside = np.ascontiguousarray(scores)
-    apply_padded(beside, words)
+    apply_bitmask_cpu(beside, words)
     if beside is not scores:
         scores[:] = beside
     if beside.max() == -np.inf:
+        if not words.any():
+            raise UnsupportedError(f"only tokens of more than {_LOST} bytes are left, which Llama.detokenize drops")
         raise TokenRejected("every token that is allowed has a logit of minus infinity: did another processor do that?")

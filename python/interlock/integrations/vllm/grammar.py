@@ -64,6 +64,8 @@ class Grammar:
         self._rows, self._stops = rows, tuple(stop_token_ids)
         self._endless, self._budget = endless, budget
         self._canonical = canonical and spell is not None
+        # Whether every row is what its guide writes, with no budget that is known later.
+        self.is_direct = budget is None and self.is_plain
         # How many stop tokens came after the end; the guide does not know them.
         self._after_end = 0
         # The forced tokens that were found last, and after how many tokens.

@@ -15,11 +15,13 @@ from typing import Any, Literal, get_args
 from interlock.integrations.vllm import options as options_module
 from interlock.integrations.vllm.after_import import after_import
 from interlock.integrations.vllm.backend import Backend
+from interlock.integrations.vllm.batch import Filler
 from interlock.integrations.server_counts import counts
 from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
 from interlock.integrations.vllm.legacy_fields import with_legacy_fields
+from interlock.integrations.vllm.quick_turns import QuickTurns
 from interlock.integrations.vllm.publish import Collector, Publisher, make_folder
 
 __all__ = ["NAME", "register"]
@@ -226,6 +228,7 @@ def _install_manager() -> None:
     StructuredOutputBackend.register(Backend)
     StructuredOutputGrammar.register(Grammar)
     _wrap(StructuredOutputManager, "__init__", _manager_init)
+    _wrap(StructuredOutputManager, "grammar_init", _grammar_init)
     _wrap(StructuredOutputManager, "_create_grammar", _create_grammar)
     _wrap(StructuredOutputManager, "grammar_bitmask", _grammar_bitmask)
     _wrap(StructuredOutputManager, "validate_tokens", _validate_tokens)
@@ -271,6 +274,24 @@ def _manager_init(original: Callable[..., Any]) -> Callable[..., Any]:
     return init
 
 
+_turns = QuickTurns()
+
+
+def _grammar_init(original: Callable[..., Any]) -> Callable[..., Any]:
+    def grammar_init(self: Any, request: Any) -> None:
+        structured = request.structured_output_request
+        if structured is None or not isinstance(self.backend, Backend):
+            original(self, request)
+            return
+        _turns.begin()
+        try:
+            original(self, request)
+        finally:
+            _turns.end_with(structured._grammar)
+
+    return grammar_init
+
+
 def _create_grammar(original: Callable[..., Any]) -> Callable[..., Any]:
     def create_grammar(self: Any, request: Any) -> Any:
         if not isinstance(self.backend, Backend):
@@ -282,21 +303,23 @@ def _create_grammar(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _grammar_bitmask(original: Callable[..., Any]) -> Callable[..., Any]:
     def grammar_bitmask(self: Any, requests: Any, ids: list[str], scheduled_spec_decode_tokens: Any) -> Any:
+        fill: Filler | None = getattr(self, "interlock_fill", None)
+        simple = self.reasoner_cls is None or self.enable_in_reasoning
+        if fill is not None and ids and simple:
+            return fill(requests, ids)
         backend = self.backend
         if not isinstance(backend, Backend) or not ids:
             return original(self, requests, ids, scheduled_spec_decode_tokens)
-        simple = backend.drafts == 0 and (self.reasoner_cls is None or self.enable_in_reasoning)
-        if not simple or self._grammar_bitmask is None:
-            # vLLM's own loop decides which rows there are; they are written when it is through.
-            backend.rows.collect()
-            try:
-                return original(self, requests, ids, scheduled_spec_decode_tokens)
-            finally:
-                backend.rows.finish()
-        # One row for each request, all of them constrained: no loop is needed.
-        bits = backend.rows.view(self._grammar_bitmask)
-        backend.rows.fill([requests[i].structured_output_request.grammar for i in ids], bits)
-        return bits[: len(ids)]
+        # vLLM's own loop decides which rows there are; they are written when it is through.
+        backend.rows.collect()
+        try:
+            bits = original(self, requests, ids, scheduled_spec_decode_tokens)
+        finally:
+            backend.rows.finish()
+        if backend.drafts == 0 and simple:
+            # One row for each request, all of them constrained: from the next step on no loop is needed.
+            self.interlock_fill = backend.rows.filler(backend.rows.view(self._grammar_bitmask))
+        return bits
 
     return grammar_bitmask
 

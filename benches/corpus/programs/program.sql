@@ -1,0 +1,1 @@
+SELECT customers.name, count(orders.id), sum(orders.amount) FROM customers JOIN orders ON customers.id = orders.customer WHERE orders.amount > 100 AND customers.country = 'Norway' GROUP BY customers.name HAVING count(orders.id) > 3 ORDER BY customers.name DESC LIMIT 20
