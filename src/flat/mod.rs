@@ -9,10 +9,10 @@
 //! `docs/internals/language-questions.md` has an example.
 
 mod byte_readers;
-pub mod count;
 pub mod explore;
+pub mod language_queries;
+pub mod language_size;
 mod minimize;
-pub mod queries;
 #[cfg(test)]
 mod tests;
 

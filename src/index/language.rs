@@ -10,10 +10,10 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::flat::count::Natural;
 use crate::flat::explore::ConfigSource;
-use crate::flat::queries::QueryGoal;
-use crate::flat::{DEAD, FlatDfa, queries};
+use crate::flat::language_queries::QueryGoal;
+use crate::flat::language_size::Natural;
+use crate::flat::{DEAD, FlatDfa, language_queries};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;
@@ -207,7 +207,9 @@ impl Index {
     /// ```
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
         self.compiled()?;
-        bounded(max_flat_states, || queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states))
+        bounded(max_flat_states, || {
+            language_queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
+        })
     }
 
     /// A random member of at most `max_bytes` bytes, the same for the same seed.
@@ -230,7 +232,7 @@ impl Index {
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
         self.compiled()?;
         bounded(max_flat_states, || {
-            queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
+            language_queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
         })
     }
 
@@ -282,7 +284,7 @@ impl Index {
         other.compiled()?;
         bounded(max_flat_states, || {
             let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
-            queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
+            language_queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
         })
     }
 }

@@ -15,7 +15,7 @@ pub(crate) mod grammar;
 pub mod json;
 pub mod lexeme;
 pub mod mask_name;
-pub(crate) mod survey;
+pub(crate) mod token_survey;
 pub(crate) mod trie_kind;
 pub(crate) mod tries;
 pub mod vocab_tables;

@@ -34,7 +34,7 @@ use crate::mask::lexeme::char_postings::CharPostings;
 use crate::mask::lexeme::inner;
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
-use crate::mask::survey::Survey;
+use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};

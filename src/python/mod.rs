@@ -15,11 +15,11 @@ mod errors;
 mod events;
 mod guide;
 mod index;
+mod index_file;
 mod language;
 mod report;
 mod row_slots;
 pub mod runtime;
-mod store;
 mod token_tables;
 mod vocabulary;
 mod warm_up;
@@ -50,6 +50,8 @@ mod core_module {
     use crate::python::language::PyAutomaton;
 
     #[pymodule_export]
+    use crate::python::index_file::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
+    #[pymodule_export]
     use crate::python::report::{_restore_report_row, PyReportRow};
     #[pymodule_export]
     use crate::python::row_slots::PyRowSlots;
@@ -57,8 +59,6 @@ mod core_module {
     use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]
     use crate::python::runtime::registry::{clear_caches, get_index_cache_bytes, set_index_cache_bytes, stats};
-    #[pymodule_export]
-    use crate::python::store::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]
     use crate::python::token_tables::token_tables;
     #[pymodule_export]

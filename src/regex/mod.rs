@@ -36,9 +36,9 @@ use crate::limits::Limits;
 use crate::regex::lower::assertion_free;
 use crate::regex::lower::atomic;
 use crate::regex::lower::continuation;
-use crate::regex::lower::symbol;
 use crate::regex::lower::symbol_texts;
 pub use crate::regex::lower::symbol_texts::SymbolTexts;
+use crate::regex::lower::within_grammar;
 use crate::regex::parse::ecma;
 use crate::regex::parse::python;
 
@@ -104,7 +104,7 @@ pub fn lower_symbol(
     if tree.facts(root).atomic {
         atomic::check(x, &tree, &pure, root, false, limits)?;
     }
-    let found = symbol::lower(x, tree, pure, root, first, limits)?;
+    let found = within_grammar::lower(x, tree, pure, root, first, limits)?;
     x.check()?;
     Ok(found)
 }
@@ -124,7 +124,7 @@ pub fn lower_part(x: &mut Exprs, pattern: &str, options: &RegexOptions, limits: 
     if f.pure {
         return Ok(Some(pure.of(root)));
     }
-    match symbol::lower(x, tree, pure, root, false, limits) {
+    match within_grammar::lower(x, tree, pure, root, false, limits) {
         Ok(SymbolTexts { texts, context: None }) => Ok(Some(texts)),
         Ok(_) => Ok(None),
         Err(e) if e.kind() == ErrorKind::Unsupported => Ok(None),

@@ -12,7 +12,7 @@ from typing import Any
 
 import interlock
 from interlock._recipe import END, Recipe, byte_vocabulary
-from interlock.explain import writing
+from interlock.explain import generation_rules
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
 from interlock.explain.document import BLANKS, Node, NotJson, line_column, parse
@@ -130,7 +130,7 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
     # Where nothing more may follow, the engine stops at the comma before it.
     if not any(not text[at : problem.start].strip(BLANKS + ",:") for problem in found):
         report = recipe.compile().report
-        written = list(writing.reasons(text, document, at, recipe.compile, recipe.options, report))
+        written = list(generation_rules.reasons(text, document, at, recipe.compile, recipe.options, report))
         found = written + found
     return found + syntax
 

@@ -27,7 +27,6 @@ pub mod productions;
 pub mod program;
 pub mod reachable_states;
 pub mod scanner;
-mod shared_places;
 pub mod stack_view;
 pub mod succession;
 pub mod token_bounds;

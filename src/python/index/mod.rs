@@ -20,8 +20,8 @@ use crate::python::convert::argument::{self, Given, LEFT_OUT};
 use crate::python::convert::ids::TokenIds;
 use crate::python::convert::{limits, pickle_recipe};
 use crate::python::guide::PyGuide;
+use crate::python::index_file;
 use crate::python::report::{PyReportRow, report_row};
-use crate::python::store;
 use crate::python::vocabulary::{PyVocabulary, hex};
 
 /// A source and a vocabulary, compiled: which tokens may come next, in every state. Shared between any number of
@@ -68,7 +68,7 @@ impl PyIndex {
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyTuple>> {
         let read = || {
             let recipe = self.recipe.as_deref().unwrap_or_default();
-            Ok::<_, PyErr>(store::arguments(recipe, self.vocabulary.bind(py))?.1.unbind())
+            Ok::<_, PyErr>(index_file::arguments(recipe, self.vocabulary.bind(py))?.1.unbind())
         };
         Ok(self.arguments.get_or_try_init(py, read)?.bind(py))
     }
@@ -131,7 +131,7 @@ impl PyIndex {
     fn _recipe(&self, py: Python<'_>) -> PyResult<String> {
         match &self.recipe {
             Some(recipe) => Ok(recipe.clone()),
-            None => store::recipe_of(self.method, self.arguments(py)?),
+            None => index_file::recipe_of(self.method, self.arguments(py)?),
         }
     }
 
@@ -174,7 +174,7 @@ impl PyIndex {
         let given = self.arguments(py)?.get_item(0)?;
         match given.cast::<PyString>() {
             Ok(text) => Ok(text.to_string_lossy().into_owned()),
-            Err(_) => store::dumps(&given),
+            Err(_) => index_file::dumps(&given),
         }
     }
 

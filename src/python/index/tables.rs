@@ -11,7 +11,7 @@ use crate::python::convert::pickle_recipe;
 use crate::python::index::PyIndex;
 use crate::python::runtime::cancel::{self, interruptible};
 use crate::python::vocabulary::PyVocabulary;
-use crate::python::{build, store, warm_up};
+use crate::python::{build, index_file, warm_up};
 
 #[pymethods]
 impl PyIndex {
@@ -106,7 +106,7 @@ impl PyIndex {
     fn save(&self, py: Python<'_>, path: &Bound<'_, PyAny>, tables: Given<'_, '_>) -> PyResult<()> {
         let (path, tables) = (argument::path(path, "path")?, tables.flag("tables", false)?);
         let make = if tables { Some(self.max_flat_states(py)?) } else { None };
-        store::save(py, path, &self.core(), self._recipe(py)?, make)
+        index_file::save(py, path, &self.core(), self._recipe(py)?, make)
     }
 
     /// The index in a file that ``save`` wrote with this version, for the same vocabulary; ``ArtifactError`` otherwise.
@@ -120,7 +120,7 @@ impl PyIndex {
             argument::path(path, "path")?,
             argument::instance::<PyVocabulary>(vocabulary, "vocabulary", "an interlock.Vocabulary")?,
         );
-        let (core, recipe) = store::load(class.py(), &path, &vocabulary.get().core)?;
+        let (core, recipe) = index_file::load(class.py(), &path, &vocabulary.get().core)?;
         let method = pickle_recipe::method_of(&recipe).unwrap_or_default();
         let vocabulary = vocabulary.clone().unbind();
         let core = RwLock::new(core);

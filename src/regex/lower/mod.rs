@@ -11,5 +11,5 @@ pub(crate) mod look_behind;
 pub(crate) mod next_char;
 pub(crate) mod preferred;
 pub(crate) mod split_by_context;
-pub(crate) mod symbol;
 pub(crate) mod symbol_texts;
+pub(crate) mod within_grammar;

@@ -1,7 +1,7 @@
 //! `uuid` (RFC 4122), `json-pointer` (RFC 6901) and `relative-json-pointer`.
 
 use crate::expr::{ExprId, Exprs};
-use crate::schema::format::grammar::{DIGIT, HEX, Part, alt, any, ascii, cat, opt, text, times};
+use crate::schema::format::abnf::{DIGIT, HEX, Part, alt, any, ascii, cat, opt, text, times};
 
 pub(super) fn uuid(x: &mut Exprs) -> ExprId {
     let group = |n: u32| times(&HEX, n, n);

@@ -10,7 +10,7 @@
 //! asks for. `xn--` labels are refused as in `hostname`.
 
 use crate::expr::{ExprId, Exprs};
-use crate::schema::format::grammar::{ALNUM, DIGIT, Part, alt, ascii, cat, opt, text, times};
+use crate::schema::format::abnf::{ALNUM, DIGIT, Part, alt, ascii, cat, opt, text, times};
 use crate::schema::format::host::{ascii_labels, label, name};
 
 /// Why `idn-hostname` is narrower than its standard.

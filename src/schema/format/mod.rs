@@ -4,7 +4,7 @@
 //! every state of every format is live. Some standards ask for more than a finite automaton can decide; there the
 //! language is narrower, never wider, and says why.
 
-mod grammar;
+mod abnf;
 mod host;
 mod identifiers;
 mod idn;

@@ -6,7 +6,7 @@
 //! with and without the `u` flag.
 
 use crate::expr::{ExprId, Exprs};
-use crate::schema::format::grammar::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, text};
+use crate::schema::format::abnf::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, text};
 
 /// How deep groups nest.
 const DEPTH: usize = 3;

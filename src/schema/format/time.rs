@@ -7,7 +7,7 @@
 //! exist: the last one of 30 June or 31 December in UTC.
 
 use crate::expr::{ExprId, Exprs};
-use crate::schema::format::grammar::{DIGIT, Part, alt, ascii, cat, opt, some, text};
+use crate::schema::format::abnf::{DIGIT, Part, alt, ascii, cat, opt, some, text};
 
 /// Why leap seconds make `time` and `date-time` narrower than RFC 3339.
 pub(super) const LEAP_OFFSETS: &str =

@@ -6,7 +6,7 @@
 //! so wide that its states are few.
 
 use crate::expr::{ExprId, Exprs};
-use crate::schema::format::grammar::{DIGIT, Part, alt, any, ascii, cat, opt, some, text, times};
+use crate::schema::format::abnf::{DIGIT, Part, alt, any, ascii, cat, opt, some, text, times};
 use crate::schema::format::time;
 
 fn anything() -> Part {

@@ -4,7 +4,7 @@
 //! `reg-name` as well, so it needs no rule; the operators that RFC 6570 reserves for later are refused.
 
 use crate::expr::{ExprId, Exprs};
-use crate::schema::format::grammar::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, some, text, times};
+use crate::schema::format::abnf::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, some, text, times};
 use crate::schema::format::host::{ip_literal, port};
 
 /// Why `uri-template` is narrower than RFC 6570.

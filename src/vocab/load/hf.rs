@@ -20,7 +20,8 @@ pub(super) fn read(document: &Map<String, Value>) -> Result<TokenizerTable> {
     };
     let decoder = Decoder::parse(document.get("decoder"))?;
     let listed = listed_tokens(model)?;
-    let mut table = TokenizerTable { model: crate::vocab::load::merges::read(document), ..TokenizerTable::default() };
+    let mut table =
+        TokenizerTable { model: crate::vocab::load::encoder_model::read(document), ..TokenizerTable::default() };
     let mut seen = vec![];
     for &(text, id) in &listed {
         let id = table.set(id, decoder.decode(text))? as usize;
@@ -65,7 +66,7 @@ pub(super) fn read_object(
 ) -> Result<TokenizerTable> {
     let model = object_field(document, "model")?;
     let decoder = Decoder::parse(document.get("decoder"))?;
-    let encodes = if keeps_numbers { crate::vocab::load::merges::read(document) } else { None };
+    let encodes = if keeps_numbers { crate::vocab::load::encoder_model::read(document) } else { None };
     let mut table = TokenizerTable { model: encodes, ..TokenizerTable::default() };
     let listed = listed_tokens(model)?;
     for &(text, id) in &listed {

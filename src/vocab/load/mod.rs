@@ -28,10 +28,10 @@
 mod byte_level;
 mod config;
 mod decoder;
+mod encoder_model;
 mod gguf;
 mod hf;
 mod json;
-mod merges;
 mod normalizer;
 mod sentencepiece;
 mod tekken;

@@ -7,9 +7,9 @@
 
 pub(crate) mod escape_table;
 pub(crate) mod escapes;
-pub(crate) mod exhausted;
 pub(crate) mod group_alternatives;
 pub(crate) mod names;
+pub(crate) mod used_keys;
 
 use crate::json::canonical::escape;
 use crate::json::string_escape::{EscapeState, spells_itself};

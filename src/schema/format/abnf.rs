@@ -28,12 +28,12 @@ pub(super) enum Part {
 
 /// Concatenation.
 macro_rules! cat {
-    ($($p:expr),+ $(,)?) => { $crate::schema::format::grammar::Part::Cat(vec![$($p.clone()),+]) };
+    ($($p:expr),+ $(,)?) => { $crate::schema::format::abnf::Part::Cat(vec![$($p.clone()),+]) };
 }
 
 /// Union.
 macro_rules! alt {
-    ($($p:expr),+ $(,)?) => { $crate::schema::format::grammar::Part::Alt(vec![$($p.clone()),+]) };
+    ($($p:expr),+ $(,)?) => { $crate::schema::format::abnf::Part::Alt(vec![$($p.clone()),+]) };
 }
 
 pub(super) use {alt, cat};

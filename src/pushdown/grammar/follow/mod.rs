@@ -1,12 +1,14 @@
 //! What may follow a terminal anywhere in the grammar (FIRST and FOLLOW), down to bytes.
 
+mod shared_places;
+
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
+use crate::pushdown::grammar::follow::shared_places::shared_places;
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
-use crate::pushdown::grammar::shared_places::shared_places;
 
 /// Sets of symbols below the first nonterminal.
 struct SymbolSets {
