@@ -4,7 +4,7 @@
 //! an index is *flat* only if its configurations are fewer than a limit; recursion, sets of keys and large counts are
 //! not. [`explore`] numbers configurations, `minimize` merges those that accept the same continuations, and the states
 //! that remain are numbered breadth-first from the start, by ascending classes: the same language over the same classes
-//! has the same numbers, however it was explored. [`queries`] answers questions about what is accepted.
+//! has the same numbers, however it was explored. [`language_queries`] answers questions about what is accepted.
 //!
 //! `docs/internals/language-questions.md` has an example.
 
