@@ -22,7 +22,6 @@ import argparse
 import json
 import os
 import resource
-import select
 import signal
 import sys
 import time
@@ -35,6 +34,7 @@ sys.path[:0] = [str(HERE / "rivals"), str(HERE)]
 
 import numpy as np
 from answers import allows
+from child import wait_for
 from corpus import Tokens, vocabulary
 
 PROGRAMS = {"c": "program.c", "go": "program.go", "java": "program.java", "python": "program.py", "sql": "program.sql"}
@@ -186,18 +186,7 @@ def in_child(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]
             pipe.write(json.dumps(answer).encode())
         os._exit(0)
     os.close(writer)
-    data, end = b"", time.monotonic() + 8 * limit
-    while True:
-        left = end - time.monotonic()
-        if left <= 0 or not select.select([reader], [], [], left)[0]:
-            os.kill(pid, signal.SIGKILL)
-            break
-        part = os.read(reader, 1 << 20)
-        if not part:
-            break
-        data += part
-    os.close(reader)
-    _, status = os.waitpid(pid, 0)
+    data, status = wait_for(pid, reader, 8 * limit)
     try:
         return dict(json.loads(data))
     except ValueError:

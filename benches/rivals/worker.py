@@ -16,7 +16,6 @@ import gc
 import json
 import os
 import resource
-import select
 import signal
 import sys
 import time
@@ -26,6 +25,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import jobs
+from child import wait_for
 from corpus import vocabulary
 from engines import ENGINES
 from machine import resident
@@ -56,17 +56,7 @@ def run(job: dict[str, Any], engine: Any) -> dict[str, Any]:
         os.close(reader)
         child(job, engine, writer)
     os.close(writer)
-    data, end = b"", time.monotonic() + job["limit"]
-    while True:
-        left = end - time.monotonic()
-        if left <= 0 or not select.select([reader], [], [], left)[0]:
-            os.kill(pid, signal.SIGKILL)
-            break
-        if not (part := os.read(reader, 1 << 20)):
-            break
-        data += part
-    os.close(reader)
-    _, status = os.waitpid(pid, 0)
+    data, status = wait_for(pid, reader, job["limit"])
     try:
         return dict(json.loads(data))
     except ValueError:
