@@ -1,56 +1,16 @@
 //! What may follow a terminal anywhere in the grammar (FIRST and FOLLOW), down to bytes.
 
+mod number_sets;
 mod shared_places;
 
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
+use crate::pushdown::grammar::follow::number_sets::NumberSets;
 use crate::pushdown::grammar::follow::shared_places::shared_places;
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
-
-/// Sets of symbols below the first nonterminal.
-struct SymbolSets {
-    words: usize,
-    bits: Vec<u64>,
-}
-
-impl SymbolSets {
-    fn new(count: usize, size: usize) -> Self {
-        let words = size.div_ceil(64).max(1);
-        SymbolSets { words, bits: vec![0; words * count] }
-    }
-
-    fn insert(&mut self, set: usize, symbol: Symbol) -> bool {
-        let word = &mut self.bits[set * self.words + symbol as usize / 64];
-        let before = *word;
-        *word |= 1 << (symbol % 64);
-        *word != before
-    }
-
-    /// Adds all of `from` to `to`.
-    fn add(&mut self, to: usize, from: usize) -> bool {
-        let mut grew = false;
-        for w in 0..self.words {
-            let more = self.bits[from * self.words + w];
-            let word = &mut self.bits[to * self.words + w];
-            grew |= *word | more != *word;
-            *word |= more;
-        }
-        grew
-    }
-
-    fn row(&self, set: usize) -> &[u64] {
-        &self.bits[set * self.words..(set + 1) * self.words]
-    }
-
-    fn of(&self, set: usize) -> impl Iterator<Item = Symbol> + '_ {
-        self.row(set).iter().enumerate().flat_map(|(at, &word)| {
-            (0..64u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
-        })
-    }
-}
 
 /// What may follow each terminal.
 pub struct Follow {
@@ -101,7 +61,7 @@ fn textless(productions: &Productions, silent: &[Symbol]) -> Vec<bool> {
 }
 
 /// Whether there is a place behind a terminal where only that terminal may come.
-fn is_alone(productions: &Productions, firsts: &SymbolSets, nullable: &[bool], terminal: Symbol) -> bool {
+fn is_alone(productions: &Productions, firsts: &NumberSets, nullable: &[bool], terminal: Symbol) -> bool {
     // Symbols behind which nothing else may come somewhere.
     let mut alone = vec![false; nullable.len()];
     let ends_alone = |parts: &[Symbol], of: Symbol, alone: &[bool]| {
@@ -148,7 +108,7 @@ impl Follow {
         let nullable = if silent.is_empty() { productions.nullable.clone() } else { textless(productions, &silent) };
         let symbols = productions.symbols();
         let below = productions.first_rule as usize;
-        let mut firsts = SymbolSets::new(symbols, below);
+        let mut firsts = NumberSets::new(symbols, below);
         (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
             firsts.insert(s as usize, s);
         });
@@ -165,7 +125,7 @@ impl Follow {
                 }
             }
         }
-        let mut follows = SymbolSets::new(symbols, below);
+        let mut follows = NumberSets::new(symbols, below);
         // What comes behind a part inside its own production is found once; what comes behind the whole is passed on.
         let mut passed: Vec<(usize, usize)> = Vec::new();
         for production in &productions.all {
@@ -186,15 +146,7 @@ impl Follow {
                 }
             }
         }
-        passed.sort_unstable();
-        passed.dedup();
-        let mut grown = true;
-        while grown {
-            grown = false;
-            for &(to, from) in &passed {
-                grown |= follows.add(to, from);
-            }
-        }
+        follows.add_until_closed(&mut passed);
         let first: Box<[ByteSet]> = lexemes.iter().map(|l| first_bytes(l.as_ref())).collect();
         let terminals = productions.terminals;
         let newline = indenter.map(|indenter| indenter.newline);

@@ -7,46 +7,27 @@
 //! terminal is one class again. What may come behind a rule is all that may anywhere (its FOLLOW set), so classes are
 //! never too small.
 
+use crate::pushdown::grammar::follow::number_sets::NumberSets;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::util::bits::ones;
 
 /// Positions beyond which they are not told apart.
 const MOST_POSITIONS: usize = 6_000;
-
-/// A set of positions.
-type Positions = Box<[u64]>;
-
-fn add(to: &mut [u64], from: &[u64]) -> bool {
-    let mut grew = false;
-    for (to, from) in to.iter_mut().zip(from) {
-        grew |= *to | from != *to;
-        *to |= from;
-    }
-    grew
-}
-
-fn members(set: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    set.iter().enumerate().flat_map(|(at, &word)| {
-        let mut rest = word;
-        std::iter::from_fn(move || {
-            let bit = (rest != 0).then(|| rest.trailing_zeros())?;
-            rest &= rest - 1;
-            Some(at as u32 * 64 + bit)
-        })
-    })
-}
+/// Words of bits that sets of positions may take, one set for each symbol: 16 MB.
+const MOST_WORDS: usize = 1 << 21;
 
 /// The positions of a grammar, and which may come behind which.
 struct Graph {
     /// The terminal of each position.
     symbols: Vec<Symbol>,
     /// For each position those that may come behind it.
-    next: Vec<Positions>,
+    next: NumberSets,
     /// Those that a text may begin with.
-    first: Positions,
+    first: Vec<u64>,
 }
 
 impl Graph {
-    /// `None` where positions are too many. `nullable` symbols may have no text; `silent` ones never do.
+    /// `None` where positions or symbols are too many. `nullable` symbols may have no text; `silent` ones never do.
     fn of(productions: &Productions, nullable: &[bool], silent: &[Symbol]) -> Option<Graph> {
         let is_position = |s: Symbol| s < productions.first_rule && !silent.contains(&s);
         let mut symbols = Vec::new();
@@ -63,17 +44,17 @@ impl Graph {
                 return None;
             }
         }
-        let words = symbols.len().div_ceil(64).max(1);
-        let none = || vec![0u64; words].into_boxed_slice();
         let rules = nullable.len();
-        let mut first: Vec<Positions> = (0..rules).map(|_| none()).collect();
-        let one = |set: &mut [u64], number: u32| set[number as usize / 64] |= 1 << (number % 64);
+        if rules * symbols.len().div_ceil(64) > MOST_WORDS {
+            return None;
+        }
+        let mut first = NumberSets::new(rules, symbols.len());
         // Alternatives whose first parts are rules are looked at until nothing is new.
         let mut open: Vec<(usize, usize)> = Vec::new();
         for (production, numbers) in productions.all.iter().zip(&numbers) {
             for (&part, &number) in production.parts.iter().zip(numbers) {
                 match is_position(part) {
-                    true => one(&mut first[production.of as usize], number),
+                    true => _ = first.insert(production.of as usize, number),
                     false => open.push((production.of as usize, part as usize)),
                 }
                 if !nullable[part as usize] {
@@ -81,55 +62,43 @@ impl Graph {
                 }
             }
         }
-        grow(&mut first, &mut open);
-        let mut follow: Vec<Positions> = (0..rules).map(|_| none()).collect();
-        let mut next: Vec<Positions> = symbols.iter().map(|_| none()).collect();
+        first.add_until_closed(&mut open);
+        let mut follow = NumberSets::new(rules, symbols.len());
+        let mut next = NumberSets::new(symbols.len(), symbols.len());
+        // What comes behind a part in its own alternative.
+        let mut rest = NumberSets::new(1, symbols.len());
         let mut ends: Vec<(usize, usize)> = Vec::new();
         let mut passed: Vec<(usize, usize)> = Vec::new();
         for (production, numbers) in productions.all.iter().zip(&numbers) {
-            let mut rest = none();
+            rest.clear();
             let mut to_end = true;
             for (&part, &number) in production.parts.iter().zip(numbers).rev() {
                 let is_position = is_position(part);
-                let behind = if is_position { &mut next[number as usize] } else { &mut follow[part as usize] };
-                add(behind, &rest);
+                match is_position {
+                    true => next.add_row(number as usize, rest.row(0)),
+                    false => follow.add_row(part as usize, rest.row(0)),
+                }
                 match (to_end, is_position) {
                     (true, true) => ends.push((number as usize, production.of as usize)),
                     (true, false) => passed.push((part as usize, production.of as usize)),
                     _ => {}
                 }
                 if !nullable[part as usize] {
-                    rest.fill(0);
+                    rest.clear();
                     to_end = false;
                 }
                 match is_position {
-                    true => one(&mut rest, number),
-                    false => _ = add(&mut rest, &first[part as usize]),
+                    true => _ = rest.insert(0, number),
+                    false => rest.add_row(0, first.row(part as usize)),
                 }
             }
         }
-        grow(&mut follow, &mut passed);
+        follow.add_until_closed(&mut passed);
         for (position, rule) in ends {
-            add(&mut next[position], &follow[rule]);
+            next.add_row(position, follow.row(rule));
         }
-        let first = std::mem::take(&mut first[productions.start as usize]);
+        let first = first.row(productions.start as usize).to_vec();
         Some(Graph { symbols, next, first })
-    }
-}
-
-/// Adds to each set those that belong to it, until nothing is new.
-fn grow(sets: &mut [Positions], from: &mut Vec<(usize, usize)>) {
-    from.sort_unstable();
-    from.dedup();
-    from.retain(|(to, from)| to != from);
-    let mut grown = true;
-    while grown {
-        grown = false;
-        for &(to, from) in &*from {
-            if let Ok([to, from]) = sets.get_disjoint_mut([to, from]) {
-                grown |= add(to, from);
-            }
-        }
     }
 }
 
@@ -161,21 +130,20 @@ pub fn shared_places(
                 if class[from as usize] != from {
                     continue;
                 }
-                (Some(from), next[from as usize].clone())
+                (Some(from), next.row(from as usize).to_vec())
             }
         };
         at_start = false;
         by_symbol.fill(None);
-        for position in members(&behind) {
-            let symbol = symbols[position as usize];
+        for position in ones(&behind) {
+            let (symbol, position) = (symbols[position], position as u32);
             // Behind an ignored terminal the text goes on as before it, or as behind one that a rule names.
             let before = from.filter(|_| ignored.contains(&symbol));
             for other in by_symbol[symbol as usize].into_iter().chain(before) {
                 let (a, b) = (root(&mut class, position), root(&mut class, other));
                 if a != b {
                     class[b as usize] = a;
-                    let more = std::mem::take(&mut next[b as usize]);
-                    add(&mut next[a as usize], &more);
+                    next.add(a as usize, b as usize);
                     todo.push(a);
                 }
             }
@@ -185,10 +153,11 @@ pub fn shared_places(
     let words = (productions.first_rule as usize).div_ceil(64).max(1);
     let terminals_of = |set: &[u64]| {
         let mut out = vec![0u64; words].into_boxed_slice();
-        members(set).map(|p| symbols[p as usize]).for_each(|s| out[s as usize / 64] |= 1 << (s % 64));
+        ones(set).map(|p| symbols[p]).for_each(|s| out[s as usize / 64] |= 1 << (s % 64));
         out
     };
-    let mut places: Vec<Box<[u64]>> = next.iter().filter(|set| !set.is_empty()).map(|set| terminals_of(set)).collect();
+    let classes = (0..symbols.len()).filter(|&at| class[at] as usize == at);
+    let mut places: Vec<Box<[u64]>> = classes.map(|at| terminals_of(next.row(at))).collect();
     places.push(terminals_of(&first));
     places.sort_unstable();
     places.dedup();

@@ -1,0 +1,71 @@
+//! Several sets of small numbers, each a row of bits.
+
+use crate::util::bits::ones;
+
+/// Sets of numbers below one bound.
+pub(super) struct NumberSets {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl NumberSets {
+    /// So many empty sets of numbers below `size`.
+    pub fn new(count: usize, size: usize) -> Self {
+        let words = size.div_ceil(64).max(1);
+        NumberSets { words, bits: vec![0; words * count] }
+    }
+
+    /// Adds a number to a set. Whether it is new there.
+    pub fn insert(&mut self, set: usize, number: u32) -> bool {
+        let word = &mut self.bits[set * self.words + number as usize / 64];
+        let before = *word;
+        *word |= 1 << (number % 64);
+        *word != before
+    }
+
+    /// Adds all of the set `from` to another one. Whether any of it is new there.
+    pub fn add(&mut self, to: usize, from: usize) -> bool {
+        let mut grew = false;
+        for w in 0..self.words {
+            let more = self.bits[from * self.words + w];
+            let word = &mut self.bits[to * self.words + w];
+            grew |= *word | more != *word;
+            *word |= more;
+        }
+        grew
+    }
+
+    /// Adds to sets what others hold, given as pairs of who takes and who gives, until nothing is new.
+    pub fn add_until_closed(&mut self, pairs: &mut Vec<(usize, usize)>) {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut grown = true;
+        while grown {
+            grown = false;
+            for &(to, from) in &*pairs {
+                grown |= self.add(to, from);
+            }
+        }
+    }
+
+    /// Adds a row of the same bound to a set.
+    pub fn add_row(&mut self, to: usize, row: &[u64]) {
+        let words = &mut self.bits[to * self.words..][..self.words];
+        words.iter_mut().zip(row).for_each(|(word, more)| *word |= more);
+    }
+
+    /// Empties all sets.
+    pub fn clear(&mut self) {
+        self.bits.fill(0);
+    }
+
+    /// A set as bits.
+    pub fn row(&self, set: usize) -> &[u64] {
+        &self.bits[set * self.words..][..self.words]
+    }
+
+    /// The numbers of a set, ascending.
+    pub fn of(&self, set: usize) -> impl Iterator<Item = u32> + '_ {
+        ones(self.row(set)).map(|number| number as u32)
+    }
+}
