@@ -61,7 +61,22 @@ pub(crate) struct SchemaNames<'a> {
     pub spelling: Option<&'a str>,
 }
 
-impl SchemaNames<'_> {
+impl<'a> SchemaNames<'a> {
+    /// The arguments of a call, `whitespace`, `property_order`, `on_unsupported` and `formats` in this order, and
+    /// `spelling`.
+    pub(crate) fn given<'py: 'a>(
+        [whitespace, property_order, on_unsupported, formats]: [Given<'a, 'py>; 4],
+        spelling: Option<&'a Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        Ok(SchemaNames {
+            whitespace: whitespace.text("whitespace", "flexible")?,
+            property_order: property_order.text("property_order", "schema")?,
+            on_unsupported: on_unsupported.text("on_unsupported", "error")?,
+            formats: formats.text("formats", "assert")?,
+            spelling: argument::optional_text(spelling, "spelling")?,
+        })
+    }
+
     /// What they stand for.
     pub(crate) fn options(&self, py: Python<'_>, documents: Option<&Bound<'_, PyAny>>) -> PyResult<SchemaOptions> {
         Ok(SchemaOptions {
@@ -156,13 +171,7 @@ pub fn check_json_schema(
 ) -> PyResult<Vec<PyReportRow>> {
     let py = schema.py();
     let text = source::schema(schema)?;
-    let names = SchemaNames {
-        whitespace: whitespace.text("whitespace", "flexible")?,
-        property_order: property_order.text("property_order", "schema")?,
-        on_unsupported: on_unsupported.text("on_unsupported", "error")?,
-        formats: formats.text("formats", "assert")?,
-        spelling: argument::optional_text(spelling, "spelling")?,
-    };
+    let names = SchemaNames::given([whitespace, property_order, on_unsupported, formats], spelling)?;
     let options = names.options(py, documents)?;
     let source = Source::Schema { text, options };
     let report = check(py, &source, limits, cancel)?;

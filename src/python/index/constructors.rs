@@ -98,28 +98,24 @@ impl PyIndex {
         let vocabulary = vocabulary_argument(vocabulary, schema, "schema")?;
         let py = class.py();
         let text = source::schema(schema)?;
-        let whitespace = whitespace.text("whitespace", "flexible")?;
-        let property_order = property_order.text("property_order", "schema")?;
-        let on_unsupported = on_unsupported.text("on_unsupported", "error")?;
-        let formats = formats.text("formats", "assert")?;
-        let spelling = argument::optional_text(spelling, "spelling")?;
+        let names = SchemaNames::given([whitespace, property_order, on_unsupported, formats], spelling)?;
         let cancel = cancel::argument(cancel)?;
-        let options =
-            SchemaNames { whitespace, property_order, on_unsupported, formats, spelling }.options(py, documents)?;
+        let options = names.options(py, documents)?;
         let limits = limits::from_argument(limits)?;
         let documents = PyDict::new(py);
         for (uri, document) in &options.documents {
             documents.set_item(uri, document)?;
         }
-        let names = (whitespace, property_order, on_unsupported, formats);
+        let SchemaNames { whitespace, property_order, on_unsupported, formats, spelling } = names;
         let limits_given = limits::to_python(limits);
         // A caller's own `str` is kept as it is.
         let own = match schema.cast_exact::<PyString>() {
             Ok(own) => own.clone(),
             Err(_) => PyString::new(py, &text),
         };
-        let arguments = (&own, vocabulary, names.0, names.1, names.2, names.3, documents, limits_given, spelling)
-            .into_pyobject(py)?;
+        let arguments =
+            (&own, vocabulary, whitespace, property_order, on_unsupported, formats, documents, limits_given, spelling)
+                .into_pyobject(py)?;
         let index = compile(vocabulary, cancel, Source::Schema { text, options }, limits)?;
         warn_of_slips(py, index.report(), own.to_str()?)?;
         PyIndex::new(vocabulary, index, "from_json_schema", arguments)
