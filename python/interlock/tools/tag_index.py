@@ -31,25 +31,13 @@ from interlock.tools.response_format import Source, response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
-from interlock.tools.structural_tag import response_template_of, tag_of_request
+from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
 
-REQUEST: dict[str, Any] = {
-    "format": "auto",
-    "tokenizer": None,
-    "tool_choice": "auto",
-    "parallel": True,
-    "reasoning": "none",
-    "reasoning_is_open": None,
-    "max_reasoning_tokens": None,
-    "strict": None,
-    "min_calls": 0,
-    "max_calls": None,
-    "unique": False,
-}
+REQUEST: dict[str, Any] = dict(structural_tag.__kwdefaults__ or {})
 """What ``Index.from_tools`` asks of a request where the caller says nothing."""
 
 
