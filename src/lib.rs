@@ -72,11 +72,11 @@
 pub mod artifact;
 mod compile;
 #[doc(hidden)]
+pub mod dfa;
+#[doc(hidden)]
 pub mod error;
 #[doc(hidden)]
 pub mod expr;
-#[doc(hidden)]
-pub mod flat;
 #[doc(hidden)]
 pub mod grammar;
 #[doc(hidden)]

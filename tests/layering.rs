@@ -51,7 +51,7 @@ const FOLDERS: [&str; 18] = [
     "schema",
     "lexeme",
     "pushdown",
-    "flat",
+    "dfa",
     "mask",
     "index",
     "guide",

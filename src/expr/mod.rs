@@ -16,7 +16,7 @@ pub mod derivative;
 mod derivative_cache;
 mod intern;
 mod liveness;
-pub mod marks;
+pub mod marked_texts;
 pub mod restrict;
 mod row_merge;
 pub mod utf8;

@@ -6,7 +6,6 @@
 
 mod advance;
 mod budget;
-mod complete_tables;
 mod create;
 pub mod device_rows;
 mod draft;
@@ -23,6 +22,7 @@ mod options;
 pub mod outside_text;
 mod overflow;
 mod position;
+mod precomputed_tables;
 mod stop_tokens;
 pub mod warm_up;
 

@@ -1,7 +1,7 @@
 //! What an index accepts, as byte strings: size, members, comparison with another index, and its minimal automaton.
 //!
 //! The answers are about the source's language over bytes, found by exploring configurations (see
-//! [`flat`](crate::flat)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. A configuration
+//! [`flat`](crate::dfa)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. A configuration
 //! may take long by itself, as one of a pattern with large counts does, so the steps of a question are bounded as well. An
 //! index over a vocabulary that narrows its source by what tokens can spell is refused, because its language is not one
 //! of bytes alone. A document is narrowed where tokens of single bytes are missing. A pattern that uses such bytes is
@@ -9,11 +9,11 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::dfa::explore::ConfigSource;
+use crate::dfa::language_queries::QueryGoal;
+use crate::dfa::language_size::Natural;
+use crate::dfa::{DEAD, FlatDfa, language_queries};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flat::explore::ConfigSource;
-use crate::flat::language_queries::QueryGoal;
-use crate::flat::language_size::Natural;
-use crate::flat::{DEAD, FlatDfa, language_queries};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;

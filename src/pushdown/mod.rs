@@ -5,7 +5,7 @@
 //! from a configuration to the end of the output.
 //!
 //! What a token does *inside* a lexeme does not depend on what follows it, so lexemes are automata of their own (see
-//! [`crate::lexeme`]). Where all configurations are few, [`crate::flat`] makes one minimal automaton of them.
+//! [`crate::lexeme`]). Where all configurations are few, [`crate::dfa`] makes one minimal automaton of them.
 //! `docs/internals/pushdown.md` has an example.
 
 pub mod completion;

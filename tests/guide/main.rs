@@ -4,8 +4,8 @@
 mod support;
 
 mod budget;
-mod complete_tables;
 mod forced_tokens;
+mod precomputed_tables;
 mod rollback_and_fork;
 mod state_overflow;
 mod threads;

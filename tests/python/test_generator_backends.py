@@ -16,7 +16,7 @@ import pytest
 import interlock
 from interlock.generators import llama_cpp as llama_cpp_generator
 from interlock.generators import mlx_lm as mlx_lm_generator
-from interlock.generators.requests import openai_request, pattern_text, structured_fields
+from interlock.generators.server_requests import openai_request, pattern_text, structured_fields
 from interlock.output_types import OutputType, output_type_of
 
 END = 256

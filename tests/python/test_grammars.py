@@ -17,7 +17,7 @@ from interlock._recipe import Recipe
 from interlock.drawing import draw
 from interlock.drawing.grammar_outline import outline
 from interlock.explain import explain
-from interlock.generators.requests import openai_request, structured_fields
+from interlock.generators.server_requests import openai_request, structured_fields
 from interlock.grammar_syntax import syntax_of
 from interlock.output_types import InvalidOutputError, output_type_of
 from interlock.plausible import example

@@ -418,10 +418,10 @@ class Transfers:
     """Counts what brings numbers from a device to the processor, on tensors that stand for those of a device."""
 
     def __init__(self, monkeypatch):
-        from interlock.integrations.transformers import _processor
+        from interlock.integrations.transformers import _logits_processor
 
         self.count = 0
-        monkeypatch.setattr(_processor, "_is_near", lambda ids: False)
+        monkeypatch.setattr(_logits_processor, "_is_near", lambda ids: False)
         for name in ("cpu", "tolist", "item", "__bool__"):
             monkeypatch.setattr(torch.Tensor, name, self.counted(getattr(torch.Tensor, name)))
         monkeypatch.setattr(torch, "equal", self.counted(torch.equal))
@@ -470,7 +470,7 @@ def test_ids_on_a_device_are_followed_as_others_are(vocabulary, monkeypatch, see
     rng = np.random.default_rng(seed)
     index = interlock.Index.from_regex(r"[\x00-\x7f]*", vocabulary)
     near, far = GuideLogitsProcessor(index, in_place=True), GuideLogitsProcessor(index, in_place=True)
-    from interlock.integrations.transformers import _processor
+    from interlock.integrations.transformers import _logits_processor
 
     prompt = np.array([[1, 5], [1, 5], [2, 6]])
     ids = prompt
@@ -487,7 +487,7 @@ def test_ids_on_a_device_are_followed_as_others_are(vocabulary, monkeypatch, see
             ids = prompt = np.concatenate([prompt, rng.integers(1, 90, (3, 1))], axis=1)
         given = torch.from_numpy(ids.copy())
         for processor, is_near in ((near, True), (far, False)):
-            monkeypatch.setattr(_processor, "_is_near", lambda ids: is_near)
+            monkeypatch.setattr(_logits_processor, "_is_near", lambda ids: is_near)
             scores = torch.zeros(3, WIDTH)
             processor(given, scores)
         # Whoever called may write into what was passed.

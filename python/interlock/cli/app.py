@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import interlock
-from interlock.cli import exits, files, streams, style
+from interlock.cli import exits, atomic_files, streams, style
 from interlock.cli.output import Output
 from interlock.cli.style import NAME, TRY, Line
 from interlock.cli.suggest import near
@@ -160,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         thread.start()
         thread.join()
     except (KeyboardInterrupt, exits.Terminated) as error:
-        files.interrupted()
+        atomic_files.interrupted()
         code = fail(error, output)
         os._exit(code)
     return outcome

@@ -21,7 +21,7 @@ from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, decimal, table
 from interlock.cli.style import Line
 from interlock.cli.walk import random_walk
-from interlock.cli.numbers import at_least, whole
+from interlock.cli.number_arguments import at_least, whole
 
 T = TypeVar("T")
 SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))

@@ -20,7 +20,7 @@ from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli import exits, atomic_files, sources, vocabularies
 from interlock.cli.excerpt import excerpt
 from interlock.cli.output import Output, byte_set, text_of
 from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
@@ -110,7 +110,7 @@ def _names_source(path: str | None) -> bool:
 
 def _is_document(path: str) -> bool:
     """Whether a file is JSON that is no schema."""
-    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(files.read(path))))
+    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(atomic_files.read(path))))
 
 
 def _json(text: str | bytes) -> Any:
@@ -136,7 +136,9 @@ def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tup
         raise exits.UsageError(f"--text takes the output itself, and {args.text} is a file: leave out --text")
     if args.given not in (None, "-") and not os.path.exists(args.given) and _is_text(args.given):
         raise exits.UsageError(f"{args.given!r} is no file; the output itself is given with --text {args.given!r}")
-    data: bytes = args.text.encode("utf-8", "surrogateescape") if args.text is not None else files.read(args.given)
+    data: bytes = (
+        args.text.encode("utf-8", "surrogateescape") if args.text is not None else atomic_files.read(args.given)
+    )
     data = data if args.text is not None else data.removesuffix(b"\n").removesuffix(b"\r")
     return Speller(vocabulary).spell(data), data
 

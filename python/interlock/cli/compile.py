@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import interlock
-from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli import exits, atomic_files, sources, vocabularies
 from interlock.cli.output import Output, decimal, facts, size
 
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     index = source.compile(vocabulary)
     milliseconds = (time.perf_counter() - began) * 1e3
     unknown = sources.remarks(source, index, output)
-    files.write(args.out, lambda path: index.save(path, tables=not args.no_tables))
+    atomic_files.write(args.out, lambda path: index.save(path, tables=not args.no_tables))
     stored = interlock.Index.load(args.out, vocabulary)
     states = None if args.no_tables else stored.num_states
     written = Path(args.out).stat().st_size

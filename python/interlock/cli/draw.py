@@ -19,9 +19,9 @@ import argparse
 from pathlib import Path
 
 import interlock
-from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli import exits, atomic_files, sources, vocabularies
 from interlock.cli.output import Output, facts, size
-from interlock.cli.numbers import at_least
+from interlock.cli.number_arguments import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawn import MOST_STATES
 from interlock.output_types import Grammar
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     drawing = draw(drawn, args.form, args.source, MOST_STATES if args.max_states is None else args.max_states)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
-    files.write_text(args.out, drawing.text(suffix))
+    atomic_files.write_text(args.out, drawing.text(suffix))
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
     shown = {**machine, "bytes": size(written)}

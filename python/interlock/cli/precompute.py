@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.cli import exits, files, kind_options, sources, vocabularies
+from interlock.cli import exits, atomic_files, kind_options, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output, Progress, clock, facts
-from interlock.cli.pool import Pool
-from interlock.cli.summary import Summary
+from interlock.cli.process_pool import Pool
+from interlock.cli.precompute_summary import Summary
 from interlock.cli.worker import Item, Task, kind_of
-from interlock.cli.numbers import at_least
+from interlock.cli.number_arguments import at_least
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")
 """Files of a store, which may lie in the folder of the sources."""
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             bar.show(len(rows), f"{refused} refused" if refused else "")
     ordered = [rows[item.name] for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.
-    files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
+    atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
     summary = Summary(ordered, ignored(args.sources) if count == 1 else [])
     if not summary.taken:
         name, why = summary.left_out[0]

@@ -24,7 +24,7 @@ from interlock._recipe import Recipe
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, text_of
 from interlock.cli.walk import Speller, random_walk
-from interlock.cli.numbers import at_least, whole
+from interlock.cli.number_arguments import at_least, whole
 from interlock.plausible import example
 
 

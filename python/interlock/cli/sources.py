@@ -26,7 +26,7 @@ from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import files, kind_options
+from interlock.cli import atomic_files, kind_options
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output
 from interlock.cli.style import NOTE, TRY, Line
@@ -93,9 +93,9 @@ class Source:
         try:
             return self.make(vocabulary, **changed)
         except interlock.InterlockError as error:
-            from interlock.cli import places
+            from interlock.cli import error_places
 
-            places.attach(error, self)
+            error_places.attach(error, self)
             raise
 
     @schema_hints.quiet()
@@ -248,13 +248,13 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         kind = prefix
         if not rest or rest == "@":
             raise UsageError(f"nothing stands behind {word}: write {prefix}:{EXAMPLES[prefix]} or {prefix}:@FILE")
-        data = files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
+        data = atomic_files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
         from_file = rest.startswith("@")
     else:
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
         if suffix not in SUFFIXES:
             raise UsageError(_what_is(word, prefix if colon else ""))
-        kind, data, from_file = SUFFIXES[suffix], files.read(word), True
+        kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
     return from_bytes(kind, data, args, word, from_file)
 
 
@@ -396,11 +396,11 @@ def _document(pair: str) -> tuple[str, bytes]:
     uri, equals, path = pair.rpartition("=")
     if not equals or not uri:
         raise UsageError(f"--document {pair}: write URI=FILE")
-    return uri, files.read(path)
+    return uri, atomic_files.read(path)
 
 
 def _named_text(option: str, pair: str) -> tuple[str, str]:
     name, equals, path = pair.partition("=")
     if not equals or not name or not path:
         raise UsageError(f"--{option.removesuffix('s')} {pair}: write NAME=FILE")
-    return name, files.read(path).decode("utf-8")
+    return name, atomic_files.read(path).decode("utf-8")

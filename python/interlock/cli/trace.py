@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.cli import exits, files, sources, vocabularies
+from interlock.cli import exits, atomic_files, sources, vocabularies
 from interlock.cli.check import in_order, tokens_of
 from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, Line
 from interlock.cli.walk import Speller
-from interlock.cli.numbers import at_least
+from interlock.cli.number_arguments import at_least
 from interlock.drawing.trace import Trace, trace
 from interlock.drawing.trace_page import trace_page
 
@@ -52,13 +52,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
     vocabulary = vocabularies.read(args)
     wishes = None
     if args.logprobs is not None:
-        ids, wishes = _response(files.read(args.logprobs), vocabulary)
+        ids, wishes = _response(atomic_files.read(args.logprobs), vocabulary)
     else:
         ids, _ = tokens_of(args, vocabulary)
     index = source.compile(vocabulary)
     sources.remarks(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
-    files.write_text(args.out, trace_page(found))
+    atomic_files.write_text(args.out, trace_page(found))
     output.result({"file": args.out, **found.machine()}, _people(found, args.out))
     return exits.OK if found.complete else exits.NO
 

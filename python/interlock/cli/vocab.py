@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 
-from interlock.cli import exits, files, vocabularies
+from interlock.cli import exits, atomic_files, vocabularies
 from interlock.cli.output import Output, byte_set, facts, size, text_of
 from interlock.cli.style import Line
 from interlock.cli.walk import spells
-from interlock.cli.numbers import at_least
+from interlock.cli.number_arguments import at_least
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Read and describe."""
     vocabulary = vocabularies.load(args.tokenizer, args.eos, args.size)
     if args.out is not None:
-        files.write(args.out, vocabulary.save)
+        atomic_files.write(args.out, vocabulary.save)
     is_text = spells(vocabulary)
     tokens = [(i, t) for i in range(vocabulary.size) if (t := vocabulary.token_bytes(i)) and is_text(i)]
     missing = sorted(set(range(256)) - {t[0] for _, t in tokens if len(t) == 1})

@@ -11,7 +11,7 @@ import os
 
 import interlock
 from interlock.cli.exits import UsageError, around_source
-from interlock.cli.numbers import at_least
+from interlock.cli.number_arguments import at_least
 from interlock.explain import byte_vocabulary
 
 __all__ = ["add_arguments", "add_details", "byte_vocabulary", "load", "read"]

@@ -12,7 +12,7 @@ from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages, is_batch
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.reply_check import ReplyCheck
-from interlock.generators.requests import Request, openai_request
+from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
 from interlock.output_types import InvalidOutputError, OutputType
 

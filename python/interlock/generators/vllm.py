@@ -9,7 +9,7 @@ from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import Generator
 from interlock.generators.reply_check import ReplyCheck
-from interlock.generators.requests import structured_fields
+from interlock.generators.server_requests import structured_fields
 from interlock.output_types import InvalidOutputError, OutputType
 
 __all__ = ["VllmGenerator"]

@@ -21,7 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from interlock._core import UnsupportedError
 from interlock.output_types import string_formats
 from interlock.output_types.errors import InvalidOutputError
-from interlock.output_types.names import name_of
+from interlock.output_types.type_names import name_of
 
 __all__ = ["PlainTypedDict", "json_schema_of", "parser_of"]
 

@@ -20,7 +20,7 @@ from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.grammar import Grammar
-from interlock.output_types.names import name_of
+from interlock.output_types.type_names import name_of
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.scalars import Mismatch
 from interlock.schema_hints import no_schema

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from interlock._core import UnsupportedError
-from interlock.output_types.names import name_of
+from interlock.output_types.type_names import name_of
 from interlock.output_types.scalars import SCALARS, Mismatch, anything
 
 __all__ = ["Converter", "json_schema_of"]

@@ -1,7 +1,7 @@
 //! Free text in which tags open other parts, and what must follow a body.
 
 use crate::error::Result;
-use crate::expr::marks::MARK;
+use crate::expr::marked_texts::MARK;
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::excerpt::TextPlace;
 use crate::grammar::lower::{Lowering, RuleKey, TerminalKey};

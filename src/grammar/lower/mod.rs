@@ -6,6 +6,7 @@ mod indentation;
 mod lazy_first;
 mod pattern_text;
 mod rules;
+mod templates;
 mod terminals;
 mod validate;
 

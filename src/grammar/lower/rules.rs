@@ -1,8 +1,6 @@
 //! Bodies of rules.
 
 use crate::error::Result;
-use crate::grammar::excerpt::did_you_mean;
-use crate::grammar::lower::validate::undefined;
 use crate::grammar::lower::{Lowering, RuleKey, TerminalKey, Value, ValueId};
 use crate::grammar::model::{Document, Lexer, Node, TokenSet, UNBOUNDED};
 use crate::grammar::parametric::Condition;
@@ -18,6 +16,11 @@ pub(super) struct Lowered {
 impl Lowered {
     fn at(&self, p: PartId) -> usize {
         self.parts.binary_search(&p).unwrap_or(0)
+    }
+
+    /// The argument that has become of a child.
+    pub(super) fn value(&self, p: PartId) -> Option<ValueId> {
+        self.values[self.at(p)]
     }
 
     /// What has become of a child, which belongs to one parent.
@@ -251,89 +254,6 @@ impl Lowering<'_> {
         }
         let is_char = |&p: &PartId| matches!(self.tree.part(p), Part::Text { .. } | Part::Class(_));
         parts.chunk_by(|a, b| is_char(a) && is_char(b)).filter(|run| run.len() > 1).collect()
-    }
-
-    /// What a name stands for.
-    fn named(&self, d: &Definition, p: PartId, name: &str, arguments: &[ValueId]) -> Result<Value> {
-        if let Some(i) = d.parameters.iter().position(|parameter| parameter == name) {
-            let value = arguments.get(i).and_then(|&v| self.values.get(v as usize));
-            return Ok(value.cloned().unwrap_or(Value::Definition(0)));
-        }
-        self.found(d.space, p, name).map(Value::Definition)
-    }
-
-    /// The definition of a name.
-    pub(super) fn found(&self, space: SpaceId, p: PartId, name: &str) -> Result<DefinitionId> {
-        let names = &self.tree.spaces[space as usize].names;
-        names.get(name).copied().ok_or_else(|| {
-            let hint = did_you_mean(name, names.keys().map(String::as_str));
-            self.tree.texts.error(self.tree.place(p), undefined(name, hint))
-        })
-    }
-
-    /// A template with its arguments.
-    fn instance(&self, p: PartId, template: &Value, given: Vec<ValueId>) -> Result<Value> {
-        let place = self.tree.place(p);
-        let Value::Definition(id) = *template else {
-            return Err(self.tree.texts.error(place, "this argument is no template, and takes no arguments itself"));
-        };
-        let d = &self.tree.definitions[id as usize];
-        if d.parameters.len() != given.len() || d.is_parametric() {
-            let message =
-                format!("{:?} takes {} arguments, and here stand {}", d.name, d.parameters.len(), given.len());
-            return Err(self.tree.texts.error(place, message));
-        }
-        Ok(Value::Instance(id, given))
-    }
-
-    fn value_node(&mut self, d: &Definition, p: PartId, value: &Value) -> Result<Node> {
-        match value {
-            Value::Terminal(t) => Ok(self.symbol(d.space, Node::Terminal(*t))),
-            Value::Number(_) => Ok(Node::Empty),
-            Value::Instance(definition, arguments) => {
-                let key = RuleKey { definition: *definition, arguments: arguments.clone() };
-                self.rule(key).map(Node::Rule)
-            }
-            Value::Definition(id) => {
-                let found = &self.tree.definitions[*id as usize];
-                if found.terminal {
-                    let terminal = self.defined_terminal(*id)?;
-                    return Ok(self.symbol(d.space, Node::Terminal(terminal)));
-                }
-                if found.is_parametric() {
-                    let message =
-                        format!("{:?} is for each number another rule; say which, as in {}::0", found.name, found.name);
-                    return Err(self.tree.texts.error(self.tree.place(p), message));
-                }
-                if !found.parameters.is_empty() {
-                    let message = format!(
-                        "{:?} is a template; its {} arguments must stand behind it in braces",
-                        found.name,
-                        found.parameters.len()
-                    );
-                    return Err(self.tree.texts.error(self.tree.place(p), message));
-                }
-                self.rule(RuleKey { definition: *id, arguments: Vec::new() }).map(Node::Rule)
-            }
-        }
-    }
-
-    /// The value of an argument.
-    fn argument(&mut self, d: &Definition, p: PartId, arguments: &[ValueId], lowered: &Lowered) -> Result<ValueId> {
-        let value = match self.tree.part(p) {
-            Part::Name(name) => self.named(d, p, name, arguments)?,
-            Part::Template { name, arguments: given } => {
-                let template = self.named(d, p, name, arguments)?;
-                let given: Vec<ValueId> = given.iter().filter_map(|&a| lowered.values[lowered.at(a)]).collect();
-                self.instance(p, &template, given)?
-            }
-            Part::Text { .. } | Part::Pattern { .. } | Part::Class(_) => Value::Terminal(self.terminal_of(d.space, p)?),
-            _ => {
-                let message = "an argument is a name, a text, a pattern or a range";
-                return Err(self.tree.texts.error(self.tree.place(p), message));
-            }
-        };
-        Ok(self.value(value))
     }
 
     /// Named terminals that are one text or one pattern: whoever writes the same means them.

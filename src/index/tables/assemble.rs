@@ -9,11 +9,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+use crate::dfa;
+use crate::dfa::FlatDfa;
+use crate::dfa::explore::Explorer;
 use crate::error::{Error, Result};
 use crate::expr::INF;
-use crate::flat;
-use crate::flat::FlatDfa;
-use crate::flat::explore::Explorer;
 use crate::index::tables::dedup::MaskSetBuilder;
 use crate::index::tables::mask_delta::MaskDelta;
 use crate::index::tables::packed_rows::PackedRows;
@@ -88,7 +88,7 @@ pub fn complete(
         }
     });
     let (flat, representatives) = found?;
-    let next = flat.next.iter().map(|&to| if to == flat::DEAD { DEAD } else { to as u16 }).collect();
+    let next = flat.next.iter().map(|&to| if to == dfa::DEAD { DEAD } else { to as u16 }).collect();
     let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
     let others = started.then_some((&*ahead, steps));
     tables(&index.0, automaton, &representatives, explorer, others, max_bytes, progress)
@@ -112,7 +112,7 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Dense
         explorer.row(id, &mut row)?;
         let apart = explorer.tells_apart(id);
         next.extend(row.iter().zip(&sizes).map(|(&to, &size)| match to {
-            flat::DEAD => DEAD,
+            dfa::DEAD => DEAD,
             // The row knows where one of these bytes leads.
             _ if apart && size > 1 => OUTSIDE,
             to if (to as usize) < states => to as u16,

@@ -24,8 +24,8 @@ mod tests;
 pub mod token_classes;
 mod worker;
 
+use crate::dfa::FlatDfa;
 use crate::error::{Error, ErrorKind, Result};
-use crate::flat::FlatDfa;
 use crate::index::tables::mask_set::MaskSet;
 use crate::index::tables::packed_rows::PackedRows;
 use crate::util::mapped::MappedSlice;
@@ -230,7 +230,7 @@ pub(crate) fn flat(tables: &DenseTables) -> Option<FlatDfa> {
     }
     let states = 0..tables.num_states() as u16;
     let all = states.clone().flat_map(|s| tables.row(s));
-    let next = all.map(|to| if to == DEAD { crate::flat::DEAD } else { to.into() }).collect();
+    let next = all.map(|to| if to == DEAD { crate::dfa::DEAD } else { to.into() }).collect();
     let accepting = states.map(|s| tables.is_accepting(s)).collect();
-    Some(FlatDfa { classes: crate::flat::explore::ByteClasses { of, first }, next, accepting })
+    Some(FlatDfa { classes: crate::dfa::explore::ByteClasses { of, first }, next, accepting })
 }

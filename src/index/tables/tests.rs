@@ -1,8 +1,8 @@
 use crate::json::string_escape::EscapeUse;
 use std::sync::Arc;
 
-use crate::flat::explore::Explorer;
-use crate::flat::{DEAD, FlatDfa};
+use crate::dfa::explore::Explorer;
+use crate::dfa::{DEAD, FlatDfa};
 use crate::index::tables::dedup::MaskSetBuilder;
 use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::tables::mask_set::{MaskSet, NO_BASE, OF_MASK};

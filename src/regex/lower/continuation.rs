@@ -18,7 +18,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::expr::marks::MARK;
+use crate::expr::marked_texts::MARK;
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
 use crate::regex::ast::{Ast, AstId, AstNode, INF};

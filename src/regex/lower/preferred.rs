@@ -9,7 +9,7 @@
 //! an open obligation ends only where it holds, and those behind it go on only where it does not.
 
 use crate::error::{Error, Result};
-use crate::expr::marks::MARK;
+use crate::expr::marked_texts::MARK;
 use crate::expr::{Edge, ExprId, Exprs};
 use crate::limits::Limits;
 use crate::regex::ast::{AstId, AstNode, INF};

@@ -4,7 +4,7 @@
 //! may follow each of them. Of a pattern with a lazy repetition, only texts that a search prefers remain (`preferred`).
 
 use crate::error::{Error, Result};
-use crate::expr::marks::MARK;
+use crate::expr::marked_texts::MARK;
 use crate::expr::{Edge, ExprId, Exprs};
 use crate::limits::Limits;
 use crate::regex::ast::{Ast, AstId, AstNode};

@@ -10,7 +10,7 @@ from interlock.integrations._triggers import Triggered
 from interlock.integrations.llama_cpp._calls import constrained
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
 from interlock.integrations.llama_cpp._gbnf import index_from_gbnf
-from interlock.integrations.llama_cpp._processor import GuideLogitsProcessor
+from interlock.integrations.llama_cpp._logits_processor import GuideLogitsProcessor
 from interlock.integrations.llama_cpp._vocabulary import vocabulary_from_llama
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 from interlock import ArgumentError
 from interlock.integrations._row import Constraint
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
-from interlock.integrations.llama_cpp._processor import GuideLogitsProcessor
+from interlock.integrations.llama_cpp._logits_processor import GuideLogitsProcessor
 
 __all__ = ["constrained"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from interlock.integrations.llama_cpp._processor import GuideLogitsProcessor
+    from interlock.integrations.llama_cpp._logits_processor import GuideLogitsProcessor
 
 __all__ = ["ForcedTokenDrafts"]
 

@@ -7,7 +7,7 @@ vocabulary from what ``mlx_lm.load`` returns. mlx is imported when the first mas
 
 from interlock.integrations._triggers import Triggered
 from interlock.integrations.mlx_lm._batch import BatchReply, constrained_batch
-from interlock.integrations.mlx_lm._processor import GuideLogitsProcessor
+from interlock.integrations.mlx_lm._logits_processor import GuideLogitsProcessor
 from interlock.integrations.mlx_lm._vocabulary import vocabulary_from_mlx
 
 __all__ = ["BatchReply", "GuideLogitsProcessor", "Triggered", "constrained_batch", "vocabulary_from_mlx"]

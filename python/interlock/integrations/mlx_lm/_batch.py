@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock import ArgumentError
 from interlock.integrations._row import Constraint
-from interlock.integrations.mlx_lm._processor import GuideLogitsProcessor
+from interlock.integrations.mlx_lm._logits_processor import GuideLogitsProcessor
 
 __all__ = ["BatchReply", "constrained_batch"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from interlock.integrations._triggers import Triggered
 from interlock.integrations.transformers._drafts import ForcedCandidates, forced_drafts
 from interlock.integrations.transformers._jump import JumpForwardStats, jump_forward
-from interlock.integrations.transformers._processor import GuideLogitsProcessor
+from interlock.integrations.transformers._logits_processor import GuideLogitsProcessor
 from interlock.integrations.transformers._tool_loop import ToolLoop, ToolRun
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from interlock import ArgumentError, Guide
 from interlock.integrations._batch import Batch
 from interlock.integrations._forced import forced_run
 from interlock.integrations.transformers._masks import Masks
-from interlock.integrations.transformers._processor import constraints_of
+from interlock.integrations.transformers._logits_processor import constraints_of
 from interlock.integrations._row import Constraint, Row, warm_up
 
 __all__ = ["JumpForwardStats", "jump_forward"]

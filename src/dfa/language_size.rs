@@ -1,7 +1,7 @@
 //! How many members a flat automaton has, exactly.
 
+use crate::dfa::{DEAD, FlatDfa};
 use crate::error::{Error, Result};
-use crate::flat::{DEAD, FlatDfa};
 use crate::util::cancel::checkpoint;
 
 /// A natural number of any size, least digit first, to the base 2^32.

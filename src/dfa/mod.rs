@@ -16,8 +16,8 @@ mod minimize;
 #[cfg(test)]
 mod tests;
 
+use crate::dfa::explore::{ByteClasses, ConfigSource, Explorer};
 use crate::error::{Error, Result};
-use crate::flat::explore::{ByteClasses, ConfigSource, Explorer};
 
 /// No successor.
 pub const DEAD: u32 = u32::MAX;

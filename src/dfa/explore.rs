@@ -9,9 +9,9 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+use crate::dfa::DEAD;
+use crate::dfa::byte_readers::{ByteReaders, ReadWay};
 use crate::error::{Error, Result};
-use crate::flat::DEAD;
-use crate::flat::byte_readers::{ByteReaders, ReadWay};
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::json::arena::Arena;

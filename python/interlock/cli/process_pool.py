@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from interlock.cli import files
+from interlock.cli import atomic_files
 from interlock.cli.exits import InputError
 from interlock.cli.worker import Item, Task
 
@@ -38,7 +38,7 @@ class Pool:
         self.processes: set[subprocess.Popen[bytes]] = set()
 
     def __enter__(self) -> Pool:
-        files.on_interrupt(self.close)
+        atomic_files.on_interrupt(self.close)
         return self
 
     def __exit__(self, *_: object) -> None:

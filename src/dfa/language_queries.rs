@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::dfa::explore::{ByteClasses, ConfigSource, Explorer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flat::explore::{ByteClasses, ConfigSource, Explorer};
 use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
 use crate::util::rng::Rng;

@@ -1,6 +1,6 @@
-use crate::flat::explore::ByteClasses;
-use crate::flat::minimize::minimize;
-use crate::flat::{DEAD, FlatDfa};
+use crate::dfa::explore::ByteClasses;
+use crate::dfa::minimize::minimize;
+use crate::dfa::{DEAD, FlatDfa};
 use crate::util::rng::Rng;
 
 /// Moore's algorithm, the slow twin: the number of classes of states that no word tells apart.

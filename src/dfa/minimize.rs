@@ -4,9 +4,9 @@
 //! halves of a split only the smaller one need be tried again, which makes it `m log n` for `m` successors that are not
 //! missing. The missing successor is no state and never tried: states that agree on all other blocks agree on it.
 
+use crate::dfa::explore::ByteClasses;
+use crate::dfa::{DEAD, FlatDfa};
 use crate::error::Result;
-use crate::flat::explore::ByteClasses;
-use crate::flat::{DEAD, FlatDfa};
 use crate::util::cancel::checkpoint_after;
 
 /// Predecessors that are looked at in the time of one step.
