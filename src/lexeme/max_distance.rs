@@ -38,7 +38,7 @@ impl Lexeme {
             match self.kind() {
                 _ if by_structure == INF => farthest(self).and_then(|far| u32::try_from(far).ok()).unwrap_or(INF),
                 LexemeKind::Raw => by_structure,
-                LexemeKind::Text { .. } => by_structure.saturating_mul(self.bytes_of_byte()).saturating_add(escaped),
+                LexemeKind::Text { .. } => by_structure.saturating_add(escaped),
             }
         })
     }
@@ -89,10 +89,15 @@ impl Lexeme {
         }
     }
 
-    /// [`farthest_end`] of the lexeme's expression.
+    /// [`farthest_end`] of the lexeme's expression, in bytes of its shortest spelling.
     fn farthest_bytes(&self) -> u32 {
         let expr = self.state(self.start).expr;
-        farthest_end(&self.lock().exprs, expr)
+        let cost = |byte: u8| match self.kind() {
+            LexemeKind::Text { .. } if byte < 0x20 => BYTES_OF_CHAR as u32,
+            LexemeKind::Text { .. } if b"\"\\".contains(&byte) => 2,
+            _ => 1,
+        };
+        farthest_end(&self.lock().exprs, expr, cost)
     }
 
     /// Bytes of one decoded byte of a text at most, where the shortest spelling is taken.

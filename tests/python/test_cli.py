@@ -19,7 +19,7 @@ import interlock
 import interlock.cli
 import interlock.cli.app
 import interlock.explain
-from interlock.cli import files
+from interlock.cli import atomic_files
 from interlock.cli.sources import extract
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -412,11 +412,11 @@ def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):
     def fill(partial):
         # Native code renames such a file to the name that it was given.
         partial.with_name(f"{partial.name}.{os.getpid()}.0.tmp").write_bytes(b"half")
-        files.interrupted()
+        atomic_files.interrupted()
         left.extend(tmp_path.iterdir())
         partial.write_bytes(b"whole")
 
-    files.write(tmp_path / "a[1].index", fill)
+    atomic_files.write(tmp_path / "a[1].index", fill)
     assert left == [] and [path.name for path in tmp_path.iterdir()] == ["a[1].index"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import interlock
-from interlock.cli import pool
+from interlock.cli import process_pool
 from interlock.cli.worker import Task
 
 pytestmark = pytest.mark.slow
@@ -143,7 +143,7 @@ def test_interrupted(folder, number, code):
 
 def test_workers_that_do_not_end_are_waited_for_together(monkeypatch):
     monkeypatch.setattr(pool, "PATIENCE", 0.5)
-    busy = pool.Pool(Task("store", "vocabulary", {}), 8)
+    busy = process_pool.Pool(Task("store", "vocabulary", {}), 8)
     workers = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) for _ in range(8)]
     busy.processes.update(workers)
     began = time.monotonic()

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::{Expr, ExprId, Exprs, INF};
+use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 
 /// At most so many bytes.
 #[derive(Clone, Copy)]
@@ -18,8 +18,9 @@ struct Distance {
     any: u32,
 }
 
-/// So many bytes complete any beginning of a member of `e` at most; [`INF`] where that is not known.
-pub fn farthest_end(x: &Exprs, e: ExprId) -> u32 {
+/// So many bytes complete any beginning of a member of `e` at most, where `cost` says how many are written for a byte;
+/// [`INF`] where that is not known.
+pub fn farthest_end(x: &Exprs, e: ExprId, cost: impl Fn(u8) -> u32) -> u32 {
     let unknown = Distance { whole: INF, any: INF };
     let mut known: FxHashMap<ExprId, Distance> = FxHashMap::default();
     for n in x.reachable(e) {
@@ -28,7 +29,9 @@ pub fn farthest_end(x: &Exprs, e: ExprId) -> u32 {
             Expr::Never => Distance { whole: INF, any: 0 },
             Expr::Eps => Distance { whole: 0, any: 0 },
             Expr::Step { nullable, edges } => {
-                let nearest = edges.iter().map(|edge| of(&edge.to).whole.saturating_add(1)).min().unwrap_or(INF);
+                let cheapest = |edge: &Edge| (edge.lo..=edge.hi).map(&cost).min().unwrap_or(INF);
+                let nearest = edges.iter().map(|edge| of(&edge.to).whole.saturating_add(cheapest(edge)));
+                let nearest = nearest.min().unwrap_or(INF);
                 let whole = if *nullable { 0 } else { nearest };
                 Distance { whole, any: edges.iter().map(|edge| of(&edge.to).any).fold(whole, u32::max) }
             }
@@ -77,9 +80,11 @@ mod tests {
             let mut exprs = Exprs::new(limits.max_expr_nodes);
             let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
             let expr = lower_full(&mut exprs, pattern, &options, &limits).expect("the pattern is fine");
-            let found = farthest_end(&exprs, expr);
+            let found = farthest_end(&exprs, expr, |_| 1);
             // A whole alternative counts as if others had been left.
             assert!((expected..=expected + 1).contains(&found), "{pattern}: {found}");
+            // Where a byte is written in two, every distance is twice as long.
+            assert_eq!(farthest_end(&exprs, expr, |_| 2), 2 * found, "{pattern}");
         }
     }
 }
