@@ -142,7 +142,7 @@ def test_interrupted(folder, number, code):
 
 
 def test_workers_that_do_not_end_are_waited_for_together(monkeypatch):
-    monkeypatch.setattr(pool, "PATIENCE", 0.5)
+    monkeypatch.setattr(process_pool, "PATIENCE", 0.5)
     busy = process_pool.Pool(Task("store", "vocabulary", {}), 8)
     workers = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) for _ in range(8)]
     busy.processes.update(workers)
