@@ -74,3 +74,22 @@ def test_outputs_are_whole_within_the_budget(vocabulary, schema, budget):
         guide.advance(allowed[draw % len(allowed)])
     assert len(guide.tokens) <= budget + 1
     assert index.guide().advance_many(guide.tokens) == len(guide.tokens)
+
+
+@pytest.mark.parametrize("limits", [{}, {"maxLength": 30}], ids=str)
+@pytest.mark.parametrize("pattern", ["^.{0,30}$", "^[^<>]+$", "^\\S+( \\S+)*$"])
+def test_characters_that_no_completion_needs_cost_nothing(vocabulary, pattern, limits):
+    index = interlock.Index.from_type({"type": "string", "pattern": pattern, **limits}, vocabulary)
+    free, guide = index.guide(), index.guide(max_tokens=45)
+    for text in (b'"', b"A"):
+        free.advance_bytes(text)
+        guide.advance_bytes(text)
+        assert guide.allowed_token_ids().tolist() == free.allowed_token_ids().tolist()
+
+
+def test_an_email_fits_into_sixty_tokens(vocabulary):
+    index = interlock.Index.from_type({"type": "string", "format": "email"}, vocabulary)
+    free, guide = index.guide(), index.guide(max_tokens=60)
+    free.advance_bytes(b'"')
+    guide.advance_bytes(b'"')
+    assert guide.allowed_token_ids().tolist() == free.allowed_token_ids().tolist()
