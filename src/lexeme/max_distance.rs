@@ -35,7 +35,16 @@ impl Lexeme {
             if let Some(chars) = self.farthest_chars() {
                 return chars.saturating_mul(self.bytes_of_char()).saturating_add(escaped);
             }
-            let by_structure = if self.is_bounded() { INF } else { self.farthest_bytes() };
+            let by_structure = match self.kind() {
+                _ if !self.is_bounded() => self.farthest_bytes(),
+                // A live state has a way within the largest length, so the way of the fewest characters is within it.
+                LexemeKind::Text { min: 0, .. } => {
+                    let expr = self.state(self.start).expr;
+                    let bytes = self.bytes_of_char();
+                    farthest_end(&self.lock().exprs, expr, chars_of).saturating_mul(bytes)
+                }
+                _ => INF,
+            };
             match self.kind() {
                 _ if by_structure == INF => farthest(self).and_then(|far| u32::try_from(far).ok()).unwrap_or(INF),
                 LexemeKind::Raw => by_structure,
@@ -119,10 +128,8 @@ impl Lexeme {
             || completes_without(exprs, expr, |byte| if is_first(byte) { 0 } else { self.cost_of(byte) }, is_first);
         // A largest length may leave no room for the shortest way. Characters of one byte are the shortest way into it
         // where no others lead there by fewer characters.
-        let is_of_fewest_chars = || {
-            let chars = |byte: u8| u32::from(!(0x80..0xC0).contains(&byte));
-            completes_without(exprs, expr, chars, |byte| is_first(byte) || self.cost_of(byte) > 1)
-        };
+        let is_of_fewest_chars =
+            || completes_without(exprs, expr, chars_of, |byte| is_first(byte) || self.cost_of(byte) > 1);
         if min == 0 && is_shortest() && (max == INF || is_of_fewest_chars()) {
             used[0xC0..].fill(false);
         }
@@ -146,6 +153,11 @@ impl Lexeme {
         let wide = if used[0x80..].contains(&true) { 4 } else { 1 };
         self.bytes_of_byte().max(wide)
     }
+}
+
+/// Characters that begin with a byte.
+fn chars_of(byte: u8) -> u32 {
+    u32::from(!(0x80..0xC0).contains(&byte))
 }
 
 /// So many bytes lead from any state of the lexeme, after any number of code points, to its end. `None` where finding

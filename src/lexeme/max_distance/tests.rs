@@ -67,13 +67,14 @@ fn whatever_was_begun_is_completed_by_the_completing_bytes() {
     for pattern in patterns {
         for max in [INF, 4] {
             let l = lexeme(&pattern, LexemeKind::Text { min: 0, max, escapes: EscapeUse::Any });
-            let completing = l.completing_bytes();
+            let (completing, most) = (l.completing_bytes(), l.distance_bound());
             free += usize::from(!completing[0xC3] && l.used_bytes()[0xC3]);
             let mut states = vec![(l.start(), 0)];
             let mut at = 0;
             while at < states.len() && states.len() < 400 {
                 let (s, n) = states[at];
                 let end = shortest_end(&l, s, n).expect("every state is live");
+                assert!(end.len() <= most as usize, "{pattern} of at most {max}: {} bytes, not {most}", end.len());
                 let odd = end.iter().find(|&&byte| byte >= 0x80 && !completing[usize::from(byte)]);
                 assert_eq!(odd, None, "{pattern} of at most {max}: {n} characters, then {end:?}");
                 for b in 0..=255u8 {
