@@ -16,6 +16,7 @@ from interlock.generators.arguments import (
     DEFAULT_MAX_TOKENS, Message, Prompt, check_max_tokens, check_options, is_batch,
 )  # fmt: skip
 from interlock.generators.stream import Stream
+from interlock.grammars.grammar_text import GrammarText
 from interlock.output_types import Grammar, OutputType, output_type_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 _KEPT = 256
 
-TextType = re.Pattern[str] | Grammar | Index | list[str] | tuple[str, ...]
+TextType = re.Pattern[str] | Grammar | GrammarText | Index | list[str] | tuple[str, ...]
 """Output types whose values are texts."""
 
 _Batch = list[str] | tuple[str, ...] | list[list[Message]] | list[list[dict[str, Any]]]

@@ -1,0 +1,25 @@
+"""The text of a grammar, together with the lexer that it is written for."""
+
+from __future__ import annotations
+
+__all__ = ["GrammarText"]
+
+
+class GrammarText(str):
+    """The text of a grammar in Lark's notation, with the lexer that it is written for. It is a ``str`` in every other way.
+
+    Generators take it as an output type, ``gen(prompt, grammars.load("json"))``, and so does ``interlock.Grammar``. Both
+    use ``lexer``. ``Index.from_grammar`` reads the characters alone: pass ``lexer=text.lexer`` there.
+
+    >>> text = GrammarText('start: "a"', "contextual")
+    >>> text == 'start: "a"', text.lexer
+    (True, 'contextual')
+    """
+
+    lexer: str
+    """``"any"``, ``"dynamic"`` or ``"contextual"``, as ``Index.from_grammar`` takes it."""
+
+    def __new__(cls, text: str, lexer: str = "contextual") -> GrammarText:
+        made = super().__new__(cls, text)
+        made.lexer = lexer
+        return made
