@@ -198,6 +198,7 @@ CALLS = [
     (interlock.tools, "structural_tag", TOOLS),
     (interlock.tools, "tool_format", {"format": "hermes"}),
     (interlock.tools, "tools_of", {"tools": []}),
+    (interlock.grammars, "GrammarText", {"text": 'start: "a"', "lexer": "any"}),
     (interlock.grammars, "lexer", {"name": "sql"}),
     (interlock.grammars, "load", {"name": "sql"}),
     (interlock.grammars, "sql", {"tables": None, "functions": None}),

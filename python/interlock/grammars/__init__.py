@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
@@ -39,7 +39,7 @@ def names() -> list[str]:
     return sorted(file.name.removesuffix(".lark") for file in files if file.name.endswith(".lark"))
 
 
-def lexer(name: str) -> str:
+def lexer(name: str) -> Literal["contextual"]:
     """The lexer that a grammar is written for, as `Index.from_grammar` takes it.
 
     All of them are written for ``"contextual"``: where the parser can go on with several terminals, the longest match

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from interlock.argument_types import require
+
 __all__ = ["GrammarText"]
 
 
@@ -16,10 +20,11 @@ class GrammarText(str):
     (True, 'contextual')
     """
 
-    lexer: str
+    lexer: Literal["any", "dynamic", "contextual"]
     """``"any"``, ``"dynamic"`` or ``"contextual"``, as ``Index.from_grammar`` takes it."""
 
-    def __new__(cls, text: str, lexer: str = "contextual") -> GrammarText:
+    def __new__(cls, text: str, lexer: Literal["any", "dynamic", "contextual"] = "contextual") -> GrammarText:
+        require(text=(text, "text"), lexer=(lexer, "text"))
         made = super().__new__(cls, text)
         made.lexer = lexer
         return made
