@@ -28,7 +28,7 @@ def test_texts_of_the_grammar_library_are_output_types():
     [
         'start: "a"',
         '// what it is\n\n# and more\nstart: "a"',
-        '%import common.INT\nstart: INT',
+        "%import common.INT\nstart: INT",
         'root ::= "a"',
         'word.2: "a"\nstart: word',
     ],

@@ -1,8 +1,8 @@
 """Where in a Python type the part stands that cannot be an output: ``User.items[].when``, and a JSON Pointer.
 
-pydantic says what it refuses, and of a large class one would have to guess which field it is about. A *place* is written
-as one reads a value: ``.name`` is a field, ``[]`` an element of a list, ``[0]`` one of a tuple, ``{}`` a value of a
-dictionary. The pointer leads into the JSON Schema that the type would have.
+pydantic says what it refuses, and of a large class one would have to guess which field it is about. A *place* is
+written as one reads a value: ``.name`` is a field, ``[]`` an element of a list, ``[0]`` one of a tuple, ``{}`` a value
+of a dictionary. The pointer leads into the JSON Schema that the type would have.
 """
 
 from __future__ import annotations

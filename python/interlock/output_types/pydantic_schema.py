@@ -258,8 +258,10 @@ def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
             raise _at(
                 hint,
                 (place_of_pointer(pointer), pointer),
-                lambda where: f"no JSON can be made for {where}: strings of the format {form!r} are checked by pydantic "
-                "alone (give the field a pattern, Annotated[str, Field(pattern=...)])",
+                lambda where: (
+                    f"no JSON can be made for {where}: strings of the format {form!r} are checked by pydantic "
+                    "alone (give the field a pattern, Annotated[str, Field(pattern=...)])"
+                ),
             )
         for key, part in schema.items():
             if key not in ("enum", "const", "default", "examples"):
