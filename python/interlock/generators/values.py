@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
+from interlock.argument_types import require
 from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import InvalidOutputError, OutputType
 
@@ -17,7 +18,8 @@ _ERRORS = ("raise", "return")
 
 
 def check_errors(errors: Any) -> None:
-    """``ArgumentError`` for what is neither ``"raise"`` nor ``"return"``."""
+    """``ArgumentError`` for a text that is neither ``"raise"`` nor ``"return"``, ``TypeError`` for what is no text."""
+    require(errors=(errors, "text"))
     if errors not in _ERRORS:
         raise ArgumentError(f"errors is 'raise' or 'return', what becomes of an InvalidOutputError, not {errors!r}")
 
