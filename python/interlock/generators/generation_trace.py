@@ -119,7 +119,7 @@ def sampled_ids(
     bits = allocate_bitmask(1, vocabulary)
     ids: list[int] = []
     while not guide.must_stop and not guide.is_terminated:
-        run = guide.forced_tokens()
+        run = guide.forced_tokens() or _spelled(model, guide)
         if not run:
             masked = model.logits([*prompt_ids, *ids])[None, :].copy()
             guide.fill_bitmask(bits)
@@ -130,3 +130,15 @@ def sampled_ids(
         guide.advance_many(run)
         ids.extend(run)
     return ids
+
+
+def _spelled(model: CachedModel, guide: Guide) -> list[int]:
+    """Forced bytes as the model's tokenizer spells them. The last token is left out: what follows might join it."""
+    data = guide.forced_bytes()
+    if len(data) < 2:
+        return []
+    try:
+        ids = model.encode(data.decode())[:-1]
+    except UnicodeDecodeError:
+        return []
+    return ids[: guide.validate(ids)]
