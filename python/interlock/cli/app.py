@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import interlock
+from interlock import _interrupt
 from interlock.cli import exits, atomic_files, streams, style
 from interlock.cli.output import Output
 from interlock.cli.style import NAME, TRY, Line
@@ -135,6 +136,16 @@ def _command(argv: Sequence[str]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. For the main thread; it may end the process."""
+    before = signal.getsignal(signal.SIGINT)
+    caught = _interrupt.catch()
+    try:
+        return _main(argv, caught)
+    finally:
+        if caught:
+            signal.signal(signal.SIGINT, before)
+
+
+def _main(argv: Sequence[str] | None, caught: bool) -> int:
     streams.open_missing()
     try:
         args = _arguments(argv)
@@ -157,9 +168,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     thread = threading.Thread(target=work, daemon=True)
     signal.signal(signal.SIGTERM, _terminate)
     try:
+        if caught:  # From here on, there may be something half-written.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         thread.start()
         thread.join()
+        if caught:
+            signal.signal(signal.SIGINT, _interrupt.end_at_once)
     except (KeyboardInterrupt, exits.Terminated) as error:
+        for number in (signal.SIGINT, signal.SIGTERM):  # A second one changes nothing: this one is being obeyed.
+            signal.signal(number, signal.SIG_IGN)
         atomic_files.interrupted()
         code = fail(error, output)
         os._exit(code)

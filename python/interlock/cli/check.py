@@ -85,15 +85,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
 def in_order(args: argparse.Namespace) -> sources.Source:
     """The source. ``UsageError`` where it is a document, and the document is a source."""
     try:
-        source = sources.read(args.source, args)
-    except exits.UsageError as error:
+        return sources.read(args.source, args)
+    except (exits.UsageError, interlock.SchemaError) as error:
         if os.path.isfile(args.source) and _names_source(args.given) and not _is_document(args.given):
             raise exits.UsageError(_swapped(args)) from error
         raise
-    if source.kind == "json_schema" and source.compiled is None and _names_source(args.given):
-        if schema_hints.no_schema(_json(source.text)) and not _is_document(args.given):
-            raise exits.UsageError(_swapped(args))
-    return source
 
 
 def _swapped(args: argparse.Namespace) -> str:

@@ -35,6 +35,10 @@ class Output:
             colours = style.wanted(sys.stdout)
             streams.write("".join(style.painted(line, colours) + "\n" for line in people))
 
+    def line(self, line: str | Line) -> None:
+        """A line of a result that is written while the command works. With ``--json`` there are none."""
+        streams.write(style.painted(line, style.wanted(sys.stdout)) + "\n")
+
     def remark(self, line: str | Line) -> None:
         """A line beside the result, for people."""
         if not self.quiet:
@@ -49,14 +53,14 @@ class Progress:
 
     WIDTH = 30
 
-    def __init__(self, title: str, total: int, output: Output) -> None:
+    def __init__(self, title: str, total: int, output: Output, hidden: bool = False) -> None:
         self.title = title
         self.total = total
         self.drawn = 0
         self.next = 0.0
         self.began = time.monotonic()
         self.first: int | None = None
-        self.shown = sys.stderr.isatty() and not output.quiet
+        self.shown = sys.stderr.isatty() and not output.quiet and not hidden
 
     def __enter__(self) -> Progress:
         return self
@@ -177,5 +181,8 @@ def byte_set(allowed: Iterable[int]) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as text, in quotes, for people: what is not UTF-8 is escaped."""
-    return json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)
+    """Bytes as a JSON string, for people: what is not UTF-8 is written as ``\\xff``, and characters that a terminal
+    would obey or cannot show have JSON's escapes.
+    """
+    text = json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

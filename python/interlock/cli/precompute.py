@@ -64,7 +64,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="processes (default: one for each core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
-    parser.add_argument("--take-all", action="store_true", help="take JSON that looks like no schema as a schema, too")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
     sources.add_arguments(parser, positional=False)
 

@@ -28,6 +28,7 @@ import interlock
 from interlock import schema_hints
 from interlock.cli import atomic_files, kind_options
 from interlock.cli.exits import InputError, UsageError
+from interlock.cli.located import Located
 from interlock.cli.output import Output
 from interlock.cli.style import NOTE, TRY, Line
 from interlock.cli.suggest import near, near_file
@@ -141,6 +142,12 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         dest="unwrap",
         action="store_false",
         help="take an API's envelope (response_format, a tool) as the schema itself, not the schema in it",
+    )
+    group.add_argument(
+        "--take-all",
+        action="store_true",
+        default=None,
+        help="take JSON without any keyword of JSON Schema, such as an answer, as a schema that accepts everything",
     )
     group.add_argument(
         "--whitespace",
@@ -268,6 +275,8 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
             kind, text = "tag", parsed
         elif not args.schema_key and getattr(args, "unwrap", True):
             text, notes = _unwrapped(text, parsed)
+        if kind == "schema" and not args.take_all:
+            _refuse_documents(text, name)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
         told = _syntax(name, text)
@@ -318,6 +327,20 @@ def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:
     if found is None:
         return text, ()
     return extract(text, *found.path), (f"{found}; --no-unwrap takes the whole as the schema",)
+
+
+def _refuse_documents(text: str | bytes, name: str) -> None:
+    """``SchemaError`` for JSON without any keyword: by the letter of the specification it accepts everything, and it is
+    nearly always a document that came into the wrong place.
+    """
+    parsed = _parsed(text)
+    reason = schema_hints.no_schema(parsed) if isinstance(parsed, dict) else ""
+    if reason:
+        error = interlock.SchemaError(f"{name} is no schema: {reason}; as a schema it would accept everything")
+        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        remedy = "--take-all takes it as a schema all the same"
+        error.located = Located(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
+        raise error
 
 
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:

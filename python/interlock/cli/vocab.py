@@ -5,7 +5,8 @@
   interlock vocab tokenizer.json --token 5018 --find '{"'
   interlock vocab tokenizer.json -o vocabulary.ilk
 
-Processes map a pack and share its memory; every command takes it as --tokenizer.
+Processes map a pack and share its memory; every command takes it as --tokenizer. Exit code 1: a text of --find is no
+token.
 """
 
 from __future__ import annotations
@@ -75,4 +76,4 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine["file"] = args.out
         people.append(Line(f"written to {args.out}"))
     output.result(machine, people)
-    return exits.OK
+    return exits.OK if all(found.values()) else exits.NO
