@@ -26,7 +26,7 @@ def end_at_once(*_: object) -> None:
 
 def is_command_line() -> bool:
     """Whether this process is the script ``interlock``, or ``python -m interlock``."""
-    script = getattr(sys, "argv", [""])[:1] or [""]
+    script: list[str] = getattr(sys, "argv", [""])[:1] or [""]
     if script[0] in ("-m", "-c"):  # What Python puts there while it looks for the module.
         return script[0] == "-m" and not {"interlock", "interlock.cli"}.isdisjoint(sys.orig_argv)
     name = os.path.basename(script[0]).lower().removesuffix(".exe").removesuffix("-script.py")

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def commands() -> dict[str, tuple[str, list[Option]]]:
     """What each command is for, and its options, as the parser has them."""
-    from interlock.cli.app import parser
+    from interlock.cli.parser import parser
 
     out: dict[str, tuple[str, list[Option]]] = {}
     for action in parser()._actions:

@@ -51,11 +51,19 @@ SOURCE_ERRORS = frozenset(
 """The names of the classes of errors of a source. Some are in parts of the package that few commands import."""
 
 
-class UsageError(Exception):
+class _Remedied(Exception):
+    """A failure of the command line, with what to do about it."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class UsageError(_Remedied):
     """Arguments that make no sense together; exit code 2."""
 
 
-class InputError(Exception):
+class InputError(_Remedied):
     """Something around the source that is not usable; exit code 4."""
 
 
@@ -156,11 +164,10 @@ def _remedy(error: BaseException) -> str:
     place = located(error)
     if place is not None and place.remedy:
         return place.remedy
+    if isinstance(error, _Remedied):
+        return error.remedy
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
-        return (
-            "draw has --max-states N, other commands --limit max_flat_states=N; "
-            "--whitespace compact makes fewer states, and a source that recurses has infinitely many"
-        )
+        return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
     if isinstance(error, interlock.LimitError):

@@ -84,15 +84,9 @@ class Progress:
         if 0 < fresh and done < self.total:
             line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
         line += f", {note}" if note else ""
-        line = printable(line)[: _columns() - 1]
+        line = printable(line)[: style.columns() - 1]
         streams.say("\r" + line.ljust(self.drawn))
         self.drawn = len(line)
-
-
-def _columns() -> int:
-    import shutil
-
-    return shutil.get_terminal_size().columns
 
 
 def clock(seconds: float) -> str:
@@ -115,10 +109,11 @@ def size(count: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = None) -> list[Line]:
-    """Lines with columns of equal width; the last column is not padded."""
+    """Lines with columns of equal width; the last column is not padded, and wraps where the terminal ends."""
     everything = [*([[Line((word, NAME)) for word in head]] if head else []), *([_line(c) for c in r] for r in rows)]
     if not everything:
         return []
+    width = style.limit(sys.stdout)
     widths = [max(len(row[i]) for row in everything) for i in range(len(everything[0]))]
     out = []
     for row in everything:
@@ -126,8 +121,25 @@ def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = Non
         last = max((i for i, cell in enumerate(row) if len(cell)), default=0)
         for i, cell in enumerate(row[: last + 1]):
             line = line + (cell.ljust(widths[i]) + "  " if i < last else cell)
-        out.append(line)
+        if width is None or len(line) <= width or last == 0:
+            out.append(line)
+            continue
+        indent = sum(widths[:last]) + 2 * last
+        if width - indent < 20:  # Too narrow for columns: the last one has lines of its own.
+            head_of = style.wrapped(line, width)
+            out += [head_of[0], *(Line("    ") + more for more in head_of[1:])]
+            continue
+        first, *more = style.wrapped(row[last], width - indent)
+        out.append(_slice_before(row, widths, last) + first)
+        out += [Line(" " * indent) + part for part in more]
     return out
+
+
+def _slice_before(row: Sequence[Line], widths: Sequence[int], last: int) -> Line:
+    line = Line()
+    for cell, wide in zip(row[:last], widths):
+        line = line + (cell.ljust(wide) + "  ")
+    return line
 
 
 def _line(cell: str | Line) -> Line:

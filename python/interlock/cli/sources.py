@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +31,7 @@ from interlock.cli import atomic_files, kind_options
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.located import Located
 from interlock.cli.output import Output
+from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
 from interlock.cli.suggest import near, near_file
 from interlock.grammar_syntax import syntax_of
@@ -135,7 +137,7 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     """Add the source and its options to a command."""
     if positional:
         parser.add_argument("source", metavar="SOURCE", help=HELP)
-    group = parser.add_argument_group("how the source is read")
+    group = parser.add_argument_group(HOW)
     group.add_argument("--schema-key", metavar="KEY", help="the schema is the value of KEY in the JSON file")
     group.add_argument(
         "--no-unwrap",
@@ -277,6 +279,8 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
             text, notes = _unwrapped(text, parsed)
         if kind == "schema" and not args.take_all:
             _refuse_documents(text, name)
+    if kind == "choices":
+        notes = _choice_notes(data, from_file)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
         told = _syntax(name, text)
@@ -346,7 +350,8 @@ def _refuse_documents(text: str | bytes, name: str) -> None:
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
     if kind == "schema":
         return extract(data, args.schema_key) if args.schema_key else data
-    text = data.decode("utf-8")
+    # A byte order mark is no part of a file's text.
+    text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":
         try:
             return json.loads(text)
@@ -364,7 +369,27 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
         if not all(isinstance(choice, str) for choice in choices):
             raise InputError("the choices are a JSON array of something else than strings")
         return choices
-    return text.splitlines() if from_file else text.split(",")
+    return _lines(text) if from_file else text.split(",")
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a file that are not blank. ``str.splitlines`` would cut at characters of a choice, too."""
+    return [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+
+
+def _choice_notes(data: bytes, from_file: bool) -> tuple[str, ...]:
+    """What to know about choices of which one is blank."""
+    text = data.decode("utf-8", "replace")
+    if text.lstrip().startswith("["):
+        return ()
+    if not from_file:
+        return ("one of the choices is empty, so the output may be, too",) if "" in text.split(",") else ()
+    lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
+    blank = [str(number) for number, line in enumerate(lines, 1) if not line.strip()]
+    if not blank:
+        return ()
+    which = f"line {blank[0]} is" if len(blank) == 1 else f"{len(blank)} lines are"
+    return (f'{which} blank, and no choice; a JSON array, ["yes", ""], may have an empty one',)
 
 
 def extract(data: bytes, *path: str) -> str:

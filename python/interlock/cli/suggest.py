@@ -1,10 +1,36 @@
-"""What was probably meant: commands, options, values and files that are near to a misspelt one."""
+"""What was probably meant: commands, options, values and files that are near to a misspelt one.
+
+Commands are also known by the names that other tools have for them.
+"""
 
 from __future__ import annotations
 
 import difflib
 import os
 from collections.abc import Iterable
+
+
+SYNONYMS = {
+    **dict.fromkeys(("validate", "test", "walk", "match", "accept", "eval", "run"), "check"),
+    **dict.fromkeys(("explain", "why"), "check"),
+    **dict.fromkeys(("lint", "info", "show", "describe", "report", "stats", "analyze", "analyse"), "inspect"),
+    **dict.fromkeys(("generate", "gen", "example", "examples", "fuzz", "random"), "sample"),
+    **dict.fromkeys(("graph", "render", "plot", "visualize", "visualise", "svg", "dot"), "draw"),
+    **dict.fromkeys(("debug", "replay", "steps"), "trace"),
+    **dict.fromkeys(("compare", "equal", "equivalent"), "diff"),
+    **dict.fromkeys(("build", "make", "save"), "compile"),
+    **dict.fromkeys(("batch", "precompile", "warm", "store"), "precompute"),
+    **dict.fromkeys(("fsck", "audit"), "verify"),
+    **dict.fromkeys(("tokenizer", "tokens", "tokenize"), "vocab"),
+    **dict.fromkeys(("benchmark", "time", "profile", "speed"), "bench"),
+    **dict.fromkeys(("completions", "complete"), "completion"),
+}
+"""What other tools call the commands."""
+
+
+def near_command(word: str, known: Iterable[str]) -> str:
+    """The command that was probably meant; empty if none."""
+    return SYNONYMS.get(word.lower()) or near(word, known)
 
 
 def near(word: str, known: Iterable[str]) -> str:
