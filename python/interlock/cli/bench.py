@@ -35,7 +35,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=at_least(1), default=20, metavar="N", help="compiles after the first (default: 20)"
     )
-    parser.add_argument("--seed", type=whole, default=0, metavar="S")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of the random outputs (default: 0)")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

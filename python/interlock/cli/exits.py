@@ -86,7 +86,7 @@ def code_of(error: BaseException) -> int:
         return INTERRUPTED
     if isinstance(error, Terminated):
         return TERMINATED
-    if isinstance(error, (UsageError, interlock.ArgumentError)):
+    if isinstance(error, (UsageError, interlock.ArgumentError, interlock.BudgetError)):
         return USAGE
     if type(error).__name__ in SOURCE_ERRORS:
         return SOURCE
@@ -166,6 +166,8 @@ def _remedy(error: BaseException) -> str:
         return place.remedy
     if isinstance(error, _Remedied):
         return error.remedy
+    if isinstance(error, interlock.BudgetError):
+        return f"--max-tokens {error.value}, or more" if error.value is not None else "a larger --max-tokens"
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
         return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
     if isinstance(error, interlock.LimitError) and error.field:

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     else:
         meant = near_command(args.about, [*COMMANDS, SOURCES])
         way = f"did you mean {meant}?" if meant else f"there are {', '.join([*COMMANDS, SOURCES])}"
-        raise exits.UsageError(f"nothing is known about {args.about!r}; {way}")
+        raise exits.UsageError(f"no command is named {args.about!r}", way)
     output.result({"command": args.about, "help": text}, text.rstrip("\n").split("\n"))
     return exits.OK
 

@@ -126,20 +126,19 @@ def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = Non
             continue
         indent = sum(widths[:last]) + 2 * last
         if width - indent < 20:  # Too narrow for columns: the last one has lines of its own.
-            head_of = style.wrapped(line, width)
-            out += [head_of[0], *(Line("    ") + more for more in head_of[1:])]
+            before = Line()
+            for cell in (cell for cell in row[:last] if len(cell)):
+                before = before + (cell + "  ")
+            out += style.wrapped(before, width)
+            out += [Line("    ") + part for part in style.wrapped(row[last], width - 4)]
             continue
         first, *more = style.wrapped(row[last], width - indent)
-        out.append(_slice_before(row, widths, last) + first)
+        before = Line()
+        for cell, wide in zip(row[:last], widths):
+            before = before + (cell.ljust(wide) + "  ")
+        out.append(before + first)
         out += [Line(" " * indent) + part for part in more]
     return out
-
-
-def _slice_before(row: Sequence[Line], widths: Sequence[int], last: int) -> Line:
-    line = Line()
-    for cell, wide in zip(row[:last], widths):
-        line = line + (cell.ljust(wide) + "  ")
-    return line
 
 
 def _line(cell: str | Line) -> Line:
@@ -150,6 +149,11 @@ def facts(pairs: Iterable[tuple[str, str | Line]]) -> list[Line]:
     """``name: value`` lines, the values aligned."""
     rows = [(Line((name + ":", NAME)), value) for name, value in pairs]
     return table(rows)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 token``, ``2 tokens``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def decimal(value: float, digits: int = 3) -> str:

@@ -22,6 +22,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -256,7 +257,10 @@ def _read(word: str, args: argparse.Namespace) -> Source:
     if colon and prefix in KINDS:
         kind = prefix
         if not rest or rest == "@":
-            raise UsageError(f"nothing stands behind {word}: write {prefix}:{EXAMPLES[prefix]} or {prefix}:@FILE")
+            missing = "name of a file" if rest else "text"
+            raise UsageError(
+                f"no {missing} follows {word!r}", f"{prefix}:{EXAMPLES[prefix]}, or {prefix}:@FILE for a file"
+            )
         data = atomic_files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
         from_file = rest.startswith("@")
     else:
@@ -316,10 +320,26 @@ def _what_is(word: str, prefix: str) -> str:
         return "this looks like a JSON Schema: write schema: in front of it, or the name of a file"
     elif "\n" in word or "::=" in word:
         return "this looks like a grammar: write grammar: in front of it, or the name of a file"
+    if not os.path.exists(word):
+        return _no_file(word, hint)
     return (
         f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word}, "
         f"grammar:@{word} or tag:@{word} for a file, or the prefix and the text itself"
     )
+
+
+def _no_file(word: str, hint: str) -> str:
+    """That a word is neither a file nor text with a prefix, and the prefix that it probably wants."""
+    quoted = shlex.quote(word)
+    if hint:
+        way = hint.strip()
+    elif set(word) & set("\\[](){}*+?|^$"):
+        way = f"a pattern is written pattern:{quoted}"
+    elif "," in word:
+        way = f"choices are written choices:{quoted}"
+    else:
+        way = f"text has a prefix that says what it is, as in pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
+    return f"no file is named {word!r}; {way}"
 
 
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:

@@ -99,6 +99,14 @@ def _no_tokenizer(path: str) -> InputError | None:
     return InputError(f"no file is named {path}; --tokenizer takes a file, and no names of models or encodings", WAYS)
 
 
+def require_token(option: str, token: int, vocabulary: interlock.Vocabulary) -> None:
+    """``UsageError`` for an id that no token of the vocabulary has."""
+    if not 0 <= token < vocabulary.size:
+        raise UsageError(
+            f"{option}: no token has the id {token}; the ids of this vocabulary are 0 to {vocabulary.size - 1}"
+        )
+
+
 def is_pack(path: str) -> bool:
     """Whether a file begins as packs do. What is no regular file is none, and nobody waits at a pipe to find out."""
     if os.path.exists(path) and not os.path.isfile(path):
