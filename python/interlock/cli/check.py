@@ -173,7 +173,7 @@ def _silent(token: int, vocabulary: interlock.Vocabulary, guide: interlock.Guide
     written = vocabulary.token_bytes(token)
     name = f"token {token}" + (f" ({text_of(written)})" if written else "")
     if token in vocabulary.eos_token_ids:
-        return f"{name} ends the output, which is not complete here; {guide.explain(token)}"
+        return guide.explain(token)
     return f"{name} is special: it spells no text, and nothing in the source asks for it"
 
 

@@ -69,14 +69,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
         index = source.compile(vocabularies.byte_vocabulary())
         sources.remarks(source, index, output)
         drawn = index
-    with _limits(source):
-        drawing = draw(drawn, args.form, args.source, MOST_STATES if args.max_states is None else args.max_states)
+    most = MOST_STATES if args.max_states is None else args.max_states
+    with _limits(source, most):
+        drawing = draw(drawn, args.form, args.source, most)
+        text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
     if args.out in STANDARD_OUTPUT:
-        streams.write(drawing.text(suffix))
+        streams.write(text)
         return exits.OK
-    atomic_files.write_text(args.out, drawing.text(suffix))
+    atomic_files.write_text(args.out, text)
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
     shown = {**machine, "bytes": size(written)}
@@ -107,7 +109,7 @@ def _suffix(args: argparse.Namespace, output: Output) -> str:
 
 
 @contextlib.contextmanager
-def _limits(source: sources.Source) -> Iterator[None]:
+def _limits(source: sources.Source, most: int) -> Iterator[None]:
     """Say of a source with too many states what helps here."""
     try:
         yield
@@ -117,7 +119,8 @@ def _limits(source: sources.Source) -> Iterator[None]:
         if recursion.recurses(source):
             message = f"{source.name} recurses, so its automaton has no end and cannot be drawn"
             raise interlock.UnsupportedError(message) from error
-        remedy = "--max-states N draws more; --whitespace compact makes fewer of a schema"
+        option = "--max-states N" if error.limit == most else "--limit max_flat_states=N"
+        remedy = f"{option} takes more; --whitespace compact makes fewer of a schema"
         error.located = Located("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
         raise
 

@@ -50,7 +50,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Walk, and write the page."""
     ways = {"FILE": args.given, "--text": args.text, "--ids": args.ids, "--logprobs": args.logprobs}
     one_of(args, "traced", ways)
-    page = _page(args.out, output)
+    page = _page(args.out)
+    replaces = args.out is None and os.path.exists(page)
     source = in_order(args)
     vocabulary = vocabularies.read(args)
     wishes = None
@@ -62,11 +63,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
     sources.remarks(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
     atomic_files.write_text(page, trace_page(found))
+    if replaces:
+        output.remark(Line(("note: ", NOTE), f"an earlier {page} was replaced; -o NAME.html writes another file"))
     output.result({"file": page, **found.machine()}, _people(found, page))
     return exits.OK if found.complete else exits.NO
 
 
-def _page(out: str | None, output: Output) -> str:
+def _page(out: str | None) -> str:
     """The file to write. By default trace.html, which replaces an earlier page and nothing else."""
     if out is not None:
         if not out.endswith(".html"):
@@ -75,7 +78,6 @@ def _page(out: str | None, output: Output) -> str:
     if os.path.lexists(PAGE):
         if not os.path.isfile(PAGE) or MARK not in Path(PAGE).read_bytes():
             raise exits.UsageError(f"{PAGE} exists, and is no page of this command", "-o NAME.html names another file")
-        output.remark(Line(("note: ", NOTE), f"{PAGE} is replaced; -o NAME.html writes another file"))
     return PAGE
 
 
