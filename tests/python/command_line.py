@@ -19,6 +19,7 @@ ORDER = {
     "required": ["item"],
     "additionalProperties": False,
 }
+PACKAGE = Path(interlock.__file__).parents[1]
 COMMAND = [sys.executable, "-m", "interlock.cli"]
 SYNTAX = 'root ::= item ("," item)*\nitem ::= [a-z]+\n'
 

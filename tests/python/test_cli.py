@@ -8,6 +8,10 @@ import pytest
 from command_line import machine, run, write_files, write_sources
 
 import interlock
+import interlock.explain
+from interlock.cli import sources
+from interlock.cli.parser import command_parser
+from interlock.cli.recursion import recurses
 from interlock.cli.sources import extract
 
 
@@ -128,8 +132,215 @@ def test_diff(folder):
         "only_second": "d",
     }
     assert machine(folder, "diff", "pattern:a{2,5}|b", "choices:aa,aaa,aaaa,aaaaa,b")["equal"]
-    beyond = run(folder, "diff", "order.json", "order.json", "--limit", "max_flat_states=100", code=3)
-    assert "flat states" in beyond.stderr
+    (folder / "other.json").write_text(json.dumps({"type": "object", "properties": {"item": {"type": "string"}}}))
+    beyond = run(folder, "diff", "order.json", "other.json", "--limit", "max_flat_states=100", code=3)
+    assert "flat states" in beyond.stderr and "--limit max_flat_states=N raises it" in beyond.stderr
+
+
+TREE = {
+    "$ref": "#/$defs/node",
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "value": {"type": "integer"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+            },
+            "required": ["value"],
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+def test_a_source_equals_itself_whatever_it_is(folder):
+    """Nothing is explored then, so that recursion and grammars are no obstacle."""
+    (folder / "tree.json").write_text(json.dumps(TREE))
+    (folder / "indented.json").write_text(json.dumps(TREE, indent=2))
+    (folder / "sums.lark").write_text('start: "(" start ")" | "x"\n')
+    run(folder, "compile", "tree.json", "-t", "bytes", "-o", "tree.index")
+    for second in ("tree.json", "indented.json", "tree.index"):
+        assert machine(folder, "diff", "tree.json", second)["relation"] == "equal"
+    assert run(folder, "diff", "sums.lark", "sums.lark").stdout == "equal\n"
+    shuffled = TREE | {"$defs": {"node": TREE["$defs"]["node"] | {"required": ["value", "value"]}}}
+    (folder / "other.json").write_text(json.dumps(shuffled))
+    refused = run(folder, "diff", "tree.json", "other.json", code=3).stderr
+    assert refused == "interlock: UnsupportedError: tree.json recurses, and diff cannot compare it\n"
+
+
+def test_recursion_is_found_through_references():
+    words = command_parser("inspect").parse_args(["a.json"])
+    for schema, expected in (
+        (TREE, True),
+        ({"properties": {"a": {"$ref": "#"}}}, True),
+        ({"$defs": {"a": {"$anchor": "x", "items": {"$ref": "#x"}}}, "$ref": "#x"}, True),
+        ({"$id": "https://a.example/b", "anyOf": [{"$ref": "b"}, True]}, True),
+        ({"$recursiveAnchor": True, "additionalProperties": {"$recursiveRef": "#"}}, True),
+        ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}}, True),
+        ({"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, False),  # Nothing leads to it.
+        ({"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/a"}}, "$defs": {"a": {}}}, False),
+        ({"enum": [{"$ref": "#"}]}, False),
+        ({"properties": {"$ref": {"type": "string"}}}, False),
+        ({"$ref": "https://elsewhere.example/a"}, False),
+        (True, False),
+    ):
+        source = sources.from_bytes("schema", json.dumps(schema).encode(), words, "a.json")
+        assert recurses(source) == expected, schema
+
+
+def test_what_inspect_cannot_compute_is_said_and_no_failure(folder):
+    (folder / "tree.json").write_text(json.dumps(TREE))
+    (folder / "sums.lark").write_text('start: "(" start ")" | "x"\n')
+    headers = {
+        "type": "object",
+        "patternProperties": {"^x": {"type": "string"}},
+        "propertyNames": {"maxLength": 5},
+        "additionalProperties": False,
+    }
+    (folder / "headers.json").write_text(json.dumps(headers))
+    seen = machine(folder, "inspect", "tree.json")
+    assert (seen["language_size"], seen["shortest_member"]) == (None, '{"value":0}')
+    assert seen["not_counted"] == {"language_size": "the schema recurses"}
+    assert "not counted: the schema recurses" in run(folder, "inspect", "tree.json").stdout
+    for extra in ([], ["--limit", "max_flat_states=300"]):
+        seen = machine(folder, "inspect", "headers.json", *extra)
+        assert seen["language_size"] is None and seen["start"]["allowed_tokens"] and seen["report"]
+        assert "states" in seen["not_counted"]["language_size"]
+    (folder / "digits.json").write_text('{"type": "string", "pattern": "^[0-9]{400}$"}')
+    seen = machine(folder, "inspect", "digits.json", "--limit", "max_flat_states=300")
+    assert "more than 300 states; --limit max_flat_states=N" in seen["not_counted"]["shortest_member"]
+    grammar = run(folder, "inspect", "sums.lark").stdout
+    assert "texts:          not counted: a grammar has no finite automaton" in grammar and "shortest" not in grammar
+
+
+def test_inspect_over_tokens_that_spell_not_every_byte(folder):
+    """As with most models: some bytes occur only inside longer tokens."""
+    words = [bytes([i]) for i in range(256) if i not in (ord("x"), 0xC3)] + [b"xy", b""]
+    interlock.Vocabulary(words, eos_token_ids=[len(words) - 1]).save(folder / "words.ilk")
+    for source in ("order.json", "pattern:.*"):
+        seen = machine(folder, "inspect", source, "-t", "words.ilk")
+        assert set(seen["not_counted"]) == {"language_size", "shortest_member"}
+        assert "single bytes" in seen["not_counted"]["shortest_member"] and seen["start"]["allowed_tokens"]
+    run(folder, "compile", "order.json", "-t", "words.ilk", "-o", "order.index")
+    assert (
+        "not counted: the vocabulary has no tokens for some single bytes"
+        in run(folder, "inspect", "order.index", "-t", "words.ilk").stdout
+    )
+
+
+def test_numbers_of_texts_are_short_for_people(folder):
+    assert "texts:          about 10^36\n" in run(folder, "inspect", "pattern:[a-j]{36}").stdout
+    assert machine(folder, "inspect", "pattern:[a-j]{36}")["language_size"] == 10**36
+
+
+def test_a_document_in_the_place_of_a_schema(folder):
+    """It would accept everything, so that a check in a pipeline would always be green."""
+    (folder / "answer.json").write_text('{"answer": 42, "ok": true}')
+    for args in (
+        ["check", "answer.json", "--text", "1"],
+        ["inspect", "answer.json"],
+        ["compile", "answer.json", "-t", "bytes", "-o", "a.index"],
+        ["sample", "answer.json"],
+        ["draw", "answer.json", "-o", "a.svg"],
+        ["diff", "order.json", "answer.json"],
+        ["trace", "answer.json", "--text", "1"],
+        ["bench", "answer.json"],
+    ):
+        error = machine(folder, *args, code=3)["error"]
+        assert "none of its keys (answer, ok) is a keyword" in error["message"] and "--take-all" in error["remedy"]
+    assert not (folder / "a.index").exists()
+    assert machine(folder, "check", "answer.json", "--text", "1", "--take-all")["accepted"]
+    assert machine(folder, "check", "schema:{}", "--text", "1")["accepted"]
+
+
+def test_blank_lines_of_choices(folder):
+    (folder / "answers.choices").write_text("yes\n\nno\n  \nmay\u2028be\r\n\n", encoding="utf-8")
+    done = run(folder, "inspect", "answers.choices")
+    assert "texts:          3\n" in done.stdout and "note: 2 lines are blank, and no choice" in done.stderr
+    assert run(folder, "check", "answers.choices", "--text", "", code=1).stdout.startswith("refused")
+    assert machine(folder, "check", "answers.choices", "--text", "may\u2028be")["accepted"]
+    (folder / "one.choices").write_text("yes\n\nno")
+    assert "line 2 is blank" in run(folder, "check", "one.choices", "--text", "no").stderr
+    (folder / "list.choices").write_text('["yes", ""]')
+    assert machine(folder, "check", "list.choices", "--text", "")["accepted"]
+    assert "one of the choices is empty" in run(folder, "check", "choices:a,,b", "--text", "").stderr
+
+
+def test_byte_order_marks(folder):
+    """No part of a source's text, and no part of a document."""
+    (folder / "mark.regex").write_text("\ufeffa+\n", encoding="utf-8")
+    (folder / "mark.choices").write_text("\ufeffyes\nno\n", encoding="utf-8")
+    (folder / "mark.json").write_text('\ufeff{"item": "tea"}', encoding="utf-8")
+    assert machine(folder, "check", "mark.regex", "--text", "aa")["accepted"]
+    assert machine(folder, "check", "mark.choices", "--text", "yes")["accepted"]
+    assert "byte order mark" in run(folder, "check", "order.json", "mark.json", code=1).stdout
+
+
+def test_drawings_on_the_standard_output(folder):
+    assert run(folder, "draw", "order.json", "--format", "dot", "-o", "-").stdout.startswith("digraph")
+    assert run(folder, "draw", "order.json", "--format", "dot", "-o", "/dev/stdout").stdout.startswith("digraph")
+    ElementTree.fromstring(run(folder, "draw", "pattern:a|b", "--format", "svg", "-o", "-").stdout)
+    assert machine(folder, "draw", "order.json", "--format", "svg", "-o", "picture")["form"] == "structure"
+    ElementTree.parse(folder / "picture")
+
+
+def test_samples_are_lines(folder):
+    """A text that no line can show is a JSON string."""
+    done = run(folder, "sample", 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}', "--wild", "-n", "3")
+    wild = machine(folder, "sample", 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}', "--wild", "-n", "3")
+    texts = [sample["text"] for sample in wild["samples"]]
+    lines = done.stdout.splitlines()
+    assert [line if text.isprintable() else json.loads(line) for line, text in zip(lines, texts, strict=True)] == texts
+    assert any(not text.isprintable() for text in texts) and "written as JSON strings" in done.stderr
+    newline = run(folder, "sample", "pattern:a\\n", "-n", "1")
+    assert newline.stdout == '"a\\n"\n' and newline.stderr.startswith("1 of 1 written as JSON strings")
+
+
+def test_the_page_of_trace_replaces_no_other_file(folder):
+    assert machine(folder, "trace", "pattern:a", "--text", "a")["file"] == "trace.html"
+    again = run(folder, "trace", "pattern:a", "--text", "a")
+    assert "an earlier trace.html was replaced" in again.stderr
+    (folder / "trace.html").write_text("<p>my notes")
+    kept = run(folder, "trace", "pattern:a", "--text", "a", code=2)
+    assert "-o NAME.html" in kept.stderr and (folder / "trace.html").read_text() == "<p>my notes"
+    budget = run(folder, "trace", "pattern:aaaa", "--text", "a", "--max-tokens", "2", "-o", "a.html", code=2)
+    assert "--max-tokens 4, or more" in budget.stderr and not (folder / "a.html").exists()
+
+
+def test_tokens_that_spell_no_text(folder):
+    words = [bytes([i]) for i in range(256)] + [b"<|end|>", b"<|user|>"]
+    interlock.Vocabulary(words, eos_token_ids=[256], special_token_ids=[257]).save(folder / "words.ilk")
+    special = machine(folder, "check", "pattern:ab", "--ids", "97,257", "-t", "words.ilk", code=1)
+    assert (special["at"], special["token"]) == (1, 257) and 'token 257 ("<|user|>") is special' in special["reason"]
+    early = run(folder, "check", "pattern:ab", "--ids", "97,256", "-t", "words.ilk", code=1).stdout
+    assert "stop token 256 is refused: the output is not complete" in early
+    assert run(folder, "check", "pattern:a", "--ids", "97,256", "-t", "words.ilk").stdout.startswith(
+        "accepted: 2 tokens"
+    )
+
+
+def test_one_is_one(folder):
+    assert run(folder, "check", "pattern:a", "--text", "a").stdout == "accepted: 1 token, 1 byte\n"
+    one = run(folder, "check", 'schema:{"contains": {"const": 1}, "minContains": 2}', "--text", "[1]", code=1).stdout
+    assert "1 element that fits `contains`" in one
+
+
+def test_the_place_in_json_is_the_place_in_the_text(folder):
+    found = machine(folder, "check", "choices:yes,no", "--text", "y", code=1)
+    assert (found["line"], found["column"]) == (1, 1) == (found["problems"][0]["line"], found["problems"][0]["column"])
+    assert found["at"] == 1
+
+
+def test_verify_and_find_say_no(folder):
+    (folder / "empty").mkdir()
+    assert "is no store" in machine(folder, "verify", "empty", code=4)["error"]["message"]
+    assert "is no store" in machine(folder, "verify", ".", code=4)["error"]["message"]
+    interlock.Store(folder / "store").add_vocabulary(interlock.explain.byte_vocabulary())
+    assert machine(folder, "verify", "store", code=1)["problems"] == ["the store holds no packs"]
+    assert machine(folder, "vocab", "bytes", "--find", "hello", "--find", "a", code=1)["found"] == {
+        "hello": [],
+        "a": [97],
+    }
 
 
 def test_draw(folder):

@@ -6,6 +6,9 @@ import re
 import pytest
 from command_line import ORDER, machine, run, write_files, write_sources
 
+import interlock
+from interlock.cli import atomic_files
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -90,7 +93,7 @@ def test_refused_sources(folder):
 
 def test_wrong_arguments(folder):
     for args, word in (
-        (["inspect", "order"], "schema:@order"),
+        (["inspect", "order"], "did you mean order.json?"),
         (["inspect", "order.json", "--limit", "max_dept=3"], "max_depth"),
         (["check", "order.json"], "--text"),
         (["nonsense"], "nonsense"),
@@ -129,8 +132,6 @@ def test_numbers_that_say_nothing_are_refused(folder):
     for arguments in (["sample", "order.json", "-n", "-3"], ["bench", "order.json", "--walks", "0"]):
         assert "must be at least 1" in run(folder, *arguments, code=2).stderr
     assert "must be a whole number" in run(folder, "sample", "order.json", "-n", "x", code=2).stderr
-    (folder / "empty").mkdir()
-    assert "is it the folder of a store?" in run(folder, "verify", "empty").stderr
 
 
 #: Mistakes: the arguments, the exit code, and what the message says.
@@ -193,11 +194,11 @@ MISTAKES = [
     (["draw", "order.json", "-o", "a.svg", "--max-states", "9"], 2, "--max-states is for automata: leave it out"),
     (["inspect", "order.json", "--size", "300"], 2, "--eos and --size are for a tokenizer file"),
     (["inspect", "order.json", "--eos", "3"], 2, "--eos and --size are for a tokenizer file"),
-    (["inspect", "regex:"], 2, "nothing stands behind regex:: write pattern:'[a-z]+' or pattern:@FILE"),
-    (["inspect", "pattern:"], 2, "nothing stands behind pattern:"),
-    (["inspect", "choices:"], 2, "nothing stands behind choices:: write choices:yes,no or choices:@FILE"),
-    (["inspect", "schema:"], 2, "nothing stands behind schema:"),
-    (["inspect", "schema:@"], 2, "nothing stands behind schema:@"),
+    (["inspect", "regex:"], 2, "no text follows 'regex:'\n  try: pattern:'[a-z]+', or pattern:@FILE"),
+    (["inspect", "pattern:"], 2, "no text follows 'pattern:'"),
+    (["inspect", "choices:"], 2, "no text follows 'choices:'\n  try: choices:yes,no, or choices:@FILE"),
+    (["inspect", "schema:"], 2, "no text follows 'schema:'"),
+    (["inspect", "schema:@"], 2, "no name of a file follows 'schema:@'"),
     (["inspect", "regex:a("], 3, "missing ), unterminated subpattern"),
     (["inspect", "list.gbnf", "--syntax", "lark"], 3, "it looks like GBNF, and is read as Lark's notation (--syntax)"),
     (
@@ -221,27 +222,95 @@ MISTAKES = [
     (["bench", "order.json", "--repeat", "1.5"], 2, "must be a whole number, not '1.5'"),
     (["vocab", "vocabulary.ilk", "--token", "-1"], 2, "must be at least 0, not -1"),
     (["inspect", "order.json", "-t", "vocabulary.ilk", "--size", "0"], 2, "must be at least 1, not 0"),
-    (["diff", *['grammar:start: "(" start ")" | "x"'] * 2], 3, "interlock check walks single texts through a grammar"),
-    (["check", "order.json"], 2, "what is checked is one of FILE, --text and --ids: interlock check order.json FILE"),
-    (["check", "order.json", "good.json", "--text", "x"], 2, "what is checked is one of FILE, --text and --ids"),
-    (["trace", "order.json"], 2, "what is traced is one of FILE, --text, --ids and --logprobs"),
+    (
+        ["diff", 'grammar:start: "(" start ")" | "x"', "word.regex"],
+        3,
+        "interlock check walks single texts through a grammar",
+    ),
+    (
+        ["check", "order.json"],
+        2,
+        "what is checked is missing: give one of FILE, --text and --ids\n  try: interlock check order.json FILE",
+    ),
+    (["check", "order.json", "good.json", "--text", "x"], 2, "you gave both FILE and --text; give one of them"),
+    (["trace", "order.json"], 2, "what is traced is missing: give one of FILE, --text, --ids and --logprobs"),
     (["verify", "order.json"], 4, "order.json is no folder: a store is a folder that interlock precompute wrote"),
     (["sample", "grammar:start: <|x|>"], 4, "--tokenizer FILE gives the model's vocabulary"),
     (["compile", "order.json", "-t", "bytes", "-o", "schemas"], 4, "schemas: is a folder, not a file"),
     (["draw", "order.json", "-o", "a.png"], 2, "the name must end in .svg, .html, .mmd, .dot"),
     (["draw", "list.gbnf", "-o", "a.svg", "--form", "jumps"], 2, "a grammar has no finite automaton; leave it out"),
-    (["help", "chek"], 2, "no command is named 'chek'; did you mean check?"),
-    (["help", "xyzzy"], 2, "no command is named 'xyzzy'; there are check, inspect"),
+    (["help", "chek"], 2, "no command is named 'chek'\n  try: did you mean check?"),
+    (["help", "xyzzy"], 2, "no command is named 'xyzzy'\n  try: there are check, inspect"),
+    (["help", "lint"], 2, "did you mean inspect?"),
+    (["validate", "order.json"], 2, "no command is named 'validate'\n  try: did you mean check?"),
+    (["explain"], 2, "did you mean check?"),
+    (["lint"], 2, "did you mean inspect?"),
+    (["walk"], 2, "did you mean check?"),
+    (["inspect", "order.json", "--whitespac", "compact"], 2, "did you mean --whitespace?"),
+    (["draw", "order.json", "-o", "a", "--forma", "dot"], 2, "did you mean --format?"),
+    (["draw", "order.json", "-o", "a", "--format", "htm"], 2, "did you mean html?"),
+    (["draw", "order.json", "-o", "-"], 2, "-o - has no ending that says the format"),
+    (["draw", "order.json", "-o", "a.svg", "--format", "dot"], 2, "a.svg ends in .svg, and --format says dot"),
+    (["draw", "order.json", "-o", "-", "--format", "dot", "--json"], 2, ""),
+    (["compile", "order.json", "-t", "bytes", "-o", "-"], 2, "name a file, not -"),
+    (["compile", "order.json"], 2, "try: interlock compile SOURCE -t FILE -o FILE"),
+    (["vocab", "gpt2"], 4, "no file is named gpt2; --tokenizer takes a file, and no names of models"),
+    (["inspect", "order.json", "-t", "Qwen2.5-7B"], 4, "from_tokenizer(tiktoken.get_encoding(...)).save"),
+    (["inspect", "order.json", "-t", "vocabulari.ilk"], 4, "did you mean vocabulary.ilk?"),
+    (["vocab", "schemas"], 4, "schemas is a folder: a tokenizer is a file"),
+    (["vocab", "bytes", "--token", "300"], 2, "the ids of this vocabulary are 0 to 256"),
+    (["check", "order.json", "--ids", "300"], 2, "no token has the id 300"),
+    (["check", "[a-z]+", "--text", "abc"], 2, "a pattern is written pattern:'[a-z]+'"),
+    (["check", "yes,no", "--text", "no"], 2, "choices are written choices:yes,no"),
+    (["check", "blah", "--text", "abc"], 2, "as in pattern:blah"),
+    (["inspect", "word.regex", "--take-all"], 2, "--take-all is for a JSON Schema"),
 ]
 
 
 def test_mistakes_of_arguments(shelf):
     for args, code, words in MISTAKES:
         done = run(shelf, *args, code=code)
-        assert words in done.stderr, (args, done.stderr)
+        assert words in done.stderr + done.stdout, (args, done.stderr)
         assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
 
 
 def test_options_that_fit_one_of_two_sources(shelf):
     run(shelf, "diff", "word.regex", "order.json", "--flags", "a", "--whitespace", "compact", code=1)
     run(shelf, "check", "order.json", "good.json", "--whitespace", "flexible", "--formats", "assert")
+
+
+def test_options_before_the_command(folder):
+    assert json.loads(run(folder, "--json", "inspect", "order.json").stdout)["kind"] == "json_schema"
+    assert (
+        json.loads(run(folder, "-q", "--json", "check", "pattern:a", "--text", "b", code=1).stdout)["accepted"] is False
+    )
+    assert json.loads(run(folder, "--json").stdout)["help"].startswith("interlock")
+    assert run(folder, "-V").stdout == run(folder, "--version").stdout == f"interlock {interlock.__version__}\n"
+
+
+def test_what_is_missing_has_a_remedy_for_machines(folder):
+    error = machine(folder, "check", code=2)["error"]
+    assert (error["type"], error["remedy"]) == ("UsageError", "interlock check SOURCE [FILE]")
+    assert (
+        machine(folder, "inspect", "order.json", "--nothing", code=2)["error"]["remedy"] == "interlock inspect --help"
+    )
+
+
+def test_errors_of_writing_name_the_file_that_was_asked_for(tmp_path):
+    def refuse(partial):
+        raise PermissionError(13, "Permission denied", str(partial))
+
+    def refuse_natively(partial):
+        raise interlock.ArtifactError(f"cannot write {partial.name}: Permission denied")
+
+    for fill in (refuse, refuse_natively):
+        with pytest.raises((OSError, interlock.ArtifactError)) as caught:
+            atomic_files.write(tmp_path / "a.index", fill)
+        assert "a.index" in str(caught.value) and "partial" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tokenizer_in_a_folder(folder):
+    (folder / "model").mkdir()
+    (folder / "model" / "tokenizer.json").write_text("{}")
+    assert "did you mean model/tokenizer.json?" in run(folder, "vocab", "model", code=4).stderr

@@ -6,11 +6,12 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, write_files
+from command_line import COMMAND, PACKAGE, run, write_files
 
 from interlock.cli import atomic_files
 
@@ -91,7 +92,8 @@ def test_interrupted(folder, number, code):
         time.sleep(0.2)
         child.send_signal(number)
         out, err = child.communicate(timeout=20)
-    assert (child.returncode, out, err) == (code, "", "interlock: interrupted\n")
+    assert (child.returncode, err) == (code, "interlock: interrupted\n")
+    assert all(json.loads(line) for line in out.splitlines())
     assert sorted(folder.iterdir()) == before
 
 
@@ -112,7 +114,67 @@ def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):
 def test_the_reader_goes_away(folder):
     script = shlex.join([*COMMAND, "sample", "order.json", "-n", "500"]) + " | head -n 1; exit ${PIPESTATUS[0]}"
     done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode in (0, 141) and done.stderr == ""
+    assert (done.returncode, done.stderr) == (141, "")
+    assert json.loads(done.stdout)
+
+
+def test_samples_come_as_they_are_drawn(folder):
+    """The first line is there long before the last one is drawn."""
+    command = [*COMMAND, "sample", "order.json", "-n", "1000000"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        first = child.stdout.readline()
+        child.kill()
+        child.communicate(timeout=20)
+    assert json.loads(first)
+
+
+SCRIPT = "import sys\nfrom interlock.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize("script", [True, False])
+def test_ctrl_c_while_it_is_being_imported(folder, script):
+    """From the moment at which Python runs any code of the package, there is no traceback."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "interlock").write_text(SCRIPT)
+    # A numpy that says that its import has begun, and takes its time.
+    (folder / "slow").mkdir()
+    (folder / "slow" / "numpy.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    command = [sys.executable, str(folder / "bin" / "interlock"), "-V"] if script else [*COMMAND, "-V"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder / "slow"), str(PACKAGE)])}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as child:
+        assert child.stdout.readline() == "importing\n"
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (130, "interlock: interrupted\n")
+
+
+def test_importing_the_package_changes_no_handler_elsewhere():
+    code = "import signal, interlock; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_command_in_this_process_leaves_the_handler_as_it_was(folder):
+    before = signal.getsignal(signal.SIGINT)
+    run(folder, "inspect", "pattern:a")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_lines_fit_the_terminal(folder, columns):
+    """Words that are longer than it, and examples, are not cut."""
+    environment = {**os.environ, "COLUMNS": str(columns)}
+    (folder / "long.json").write_text(json.dumps({"item": "x" * 300, "count": 0}))
+    for args in ([], ["check", "--help"], ["inspect", "order.json"], ["check", "order.json", "long.json"]):
+        done = subprocess.run(
+            [*COMMAND, *args], cwd=folder, capture_output=True, text=True, env=environment, timeout=60
+        )
+        for line in done.stdout.splitlines():
+            is_whole = line.lstrip().startswith(("interlock ", "fingerprint", "usage"))
+            longest = max(map(len, line.split()), default=0)
+            assert len(line) <= columns or is_whole or longest > 30, line
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,8 @@ def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tup
                 raise exits.UsageError(
                     f"--ids: {part.strip()!r} is no token id; write numbers, as in 5018,606"
                 ) from None
-            vocabularies.require_token("--ids", ids[-1], vocabulary)
+        for token in ids:
+            vocabularies.require_token("--ids", token, vocabulary)
         return ids, vocabulary.decode(ids)
     if args.text is not None and os.path.isfile(args.text):
         raise exits.UsageError(f"--text takes the output itself, and {args.text} is a file: leave out --text")
