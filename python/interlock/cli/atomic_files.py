@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import interlock
 from interlock.cli.exits import UsageError
@@ -24,7 +25,14 @@ _called: list[Callable[[], object]] = []
 
 def read(path: str) -> bytes:
     """The bytes of a file; ``-`` is the standard input."""
-    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    if path != "-":
+        return Path(path).read_bytes()
+    stdin: Any = sys.stdin
+    data: bytes = stdin.buffer.read()
+    if getattr(stdin, "was_read", False):
+        raise UsageError("the standard input is named twice, and can be read once: give a file for one of the two")
+    stdin.was_read = True
+    return data
 
 
 def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:

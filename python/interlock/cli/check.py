@@ -226,7 +226,8 @@ def _people(args: argparse.Namespace, found: Explanation, token: int | None, rea
         if many:
             lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
         lines.append(Line("  ", _options(problem.message)))
-        lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
+        if found.text:
+            lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
         if found.text.startswith("\ufeff") and problem.start == 0:
             mark = "the document begins with a byte order mark (U+FEFF), which no output may: save it without one"
             lines.append(Line(("  try: ", TRY), mark))

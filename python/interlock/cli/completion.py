@@ -33,7 +33,9 @@ class Option:
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("shell", choices=SHELLS, help="which shell")
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=SHELLS, help=" or ".join((", ".join(SHELLS[:-1]), SHELLS[-1]))
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -61,9 +63,7 @@ def _options(parser: argparse.ArgumentParser) -> list[Option]:
         offered = action.choices or OFFERED.get(action.option_strings[0] if action.option_strings else action.dest, ())
         values = tuple(map(str, offered))
         if action.option_strings:
-            found.append(
-                Option(tuple(action.option_strings), values if action.nargs != 0 else None, action.help or "")
-            )
+            found.append(Option(tuple(action.option_strings), values if action.nargs != 0 else None, action.help or ""))
         elif values:
             found.append(Option((), values, action.help or ""))
     return found

@@ -107,6 +107,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         # What the package's caller can do is in the hint; here the remedy says what the command line can.
         message = (error.client_message if isinstance(error, interlock.InterlockError) else str(error)) or ""
         message = message or type(error).__name__
+        message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)
@@ -188,6 +189,7 @@ def _remedy(error: BaseException) -> str:
             errno.EACCES: "choose a place that you may write, or change its permissions",
             errno.EPERM: "choose a place that you may write, or change its permissions",
             errno.ENOENT: "check the spelling of the path",
+            errno.EISDIR: "name a file in it" if error.strerror == os.strerror(errno.EISDIR) else "",
         }.get(error.errno or 0, "")
     if code_of(error) == BUG:
         return "this is a bug in interlock: please report the command and this message"

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
 import interlock
-from interlock.cli import exits, recursion, sources, vocabularies
-from interlock.cli.output import Output, byte_set, facts, size, table, text_of
+from interlock.cli import exits, recursion, sources, style, vocabularies
+from interlock.cli.output import Output, byte_set, counted, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
 
@@ -94,7 +95,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("forced start", text_of(forced) if forced else "nothing"),
         ]
     )
-    people += [Line(""), Line(f"report: {len(rows)} rows; what has none is enforced exactly")]
+    people.append(Line(""))
+    people += style.fitting(Line(f"report: {counted(len(rows), 'row')}; what has none is enforced exactly"), sys.stdout)
     if rows:
         # What is a mistake comes first, what every schema has comes last.
         ordered = sorted(rows, key=lambda r: ((r.pointer, r.keyword) not in slips, r.enforcement == "narrower"))

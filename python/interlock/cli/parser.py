@@ -103,6 +103,10 @@ class Parser(argparse.ArgumentParser):
         if command:
             found = near_command(command[1], COMMANDS)
             return f"did you mean {found}?" if found else ""
+        missing = re.match(r"argument (\S+): expected one argument", message)
+        if missing:
+            option = missing[1].rpartition("/")[2]
+            return f"a value behind it; one that begins with - is written {option}=-..."
         value = re.match(r"argument .*: invalid choice: '(.*)' \(choose from (.*)\)$", message, re.DOTALL)
         if value:
             found = near(value[1], re.findall(r"[\w-]+", value[2]))
@@ -168,6 +172,8 @@ def command_in(argv: Sequence[str]) -> str:
 
 def in_order(argv: Sequence[str]) -> list[str]:
     """The arguments with the options of every command behind the command, where one stands before it."""
+    if len(argv) == 2 and argv[0] in ("-h", "--help") and argv[1] in COMMANDS:
+        return [argv[1], argv[0]]
     leading = list(_leading(argv))
     rest = list(argv[len(leading) :])
     if not leading:

@@ -274,7 +274,10 @@ def _read(word: str, args: argparse.Namespace) -> Source:
 def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
     """The source with this content; ``kind`` is the prefix of a word."""
     notes: tuple[str, ...] = ()
-    text = _text(kind, data, from_file, args)
+    try:
+        text = _text(kind, data, from_file, args)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not UTF-8 (at byte {error.start})") from None
     if kind == "schema":
         parsed = _parsed(text)
         if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
@@ -330,6 +333,12 @@ def _what_is(word: str, prefix: str) -> str:
 
 def _no_file(word: str, hint: str) -> str:
     """That a word is neither a file nor text with a prefix, and the prefix that it probably wants."""
+    if not word.strip():
+        return "the source is empty: give a file, or text as in pattern:'[a-z]+'"
+    if word == "-":
+        return (
+            "the standard input does not say what it is: write schema:@-, pattern:@-, choices:@-, grammar:@- or tag:@-"
+        )
     quoted = shlex.quote(word)
     if hint:
         way = hint.strip()
@@ -360,7 +369,7 @@ def _refuse_documents(text: str | bytes, name: str) -> None:
     parsed = _parsed(text)
     reason = schema_hints.no_schema(parsed) if isinstance(parsed, dict) else ""
     if reason:
-        error = interlock.SchemaError(f"{name} is no schema: {reason}; as a schema it would accept everything")
+        error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         remedy = "--take-all takes it as a schema all the same"
         error.located = Located(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]

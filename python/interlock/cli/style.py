@@ -64,6 +64,12 @@ def wrapped(line: Line, width: int) -> list[Line]:
     return [*out, _slice(line, begin, len(text))]
 
 
+def fitting(line: Line, stream: TextIO) -> list[Line]:
+    """The line, cut where the terminal ends, if the stream is one."""
+    width = limit(stream)
+    return [line] if width is None else wrapped(line, width)
+
+
 def _slice(line: Line, begin: int, end: int) -> Line:
     """The characters from ``begin`` to ``end``, in their styles."""
     parts, at = [], 0

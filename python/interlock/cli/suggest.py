@@ -23,6 +23,7 @@ SYNONYMS = {
     **dict.fromkeys(("fsck", "audit"), "verify"),
     **dict.fromkeys(("tokenizer", "tokens", "tokenize"), "vocab"),
     **dict.fromkeys(("benchmark", "time", "profile", "speed"), "bench"),
+    "version": "--version",
     **dict.fromkeys(("completions", "complete"), "completion"),
 }
 """What other tools call the commands."""
@@ -51,8 +52,12 @@ def near_file(path: str) -> str:
         names = os.listdir(folder or ".")
     except OSError:
         return ""
-    found = near(name, (n for n in names if not n.startswith(".")))
+    stem, ending = os.path.splitext(name.lower())
+    # Of files with the same ending only the rest is compared: the ending alone makes no two names alike.
+    alike = {os.path.splitext(n)[0]: n for n in sorted(names) if not n.startswith(".") and n.lower().endswith(ending)}
+    found = alike.get(near(stem, alike), "")
     if not found:
-        stem = os.path.splitext(name)[0].lower()
         found = next((n for n in sorted(names) if os.path.splitext(n)[0].lower() == stem and stem), "")
+    if not found:
+        found = near(name, (n for n in names if os.path.splitext(n)[1].lower() != ending and not n.startswith(".")))
     return os.path.join(folder, found) if found else ""
