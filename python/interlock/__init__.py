@@ -12,6 +12,7 @@ may come next, takes the token that was chosen, and owns the end of the output.
 'es'
 """
 
+from interlock import _interrupt as _interrupt  # isort: skip  # It covers the time that the other imports take.
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import (

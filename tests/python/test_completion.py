@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from interlock.cli.commands import COMMANDS
 from interlock.cli.completion import SHELLS, bash, commands, fish, zsh
 
 
@@ -59,6 +60,12 @@ def test_bash_completes(tmp_path):
     assert completed("interlock", "check", "--formats", "") == ["assert", "annotate"]
     assert completed("interlock", "check", "ord") == ["order one.json"]
     assert completed("interlock", "completion", "z") == ["zsh"]
+    assert completed("interlock", "completion", "") == list(SHELLS)
+    assert completed("interlock", "help", "") == [*COMMANDS, "sources"]
+    assert completed("interlock", "check", "--whitespace", "") == ["flexible", "compact", "spaced"]
+    assert completed("interlock", "--json", "ch") == ["check"]
+    assert completed("interlock", "check", "") == ["order one.json", "script"]
+    assert completed("interlock", "draw", "--format", "") == ["svg", "html", "mmd", "dot"]
 
 
 def test_fish_completes(tmp_path):

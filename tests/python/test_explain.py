@@ -122,7 +122,7 @@ def test_reasons_of_options():
          '{"k": "alfa"}', '`k`: "alfa" fits no alternative; allowed: "alpha", "beta"'),
         ({"not": {"type": "string"}}, '"a"', "is what `not` excludes"),
         ({"uniqueItems": True, "type": "array", "items": {"type": "integer"}}, "[1, 2, 1.0]", "`[2]` repeats `[0]`"),
-        ({"contains": {"type": "null"}, "minContains": 2}, "[null]", "1 element that fit `contains`; at least 2"),
+        ({"contains": {"type": "null"}, "minContains": 2}, "[null]", "1 element that fits `contains`; at least 2"),
         ({"propertyNames": {"maxLength": 2}}, '{"abc": 1}', "the key `abc` has 3 characters; at most 2"),
         ({"dependentRequired": {"a": ["b"]}}, '{"a": 1}', "`b` is missing; `a` requires it"),
         ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, '{"a": 1}', "`b` is missing"),

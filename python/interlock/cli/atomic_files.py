@@ -6,12 +6,17 @@ thread is in native code, and then no ``finally`` block runs before the process 
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+import interlock
+from interlock.cli.exits import UsageError
 
 _lock = threading.Lock()
 _unfinished: set[Path] = set()
@@ -20,7 +25,14 @@ _called: list[Callable[[], object]] = []
 
 def read(path: str) -> bytes:
     """The bytes of a file; ``-`` is the standard input."""
-    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    if path != "-":
+        return Path(path).read_bytes()
+    stdin: Any = sys.stdin
+    data: bytes = stdin.buffer.read()
+    if getattr(stdin, "was_read", False):
+        raise UsageError("the standard input is named twice, and can be read once: give a file for one of the two")
+    stdin.was_read = True
+    return data
 
 
 def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
@@ -30,6 +42,8 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
     file that it leads to is replaced; a device or a pipe is not.
     """
     target = Path(path)
+    if str(path) == "-":
+        raise UsageError("this is written to a file, and cannot be written to the standard output: name a file, not -")
     if target.is_dir():
         raise IsADirectoryError(21, "is a folder, not a file", str(target))
     if target.exists():
@@ -42,7 +56,8 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
     with _lock:
         _unfinished.add(partial)
     try:
-        fill(partial)
+        with _named(partial, target):
+            fill(partial)
         with open(partial, "rb") as file:
             os.fsync(file.fileno())
         os.replace(partial, target)
@@ -50,6 +65,20 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
         partial.unlink(missing_ok=True)
         with _lock:
             _unfinished.discard(partial)
+
+
+@contextlib.contextmanager
+def _named(partial: Path, target: Path) -> Iterator[None]:
+    """Let errors name the file that was asked for, and not the one beside it."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(target)
+        raise
+    except interlock.InterlockError as error:
+        if partial.name not in str(error):
+            raise
+        raise type(error)(str(error).replace(str(partial), str(target)).replace(partial.name, target.name)) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import interlock
 from interlock.cli import exits, sources, vocabularies
-from interlock.cli.output import Output, Progress, decimal, table
+from interlock.cli.output import Output, Progress, counted, decimal, table
 from interlock.cli.style import Line
 from interlock.cli.walk import random_walk
 from interlock.cli.number_arguments import at_least, whole
@@ -35,7 +35,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=at_least(1), default=20, metavar="N", help="compiles after the first (default: 20)"
     )
-    parser.add_argument("--seed", type=whole, default=0, metavar="S")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of the random outputs (default: 0)")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "figures": summary,
     }
     compiled = f"first compile {decimal(cold)} us, its first mask {decimal(first)} us"
-    people = [Line(f"{compiled}; {len(masks)} positions of {args.walks} outputs"), Line("")]
+    people = [Line(f"{compiled}; {counted(len(masks), 'position')} of {counted(args.walks, 'output')}"), Line("")]
     rows = [(name, *(decimal(row[p]) for p, _ in SHARES)) for name, row in summary.items()]
     people += table(rows, ("microseconds", *(p for p, _ in SHARES)))
     output.result(machine, people)

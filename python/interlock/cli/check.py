@@ -22,10 +22,10 @@ import interlock
 from interlock import schema_hints
 from interlock.cli import exits, atomic_files, sources, vocabularies
 from interlock.cli.excerpt import excerpt
-from interlock.cli.output import Output, byte_set, text_of
+from interlock.cli.output import Output, byte_set, counted, text_of
 from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.cli.suggest import near_file
-from interlock.cli.walk import Speller
+from interlock.cli.walk import Speller, spells
 from interlock.explain import Explanation, Problem, explain, line_column
 
 MOST = 20
@@ -45,8 +45,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk and report."""
-    if sum(given is not None for given in (args.given, args.text, args.ids)) != 1:
-        raise exits.UsageError(f"what is checked is one of FILE, --text and --ids: interlock check {args.source} FILE")
+    one_of(args, "checked", {"FILE": args.given, "--text": args.text, "--ids": args.ids})
     source = in_order(args)
     vocabulary = vocabularies.read(args)
     ids, data = tokens_of(args, vocabulary)
@@ -68,8 +67,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if refused is None and (guide.is_accepting or guide.is_terminated):
         machine = {"accepted": True, "tokens": len(ids), "bytes": len(data), "must_stop": guide.must_stop} | machine
         more = "" if guide.must_stop else "; it could also go on"
-        _say(output, machine, [Line(("accepted:", GOOD), f" {len(ids)} tokens, {len(data)} bytes{more}")], trace)
+        _say(
+            output,
+            machine,
+            [Line(("accepted:", GOOD), f" {counted(len(ids), 'token')}, {counted(len(data), 'byte')}{more}")],
+            trace,
+        )
         return exits.OK
+    if refused is not None and not spells(vocabulary)(refused):
+        reason = _silent(refused, vocabulary, guide)
+        machine = {"accepted": False, "at": taken, "token": refused, "reason": reason} | machine
+        _say(output, machine, [Line(("refused:", BAD), f" at byte {taken}: {reason}")], trace)
+        return exits.NO
     reason = guide.explain(refused) if refused is not None else "it ends too early"
     try:
         over_bytes = source.compile(vocabularies.byte_vocabulary())
@@ -82,18 +91,28 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.NO
 
 
+def one_of(args: argparse.Namespace, done: str, ways: dict[str, Any]) -> None:
+    """``UsageError`` unless exactly one of the ways to give an output was taken."""
+    given = [way for way, value in ways.items() if value is not None]
+    *names, last = ways
+    if not given:
+        raise exits.UsageError(
+            f"what is {done} is missing: give one of {', '.join(names)} and {last}",
+            f"interlock {args.command} {args.source} FILE",
+        )
+    if len(given) > 1:
+        both = "both " if len(given) == 2 else ""
+        raise exits.UsageError(f"you gave {both}{' and '.join(given)}; give one of them")
+
+
 def in_order(args: argparse.Namespace) -> sources.Source:
     """The source. ``UsageError`` where it is a document, and the document is a source."""
     try:
-        source = sources.read(args.source, args)
-    except exits.UsageError as error:
+        return sources.read(args.source, args)
+    except (exits.UsageError, interlock.SchemaError) as error:
         if os.path.isfile(args.source) and _names_source(args.given) and not _is_document(args.given):
             raise exits.UsageError(_swapped(args)) from error
         raise
-    if source.kind == "json_schema" and source.compiled is None and _names_source(args.given):
-        if schema_hints.no_schema(_json(source.text)) and not _is_document(args.given):
-            raise exits.UsageError(_swapped(args))
-    return source
 
 
 def _swapped(args: argparse.Namespace) -> str:
@@ -131,6 +150,8 @@ def tokens_of(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> tup
                 raise exits.UsageError(
                     f"--ids: {part.strip()!r} is no token id; write numbers, as in 5018,606"
                 ) from None
+        for token in ids:
+            vocabularies.require_token("--ids", token, vocabulary)
         return ids, vocabulary.decode(ids)
     if args.text is not None and os.path.isfile(args.text):
         raise exits.UsageError(f"--text takes the output itself, and {args.text} is a file: leave out --text")
@@ -148,8 +169,18 @@ def _is_text(word: str) -> bool:
     return word.lstrip()[:1] in ("{", "[", '"') or not (re.search(r"[./\\]", word) or near_file(word))
 
 
+def _silent(token: int, vocabulary: interlock.Vocabulary, guide: interlock.Guide) -> str:
+    """Why a token that spells no text is refused."""
+    written = vocabulary.token_bytes(token)
+    name = f"token {token}" + (f" ({text_of(written)})" if written else "")
+    if token in vocabulary.eos_token_ids:
+        return guide.explain(token)
+    return f"{name} is special: it spells no text, and nothing in the source asks for it"
+
+
 def _machine(found: Explanation, data: bytes, token: int | None, reason: str) -> dict[str, Any]:
-    line, column = line_column(found.text, found.character)
+    # The place that people are told: where the first problem begins.
+    line, column = line_column(found.text, found.problems[0].start if found.problems else found.character)
     return {
         "accepted": False,
         "at": found.at,
@@ -195,8 +226,12 @@ def _people(args: argparse.Namespace, found: Explanation, token: int | None, rea
         if many:
             lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
         lines.append(Line("  ", _options(problem.message)))
-        lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
-        if problem.hint:
+        if found.text:
+            lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
+        if found.text.startswith("\ufeff") and problem.start == 0:
+            mark = "the document begins with a byte order mark (U+FEFF), which no output may: save it without one"
+            lines.append(Line(("  try: ", TRY), mark))
+        elif problem.hint:
             lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
     if len(problems) > MOST:
         lines.append(Line((f"  and {len(problems) - MOST} more; --json has all of them", QUIET)))

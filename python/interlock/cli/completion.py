@@ -13,9 +13,13 @@ import argparse
 from dataclasses import dataclass
 
 from interlock.cli import exits
+from interlock.cli.commands import COMMANDS, SOURCES
 from interlock.cli.output import Output
+from interlock.cli.sources import WHITESPACE
 
 SHELLS = ("bash", "zsh", "fish")
+OFFERED = {"--whitespace": WHITESPACE, "about": (*COMMANDS, SOURCES)}
+"""Values of arguments that take others, too; options by their names, other arguments by their destinations."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,9 @@ class Option:
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("shell", choices=SHELLS, help="which shell")
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=SHELLS, help=" or ".join((", ".join(SHELLS[:-1]), SHELLS[-1]))
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -41,7 +47,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def commands() -> dict[str, tuple[str, list[Option]]]:
     """What each command is for, and its options, as the parser has them."""
-    from interlock.cli.app import parser
+    from interlock.cli.parser import parser
 
     out: dict[str, tuple[str, list[Option]]] = {}
     for action in parser()._actions:
@@ -54,11 +60,11 @@ def commands() -> dict[str, tuple[str, list[Option]]]:
 def _options(parser: argparse.ArgumentParser) -> list[Option]:
     found = []
     for action in parser._actions:
-        takes = action.nargs != 0
-        values = tuple(map(str, action.choices)) if action.choices else ()
+        offered = action.choices or OFFERED.get(action.option_strings[0] if action.option_strings else action.dest, ())
+        values = tuple(map(str, offered))
         if action.option_strings:
-            found.append(Option(tuple(action.option_strings), values if takes else None, action.help or ""))
-        elif action.choices:
+            found.append(Option(tuple(action.option_strings), values if action.nargs != 0 else None, action.help or ""))
+        elif values:
             found.append(Option((), values, action.help or ""))
     return found
 
@@ -67,19 +73,25 @@ def bash(commands: dict[str, tuple[str, list[Option]]]) -> str:
     """The script for bash."""
     cases, values = [], []
     for name, (_, options) in commands.items():
-        words = [long for option in options for long in option.names if long.startswith("--")]
-        words += [value for option in options if not option.names for value in option.values or ()]
-        cases.append(f'        {name}) words="{" ".join(words)}" ;;')
+        longs = [long for option in options for long in option.names if long.startswith("--")]
+        words = [value for option in options if not option.names for value in option.values or ()]
+        only = f' words="{" ".join(words)}" only=1' if words else ""
+        cases.append(f'        {name}) options="{" ".join(longs)}"{only} ;;')
         for option in options:
             if option.names and option.values:
                 for long in option.names:
-                    values.append(f'        {name}:{long}) words="{" ".join(option.values)}"; only=1 ;;')
+                    values.append(f'        {name}:{long}) words="{" ".join(option.values)}" only=1 ;;')
     return f"""# completion of interlock for bash
 _interlock() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}}
-    local words="" only=""
-    if [[ $COMP_CWORD -eq 1 ]]; then
-        COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version" -- "$word"))
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command="" options="" words="" only="" i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [[ ${{COMP_WORDS[i]}} != -* ]]; then
+            command=${{COMP_WORDS[i]}}
+            break
+        fi
+    done
+    if [[ -z $command ]]; then
+        COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version --json --quiet" -- "$word"))
         return
     fi
     case "$command" in
@@ -88,8 +100,12 @@ _interlock() {{
     case "$command:$before" in
 {chr(10).join(values)}
     esac
+    if [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$word"))
+        return
+    fi
     COMPREPLY=($(compgen -W "$words" -- "$word"))
-    if [[ -z $only && $word != -* ]]; then
+    if [[ -z $only ]]; then
         local IFS=$'\\n'
         COMPREPLY+=($(compgen -f -- "$word"))
         compopt -o filenames 2>/dev/null
@@ -105,10 +121,8 @@ def zsh(commands: dict[str, tuple[str, list[Option]]]) -> str:
     cases = []
     for name, (_, options) in commands.items():
         lines = [f"                {_quoted(spec)}" for option in options for spec in _zsh(option)]
-        cases.append(
-            f"        {name})\n            _arguments -s \\\n"
-            + " \\\n".join([*lines, "                '*:file:_files'"])
-        )
+        files = [] if any(not option.names for option in options) else ["                '*:file:_files'"]
+        cases.append(f"        {name})\n            _arguments -s \\\n" + " \\\n".join([*lines, *files]))
     joined = "\n            ;;\n".join(cases)
     return f"""#compdef interlock
 # completion of interlock for zsh

@@ -5,32 +5,42 @@
   interlock draw pattern:'(GET|POST) /[a-z]+' -o request.html
   interlock draw order.json --form jumps --whitespace compact -o states.svg
   interlock draw order.json -o order.mmd
+  interlock draw order.json --format dot -o - | dot -Tpdf > order.pdf
 
-The end of the name says the format: .html (zoom at the pointer, drag, tooltips, an output with what is forced in it),
-.svg, .mmd (Mermaid) or .dot (Graphviz). Of a schema, boxes show objects, their keys and types, and alternatives; of a
-grammar, rules with their alternatives, and the terminals. --form
-jumps draws the automaton with forced runs as single edges, --form states all of its states; characters beyond ASCII are
-drawn as characters, not as bytes, and states that differ by how many more characters may follow are one in jumps.
+The end of the name says the format, or --format does: html (zoom at the pointer, drag, tooltips, an output with what is
+forced in it), svg, mmd (Mermaid) or dot (Graphviz); - is the standard output.
+
+Of a schema, boxes show objects, their keys and types, and alternatives; of a grammar, rules with their alternatives,
+and the terminals. --form jumps draws the automaton with forced runs as single edges, --form states all of its states;
+characters beyond ASCII are drawn as characters, not as bytes, and states that differ by how many more characters may
+follow are one in jumps.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import interlock
-from interlock.cli import exits, atomic_files, sources, vocabularies
+from interlock.cli import atomic_files, exits, recursion, sources, streams, vocabularies
+from interlock.cli.located import Located
 from interlock.cli.output import Output, facts, size
 from interlock.cli.number_arguments import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawn import MOST_STATES
 from interlock.output_types import Grammar
 
+FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
+STANDARD_OUTPUT = ("-", "/dev/stdout")
+
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
-    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file .html, .svg, .mmd or .dot")
+    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file, or - for the standard output")
+    parser.add_argument("--format", choices=FORMATS, help="default: by the end of the file's name")
     parser.add_argument(
         "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
     )
@@ -44,9 +54,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Explore, lay out, write."""
-    suffix = Path(args.out).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise exits.UsageError(f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}")
+    suffix = _suffix(args, output)
     source = sources.read(args.source, args)
     if args.form == "structure" and source.kind not in ("json_schema", "grammar"):
         raise exits.UsageError(
@@ -61,15 +69,60 @@ def run(args: argparse.Namespace, output: Output) -> int:
         index = source.compile(vocabularies.byte_vocabulary())
         sources.remarks(source, index, output)
         drawn = index
-    drawing = draw(drawn, args.form, args.source, MOST_STATES if args.max_states is None else args.max_states)
+    most = MOST_STATES if args.max_states is None else args.max_states
+    with _limits(source, most):
+        drawing = draw(drawn, args.form, args.source, most)
+        text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
-    atomic_files.write_text(args.out, drawing.text(suffix))
+    if args.out in STANDARD_OUTPUT:
+        streams.write(text)
+        return exits.OK
+    atomic_files.write_text(args.out, text)
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
     shown = {**machine, "bytes": size(written)}
     output.result(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
     return exits.OK
+
+
+def _suffix(args: argparse.Namespace, output: Output) -> str:
+    """The ending of the format that is asked for."""
+    if args.out in STANDARD_OUTPUT:
+        if output.json:
+            raise exits.UsageError("--json and the drawing both want the standard output: name a file with -o")
+        if args.format is None:
+            raise exits.UsageError(
+                f"-o {args.out} has no ending that says the format", "--format dot, svg, mmd or html"
+            )
+        return f".{args.format}"
+    suffix = Path(args.out).suffix.lower()
+    if args.format is not None:
+        if suffix in SUFFIXES and suffix != f".{args.format}":
+            raise exits.UsageError(f"{args.out} ends in {suffix}, and --format says {args.format}: leave out --format")
+        return f".{args.format}"
+    if suffix not in SUFFIXES:
+        raise exits.UsageError(
+            f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}", "-o NAME.html, or --format html"
+        )
+    return suffix
+
+
+@contextlib.contextmanager
+def _limits(source: sources.Source, most: int) -> Iterator[None]:
+    """Say of a source with too many states what helps here."""
+    try:
+        yield
+    except interlock.LimitError as error:
+        if "flat states" not in str(error):
+            raise
+        if recursion.recurses(source):
+            message = f"{source.name} recurses, so its automaton has no end and cannot be drawn"
+            raise interlock.UnsupportedError(message) from error
+        option = "--max-states N" if error.limit == most else "--limit max_flat_states=N"
+        remedy = f"{option} takes more; --whitespace compact makes fewer of a schema"
+        error.located = Located("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
+        raise
 
 
 def _grammar(source: sources.Source) -> Grammar | None:

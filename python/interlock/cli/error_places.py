@@ -43,6 +43,10 @@ def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
             found = replace(found, remedy="leave out --syntax", notes=source.notes)
         return found
     text = source.text.decode("utf-8", "replace") if isinstance(source.text, bytes) else source.text
+    whitespace = source.options.get("whitespace", "")
+    if isinstance(error, interlock.PatternError) and error.pointer is None and error.offset is not None and whitespace:
+        way = "--whitespace takes flexible, compact, spaced, or a pattern of the blanks between values"
+        return Located(whitespace, error.offset, error.offset + 1, way)
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
     document = explain.parse(text)

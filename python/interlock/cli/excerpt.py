@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from interlock.cli.style import BAD, QUIET, Line
+from interlock.cli.style import BAD, QUIET, Line, columns
 
 WIDTH = 88
 """Columns of a line that are shown around the place."""
@@ -22,9 +22,11 @@ def excerpt(text: str, start: int, end: int | None = None, gutter: bool = True) 
     line = text[begin:stop]
     at, to = start - begin, last - begin
     left = 0
-    if len(line) > WIDTH:
-        left = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
-    right = left + WIDTH
+    # Beside the line stand a number, and dots where it goes on.
+    width = min(WIDTH, max(20, columns() - 18))
+    if len(line) > width:
+        left = max(0, min(at - width // 2, len(line) - width))
+    right = left + width
     shown = line[left:right]
     head, tail = ("..." if left else ""), ("..." if right < len(line) else "")
     label = f"{number:>5} | " if gutter and "\n" in text.rstrip("\n") else "  "
@@ -32,7 +34,7 @@ def excerpt(text: str, start: int, end: int | None = None, gutter: bool = True) 
     marked = _flat(shown[at - left : to - left])
     after = _flat(shown[to - left :])
     under = " " * (len(label) + len(head) + _columns(before))
-    marks = "^" + "~" * (min(_columns(marked), WIDTH) - 1)
+    marks = "^" + "~" * (min(_columns(marked), width) - 1)
     return [Line((label, QUIET), (head, QUIET), before, (marked, BAD), after, (tail, QUIET)), Line(under, (marks, BAD))]
 
 

@@ -51,11 +51,19 @@ SOURCE_ERRORS = frozenset(
 """The names of the classes of errors of a source. Some are in parts of the package that few commands import."""
 
 
-class UsageError(Exception):
+class _Remedied(Exception):
+    """A failure of the command line, with what to do about it."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class UsageError(_Remedied):
     """Arguments that make no sense together; exit code 2."""
 
 
-class InputError(Exception):
+class InputError(_Remedied):
     """Something around the source that is not usable; exit code 4."""
 
 
@@ -78,7 +86,7 @@ def code_of(error: BaseException) -> int:
         return INTERRUPTED
     if isinstance(error, Terminated):
         return TERMINATED
-    if isinstance(error, (UsageError, interlock.ArgumentError)):
+    if isinstance(error, (UsageError, interlock.ArgumentError, interlock.BudgetError)):
         return USAGE
     if type(error).__name__ in SOURCE_ERRORS:
         return SOURCE
@@ -99,6 +107,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         # What the package's caller can do is in the hint; here the remedy says what the command line can.
         message = (error.client_message if isinstance(error, interlock.InterlockError) else str(error)) or ""
         message = message or type(error).__name__
+        message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)
@@ -156,11 +165,12 @@ def _remedy(error: BaseException) -> str:
     place = located(error)
     if place is not None and place.remedy:
         return place.remedy
+    if isinstance(error, _Remedied):
+        return error.remedy
+    if isinstance(error, interlock.BudgetError):
+        return f"--max-tokens {error.value}, or more" if error.value is not None else "a larger --max-tokens"
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
-        return (
-            "draw has --max-states N, other commands --limit max_flat_states=N; "
-            "--whitespace compact makes fewer states, and a source that recurses has infinitely many"
-        )
+        return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
     if isinstance(error, interlock.LimitError):
@@ -179,6 +189,7 @@ def _remedy(error: BaseException) -> str:
             errno.EACCES: "choose a place that you may write, or change its permissions",
             errno.EPERM: "choose a place that you may write, or change its permissions",
             errno.ENOENT: "check the spelling of the path",
+            errno.EISDIR: "name a file in it" if error.strerror == os.strerror(errno.EISDIR) else "",
         }.get(error.errno or 0, "")
     if code_of(error) == BUG:
         return "this is a bug in interlock: please report the command and this message"

@@ -3,20 +3,25 @@
   interlock inspect order.json
   interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
 
-The report names what a keyword means here where that is less than in the specification.
+The report names what a keyword means here where that is less than in the specification. What cannot be computed, such
+as the number of texts of a source that recurses, is said to be not counted, with the reason; the rest is shown.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
+from collections.abc import Callable
+from typing import TypeVar
 
 import interlock
-from interlock.cli import exits, sources, vocabularies
-from interlock.cli.output import Output, byte_set, facts, size, table, text_of
+from interlock.cli import exits, recursion, sources, style, vocabularies
+from interlock.cli.output import Output, byte_set, counted, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
 
+T = TypeVar("T")
 SHOWN = 60
 COUNTED = 5000
 """States that are looked at to count texts."""
@@ -40,8 +45,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     rows = index.report
     unknown = sources.remarks(source, index, output)
     slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
-    count = _language_size(source, vocabulary)
-    shortest = None if index.kind == "grammar" else index.shortest_member()
+    count, uncounted = _computed(source, lambda: _language_size(source, vocabulary))
+    shortest, unsought = _computed(source, index.shortest_member)
     more = f" and {len(shortest) - SHOWN} bytes more" if shortest is not None and len(shortest) > SHOWN else ""
     machine = {
         "kind": source.kind,
@@ -51,6 +56,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "memory_bytes": index.memory_bytes,
         "language_size": count,
         "shortest_member": None if shortest is None else shortest.decode("utf-8", "backslashreplace"),
+        "not_counted": {
+            name: why for name, why in (("language_size", uncounted), ("shortest_member", unsought)) if why
+        },
         "start": {
             "allowed_tokens": len(allowed),
             "allowed_bytes": first,
@@ -61,20 +69,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ],
         "unknown_keywords": unknown,
     }
-    why = "recursion, or too many states"
     written: list[tuple[str, str]] = []
-    if source.kind == "structural_tag":
-        why = "a structural tag has no finite automaton"
     if source.kind == "grammar":
         from interlock.drawing.grammar_outline import outline
 
-        why = "a grammar has no finite automaton"
         made = outline(source.text, source.options["syntax"])
         kinds = (("rule", made.rules), ("terminal", made.terminals))
         counts = ", ".join(f"{len(some)} {word}{'s' if len(some) != 1 else ''}" for word, some in kinds if some)
         lexer = source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any")
         written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
         machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
+    found = f"not computed: {unsought}" if shortest is None else text_of(shortest[:SHOWN]) + more
     everyday = args.tokenizer == vocabularies.BYTES
     unit = "bytes" if everyday else "tokens"
     people = facts(
@@ -82,15 +87,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("kind", source.kind),
             ("fingerprint", index.fingerprint),
             *written,
-            ("texts", f"not counted: {why}" if count is None else str(count)),
-            *([] if shortest is None else [("shortest text", text_of(shortest[:SHOWN]) + more)]),
+            ("texts", f"not counted: {uncounted}" if count is None else _number(count)),
+            *([("shortest text", found)] if shortest is not None or unsought != uncounted else []),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
             (f"first {unit[:-1]}", f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'none'}"),
             ("forced start", text_of(forced) if forced else "nothing"),
         ]
     )
-    people += [Line(""), Line(f"report: {len(rows)} rows; what has none is enforced exactly")]
+    people.append(Line(""))
+    people += style.fitting(Line(f"report: {counted(len(rows), 'row')}; what has none is enforced exactly"), sys.stdout)
     if rows:
         # What is a mistake comes first, what every schema has comes last.
         ordered = sorted(rows, key=lambda r: ((r.pointer, r.keyword) not in slips, r.enforcement == "narrower"))
@@ -104,14 +110,38 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.OK
 
 
-def _language_size(source: sources.Source, vocabulary: interlock.Vocabulary) -> int | str | None:
-    """How many texts there are; ``None`` where that takes more than COUNTED states (or ``--limit max_flat_states``)."""
-    limits = {"max_flat_states": COUNTED} | source.options.get("limits", {})
+def _computed(source: sources.Source, compute: Callable[[], T]) -> tuple[T | None, str]:
+    """What ``compute`` returns; where that cannot be known or takes too many states, ``None`` and why."""
     try:
-        count = source.compile(vocabulary, limits=limits).language_size()
-    except (interlock.LimitError, interlock.UnsupportedError):
-        return None
+        return compute(), ""
+    except interlock.LimitError as error:
+        if recursion.recurses(source):
+            return None, "the schema recurses"
+        raises = f"; --limit {error.field}=N raises the limit" if error.field and source.compiled is None else ""
+        what = "bytes of states" if "bytes" in str(error) else "states"
+        return None, f"it takes more than {error.limit} {what}{raises}"
+    except interlock.UnsupportedError as error:
+        if source.kind in ("grammar", "structural_tag"):
+            kind = "grammar" if source.kind == "grammar" else "structural tag"
+            return None, f"a {kind} has no finite automaton"
+        if "single bytes" in str(error):
+            return None, "the vocabulary has no tokens for some single bytes; leave out --tokenizer to count over bytes"
+        return None, str(error)
+
+
+def _language_size(source: sources.Source, vocabulary: interlock.Vocabulary) -> int | str:
+    """How many texts there are. ``LimitError`` where that takes more than COUNTED states, or than --limit says."""
+    # The limits of an index file are all that it was compiled with, most of them by default.
+    own = {} if source.compiled is not None else source.options.get("limits", {})
+    limits = source.options.get("limits", {}) | {"max_flat_states": COUNTED} | own
+    count = source.compile(vocabulary, limits=limits).language_size()
     if isinstance(count, float):
         return "infinite"
     # Beyond a thousand digits, none of them says anything; Python refuses to write them, too.
     return count if count.bit_length() < 3000 else f"about 10^{math.floor(count.bit_length() * math.log10(2))}"
+
+
+def _number(count: int | str) -> str:
+    """A number of texts for people: its size says more than thirty digits do. JSON has the digits."""
+    text = str(count)
+    return text if len(text) <= 30 else f"about 10^{len(text) - 1}"

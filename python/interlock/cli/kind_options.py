@@ -10,6 +10,7 @@ from interlock.cli.exits import UsageError
 OPTIONS = {
     "schema_key": ("--schema-key", ("json_schema", "structural_tag")),
     "unwrap": ("--no-unwrap", ("json_schema", "structural_tag")),
+    "take_all": ("--take-all", ("json_schema",)),
     "whitespace": ("--whitespace", ("json_schema",)),
     "property_order": ("--property-order", ("json_schema",)),
     "on_unsupported": ("--on-unsupported", ("json_schema",)),
@@ -37,7 +38,10 @@ NAMES = {
 
 def given(args: argparse.Namespace) -> list[str]:
     """The options of sources that the arguments name."""
-    return [name for name in OPTIONS if getattr(args, name, None) not in (None, [], True)]
+    unset: tuple[object, ...] = (None, [])
+    return [
+        name for name in OPTIONS if getattr(args, name, None) not in ((*unset, True) if name == "unwrap" else unset)
+    ]
 
 
 def refuse_others(args: argparse.Namespace, kinds: Collection[str], what: str) -> None:

@@ -35,6 +35,10 @@ class Output:
             colours = style.wanted(sys.stdout)
             streams.write("".join(style.painted(line, colours) + "\n" for line in people))
 
+    def line(self, line: str | Line) -> None:
+        """A line of a result that is written while the command works. With ``--json`` there are none."""
+        streams.write(style.painted(line, style.wanted(sys.stdout)) + "\n")
+
     def remark(self, line: str | Line) -> None:
         """A line beside the result, for people."""
         if not self.quiet:
@@ -49,14 +53,14 @@ class Progress:
 
     WIDTH = 30
 
-    def __init__(self, title: str, total: int, output: Output) -> None:
+    def __init__(self, title: str, total: int, output: Output, hidden: bool = False) -> None:
         self.title = title
         self.total = total
         self.drawn = 0
         self.next = 0.0
         self.began = time.monotonic()
         self.first: int | None = None
-        self.shown = sys.stderr.isatty() and not output.quiet
+        self.shown = sys.stderr.isatty() and not output.quiet and not hidden
 
     def __enter__(self) -> Progress:
         return self
@@ -80,15 +84,9 @@ class Progress:
         if 0 < fresh and done < self.total:
             line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
         line += f", {note}" if note else ""
-        line = printable(line)[: _columns() - 1]
+        line = printable(line)[: style.columns() - 1]
         streams.say("\r" + line.ljust(self.drawn))
         self.drawn = len(line)
-
-
-def _columns() -> int:
-    import shutil
-
-    return shutil.get_terminal_size().columns
 
 
 def clock(seconds: float) -> str:
@@ -111,10 +109,11 @@ def size(count: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = None) -> list[Line]:
-    """Lines with columns of equal width; the last column is not padded."""
+    """Lines with columns of equal width; the last column is not padded, and wraps where the terminal ends."""
     everything = [*([[Line((word, NAME)) for word in head]] if head else []), *([_line(c) for c in r] for r in rows)]
     if not everything:
         return []
+    width = style.limit(sys.stdout)
     widths = [max(len(row[i]) for row in everything) for i in range(len(everything[0]))]
     out = []
     for row in everything:
@@ -122,7 +121,23 @@ def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = Non
         last = max((i for i, cell in enumerate(row) if len(cell)), default=0)
         for i, cell in enumerate(row[: last + 1]):
             line = line + (cell.ljust(widths[i]) + "  " if i < last else cell)
-        out.append(line)
+        if width is None or len(line) <= width or last == 0:
+            out.append(line)
+            continue
+        indent = sum(widths[:last]) + 2 * last
+        if width - indent < 20:  # Too narrow for columns: the last one has lines of its own.
+            before = Line()
+            for cell in (cell for cell in row[:last] if len(cell)):
+                before = before + (cell + "  ")
+            out += style.wrapped(before, width)
+            out += [Line("    ") + part for part in style.wrapped(row[last], width - 4)]
+            continue
+        first, *more = style.wrapped(row[last], width - indent)
+        before = Line()
+        for cell, wide in zip(row[:last], widths):
+            before = before + (cell.ljust(wide) + "  ")
+        out.append(before + first)
+        out += [Line(" " * indent) + part for part in more]
     return out
 
 
@@ -134,6 +149,11 @@ def facts(pairs: Iterable[tuple[str, str | Line]]) -> list[Line]:
     """``name: value`` lines, the values aligned."""
     rows = [(Line((name + ":", NAME)), value) for name, value in pairs]
     return table(rows)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 token``, ``2 tokens``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def decimal(value: float, digits: int = 3) -> str:
@@ -177,5 +197,8 @@ def byte_set(allowed: Iterable[int]) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as text, in quotes, for people: what is not UTF-8 is escaped."""
-    return json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)
+    """Bytes as a JSON string, for people: what is not UTF-8 is written as ``\\xff``, and characters that a terminal
+    would obey or cannot show have JSON's escapes.
+    """
+    text = json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

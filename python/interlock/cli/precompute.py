@@ -25,7 +25,7 @@ from typing import Any
 import interlock
 from interlock.cli import exits, atomic_files, kind_options, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
-from interlock.cli.output import Output, Progress, clock, facts
+from interlock.cli.output import Output, Progress, clock, counted, facts
 from interlock.cli.process_pool import Pool
 from interlock.cli.precompute_summary import Summary
 from interlock.cli.worker import Item, Task, kind_of
@@ -64,7 +64,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="processes (default: one for each core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
-    parser.add_argument("--take-all", action="store_true", help="take JSON that looks like no schema as a schema, too")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
     sources.add_arguments(parser, positional=False)
 
@@ -120,10 +119,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     }
     people = [
         *summary.lines(),
-        ("time", f"{clock(time.monotonic() - began)}, {jobs} processes"),
+        ("time", f"{clock(time.monotonic() - began)}, {counted(jobs, 'process', 'processes')}"),
         ("report", str(report)),
     ]
-    output.result(machine, [*facts(people), *summary.details()])
+    output.result(machine, [*facts(people), *([] if output.quiet else summary.details())])
     return exits.NO if summary.refused else exits.OK
 
 

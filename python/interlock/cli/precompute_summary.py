@@ -68,11 +68,12 @@ class Summary:
         how = [f"{before} of them done before"] if before else []
         how += [f"{len(self.again)} the same as another"] if self.again else []
         refused = f"{len(self.refused)}" + "".join(f", {n} {kind}" for kind, n in sorted(kinds.items()))
+        left_out = len(self.left_out) + len(self.ignored)
         out: list[tuple[str, str | Line]] = [
             ("sources", ", ".join([str(len(self.taken)), *how])),
             ("in the store", str(len(self.taken) - len(self.refused))),
             ("refused", Line((refused, BAD if self.refused else ""))),
-            ("left out", str(len(self.left_out) + len(self.ignored))),
+            ("left out", f"{left_out} more, which are no sources" if left_out else "0"),
             ("size", size(self.bytes)),
         ]
         return out
@@ -80,17 +81,28 @@ class Summary:
     def details(self) -> list[Line]:
         """Which sources were refused or left out, and why; and what looks like a mistake in those that were taken."""
         lines = []
-        for row in self.refused[:MOST]:
+        for row in self.refused[: _shown(len(self.refused))]:
             error = row.get("error", {"type": "refused before", "message": "see the report"})
-            lines.append(Line(("refused ", BAD), f"{row['name']}: {error['type']}: {error['message']}"))
+            # Errors of grammars show their line below; the report has it.
+            headline = str(error["message"]).partition("\n")[0]
+            lines.append(Line(("refused ", BAD), f"{row['name']}: {error['type']}: {headline}"))
         lines += _more(len(self.refused), "refused; the report has all of them")
         everything = [*self.left_out, *self.ignored]
-        lines += [Line(("left out ", TRY), f"{name}: {reason}") for name, reason in everything[:MOST]]
+        lines += [
+            Line(("left out ", TRY), f"{name}: {reason}") for name, reason in everything[: _shown(len(everything))]
+        ]
         lines += _more(len(everything), "left out; --json has all of them")
         noted = [(row["name"], note) for row in self.taken for note in row.get("notes", [])]
-        lines += [Line(("note ", TRY), f"{name}: {note}") for name, note in noted[:MOST]]
-        return lines + _more(len(noted), "notes; the report has all of them")
+        if len(noted) > MOST + 1:
+            sources = len({name for name, _ in noted})
+            return [*lines, Line(("notes ", TRY), f"{len(noted)} on {sources} sources, all of them in the report")]
+        return lines + [Line(("note ", TRY), f"{name}: {note}") for name, note in noted]
+
+
+def _shown(count: int) -> int:
+    """How many of so many are named: a line that says that one is left out could as well name it."""
+    return count if count <= MOST + 1 else MOST
 
 
 def _more(count: int, words: str) -> list[Line]:
-    return [Line((f"  and {count - MOST} more {words}", QUIET))] if count > MOST else []
+    return [Line((f"  and {count - MOST} more {words}", QUIET))] if count > _shown(count) else []

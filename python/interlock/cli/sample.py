@@ -7,7 +7,9 @@
 Plausible examples hold everyday words, short numbers and plain spelling; wild ones are drawn token by token, so they
 show every escape, blank and character that is allowed. Each one is walked once more, byte by byte, through an index of
 its own; a schema's documents are also judged by the package jsonschema where that is installed and takes the schema.
-Exit code 1: an example was not confirmed, or did not come to its end.
+Each is a line, written as soon as it is drawn; one with characters that no line can show (a newline, controls) is
+written as a JSON string. --json has all of them, the same way, in one object. Exit code 1: an example was not
+confirmed, or did not come to its end.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -60,11 +63,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
     judge = _validator(source)
     recipe = Recipe.of(index)
     speller = Speller(vocabulary)
-    wild = 0
+    wild = bad = 0
     sources.remarks(source, index, output)
     samples: list[dict[str, Any]] = []
     failures: list[str] = []
-    with Progress("sampling", args.count, output) as bar:
+    quoted = 0
+    # Where the examples come on the same terminal, they are the progress.
+    silent = not args.json and sys.stdout.isatty()
+    with Progress("sampling", args.count, output, hidden=silent) as bar:
         for number in range(args.count):
             guide = index.guide()
             rng = random.Random(f"{args.seed}/{number}")
@@ -87,17 +93,23 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 except Exception as error:  # It reads patterns as Python does, and gives up on some of them.
                     failures.append(f"{type(error).__name__}: {error}")
             sample = {"text": text, "tokens": guide.num_tokens, "ended": ended}
-            samples.append(sample | {"confirmed": confirmed and judged is not False, "judged": judged is not None})
+            sample |= {"confirmed": confirmed and judged is not False, "judged": judged is not None}
+            bad += not sample["confirmed"]
+            if args.json:
+                samples.append(sample)
+            elif ended:
+                quoted += not text.isprintable()
+                output.line(text if text.isprintable() else text_of(data))
             bar.show(number + 1)
-    bad = sum(not sample["confirmed"] for sample in samples)
-    people = [s["text"] if s["text"].isprintable() else text_of(s["text"].encode()) for s in samples if s["ended"]]
+    if quoted:
+        output.remark(f"{quoted} of {args.count} written as JSON strings, for characters that no line can show")
     if bad:
-        output.remark(f"{bad} of {len(samples)} not confirmed or not at their end after {args.most} tokens (--most)")
+        output.remark(f"{bad} of {args.count} not confirmed or not at their end after {args.most} tokens (--most)")
     if wild:
-        output.remark(f"{wild} of {len(samples)} are wild: nothing plausible was found for them")
+        output.remark(f"{wild} of {args.count} are wild: nothing plausible was found for them")
     if failures:
-        output.remark(f"{len(failures)} of {len(samples)} not judged by jsonschema, {failures[0]}")
-    output.result({"samples": samples, "not_confirmed": bad}, people)
+        output.remark(f"{len(failures)} of {args.count} not judged by jsonschema, {failures[0]}")
+    output.result({"samples": samples, "not_confirmed": bad}, [])
     return exits.NO if bad else exits.OK
 
 

@@ -21,6 +21,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +30,9 @@ import interlock
 from interlock import schema_hints
 from interlock.cli import atomic_files, kind_options
 from interlock.cli.exits import InputError, UsageError
+from interlock.cli.located import Located
 from interlock.cli.output import Output
+from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
 from interlock.cli.suggest import near, near_file
 from interlock.grammar_syntax import syntax_of
@@ -134,13 +138,19 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     """Add the source and its options to a command."""
     if positional:
         parser.add_argument("source", metavar="SOURCE", help=HELP)
-    group = parser.add_argument_group("how the source is read")
+    group = parser.add_argument_group(HOW)
     group.add_argument("--schema-key", metavar="KEY", help="the schema is the value of KEY in the JSON file")
     group.add_argument(
         "--no-unwrap",
         dest="unwrap",
         action="store_false",
         help="take an API's envelope (response_format, a tool) as the schema itself, not the schema in it",
+    )
+    group.add_argument(
+        "--take-all",
+        action="store_true",
+        default=None,
+        help="take JSON without any keyword of JSON Schema, such as an answer, as a schema that accepts everything",
     )
     group.add_argument(
         "--whitespace",
@@ -247,7 +257,10 @@ def _read(word: str, args: argparse.Namespace) -> Source:
     if colon and prefix in KINDS:
         kind = prefix
         if not rest or rest == "@":
-            raise UsageError(f"nothing stands behind {word}: write {prefix}:{EXAMPLES[prefix]} or {prefix}:@FILE")
+            missing = "name of a file" if rest else "text"
+            raise UsageError(
+                f"no {missing} follows {word!r}", f"{prefix}:{EXAMPLES[prefix]}, or {prefix}:@FILE for a file"
+            )
         data = atomic_files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
         from_file = rest.startswith("@")
     else:
@@ -261,13 +274,20 @@ def _read(word: str, args: argparse.Namespace) -> Source:
 def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
     """The source with this content; ``kind`` is the prefix of a word."""
     notes: tuple[str, ...] = ()
-    text = _text(kind, data, from_file, args)
+    try:
+        text = _text(kind, data, from_file, args)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not UTF-8 (at byte {error.start})") from None
     if kind == "schema":
         parsed = _parsed(text)
         if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
             kind, text = "tag", parsed
         elif not args.schema_key and getattr(args, "unwrap", True):
             text, notes = _unwrapped(text, parsed)
+        if kind == "schema" and not args.take_all:
+            _refuse_documents(text, name)
+    if kind == "choices":
+        notes = _choice_notes(data, from_file)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
         told = _syntax(name, text)
@@ -303,10 +323,32 @@ def _what_is(word: str, prefix: str) -> str:
         return "this looks like a JSON Schema: write schema: in front of it, or the name of a file"
     elif "\n" in word or "::=" in word:
         return "this looks like a grammar: write grammar: in front of it, or the name of a file"
+    if not os.path.exists(word):
+        return _no_file(word, hint)
     return (
         f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word}, "
         f"grammar:@{word} or tag:@{word} for a file, or the prefix and the text itself"
     )
+
+
+def _no_file(word: str, hint: str) -> str:
+    """That a word is neither a file nor text with a prefix, and the prefix that it probably wants."""
+    if not word.strip():
+        return "the source is empty: give a file, or text as in pattern:'[a-z]+'"
+    if word == "-":
+        return (
+            "the standard input does not say what it is: write schema:@-, pattern:@-, choices:@-, grammar:@- or tag:@-"
+        )
+    quoted = shlex.quote(word)
+    if hint:
+        way = hint.strip()
+    elif set(word) & set("\\[](){}*+?|^$"):
+        way = f"a pattern is written pattern:{quoted}"
+    elif "," in word:
+        way = f"choices are written choices:{quoted}"
+    else:
+        way = f"text has a prefix that says what it is, as in pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
+    return f"no file is named {word!r}; {way}"
 
 
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:
@@ -320,10 +362,25 @@ def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:
     return extract(text, *found.path), (f"{found}; --no-unwrap takes the whole as the schema",)
 
 
+def _refuse_documents(text: str | bytes, name: str) -> None:
+    """``SchemaError`` for JSON without any keyword: by the letter of the specification it accepts everything, and it is
+    nearly always a document that came into the wrong place.
+    """
+    parsed = _parsed(text)
+    reason = schema_hints.no_schema(parsed) if isinstance(parsed, dict) else ""
+    if reason:
+        error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
+        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        remedy = "--take-all takes it as a schema all the same"
+        error.located = Located(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
+        raise error
+
+
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
     if kind == "schema":
         return extract(data, args.schema_key) if args.schema_key else data
-    text = data.decode("utf-8")
+    # A byte order mark is no part of a file's text.
+    text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":
         try:
             return json.loads(text)
@@ -341,7 +398,27 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
         if not all(isinstance(choice, str) for choice in choices):
             raise InputError("the choices are a JSON array of something else than strings")
         return choices
-    return text.splitlines() if from_file else text.split(",")
+    return _lines(text) if from_file else text.split(",")
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a file that are not blank. ``str.splitlines`` would cut at characters of a choice, too."""
+    return [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+
+
+def _choice_notes(data: bytes, from_file: bool) -> tuple[str, ...]:
+    """What to know about choices of which one is blank."""
+    text = data.decode("utf-8", "replace")
+    if text.lstrip().startswith("["):
+        return ()
+    if not from_file:
+        return ("one of the choices is empty, so the output may be, too",) if "" in text.split(",") else ()
+    lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
+    blank = [str(number) for number, line in enumerate(lines, 1) if not line.strip()]
+    if not blank:
+        return ()
+    which = f"line {blank[0]} is" if len(blank) == 1 else f"{len(blank)} lines are"
+    return (f'{which} blank, and no choice; a JSON array, ["yes", ""], may have an empty one',)
 
 
 def extract(data: bytes, *path: str) -> str:

@@ -51,6 +51,36 @@ class Line:
         return self + " " * (width - len(self))
 
 
+def wrapped(line: Line, width: int) -> list[Line]:
+    """The line cut between words into lines of at most ``width`` characters; a longer word stays whole."""
+    text, out, begin = str(line), [], 0
+    while len(text) - begin > width:
+        cut = text.rfind(" ", begin + 1, begin + width + 1)
+        cut = cut if cut > begin else text.find(" ", begin + width)
+        if cut < 0:
+            break
+        out.append(_slice(line, begin, cut))
+        begin = cut + 1
+    return [*out, _slice(line, begin, len(text))]
+
+
+def fitting(line: Line, stream: TextIO) -> list[Line]:
+    """The line, cut where the terminal ends, if the stream is one."""
+    width = limit(stream)
+    return [line] if width is None else wrapped(line, width)
+
+
+def _slice(line: Line, begin: int, end: int) -> Line:
+    """The characters from ``begin`` to ``end``, in their styles."""
+    parts, at = [], 0
+    for text, style in line.parts:
+        piece = text[max(0, begin - at) : max(0, end - at)]
+        if piece:
+            parts.append((piece, style))
+        at += len(text)
+    return Line(*parts)
+
+
 def painted(line: str | Line, colours: bool) -> str:
     """What to write: every character harmless, and the styles as colours if the stream wants them."""
     if isinstance(line, str):
@@ -72,6 +102,26 @@ def wanted(stream: TextIO) -> bool:
         return stream.isatty() and os.environ.get("TERM") != "dumb"
     except ValueError:  # It is closed.
         return False
+
+
+WIDEST = 120
+"""Columns that text is filled to where the terminal has more, or where there is none."""
+
+
+def columns() -> int:
+    """The width to fill text to: that of the terminal, or of COLUMNS."""
+    import shutil
+
+    return min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
+
+
+def limit(stream: TextIO) -> int | None:
+    """The width that lines should not exceed; ``None`` where nobody asks for one: the stream is no terminal."""
+    try:
+        asked = stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    except ValueError:  # It is closed.
+        return None
+    return columns() if asked else None
 
 
 def printable(text: str) -> str:

@@ -1,10 +1,37 @@
-"""What was probably meant: commands, options, values and files that are near to a misspelt one."""
+"""What was probably meant: commands, options, values and files that are near to a misspelt one.
+
+Commands are also known by the names that other tools have for them.
+"""
 
 from __future__ import annotations
 
 import difflib
 import os
 from collections.abc import Iterable
+
+
+SYNONYMS = {
+    **dict.fromkeys(("validate", "test", "walk", "match", "accept", "eval", "run"), "check"),
+    **dict.fromkeys(("explain", "why"), "check"),
+    **dict.fromkeys(("lint", "info", "show", "describe", "report", "stats", "analyze", "analyse"), "inspect"),
+    **dict.fromkeys(("generate", "gen", "example", "examples", "fuzz", "random"), "sample"),
+    **dict.fromkeys(("graph", "render", "plot", "visualize", "visualise", "svg", "dot"), "draw"),
+    **dict.fromkeys(("debug", "replay", "steps"), "trace"),
+    **dict.fromkeys(("compare", "equal", "equivalent"), "diff"),
+    **dict.fromkeys(("build", "make", "save"), "compile"),
+    **dict.fromkeys(("batch", "precompile", "warm", "store"), "precompute"),
+    **dict.fromkeys(("fsck", "audit"), "verify"),
+    **dict.fromkeys(("tokenizer", "tokens", "tokenize"), "vocab"),
+    **dict.fromkeys(("benchmark", "time", "profile", "speed"), "bench"),
+    "version": "--version",
+    **dict.fromkeys(("completions", "complete"), "completion"),
+}
+"""What other tools call the commands."""
+
+
+def near_command(word: str, known: Iterable[str]) -> str:
+    """The command that was probably meant; empty if none."""
+    return SYNONYMS.get(word.lower()) or near(word, known)
 
 
 def near(word: str, known: Iterable[str]) -> str:
@@ -25,8 +52,12 @@ def near_file(path: str) -> str:
         names = os.listdir(folder or ".")
     except OSError:
         return ""
-    found = near(name, (n for n in names if not n.startswith(".")))
+    stem, ending = os.path.splitext(name.lower())
+    # Of files with the same ending only the rest is compared: the ending alone makes no two names alike.
+    alike = {os.path.splitext(n)[0]: n for n in sorted(names) if not n.startswith(".") and n.lower().endswith(ending)}
+    found = alike.get(near(stem, alike), "")
     if not found:
-        stem = os.path.splitext(name)[0].lower()
         found = next((n for n in sorted(names) if os.path.splitext(n)[0].lower() == stem and stem), "")
+    if not found:
+        found = near(name, (n for n in names if os.path.splitext(n)[1].lower() != ending and not n.startswith(".")))
     return os.path.join(folder, found) if found else ""

@@ -14,18 +14,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import interlock
 from interlock.cli import exits, atomic_files, sources, vocabularies
-from interlock.cli.check import in_order, tokens_of
-from interlock.cli.output import Output, decimal, facts, size
-from interlock.cli.style import BAD, FORCED, GOOD, Line
+from interlock.cli.check import in_order, one_of, tokens_of
+from interlock.cli.output import Output, counted, decimal, facts, size
+from interlock.cli.style import BAD, FORCED, GOOD, NOTE, Line
 from interlock.cli.walk import Speller
 from interlock.cli.number_arguments import at_least
 from interlock.drawing.trace import Trace, trace
 from interlock.drawing.trace_page import trace_page
+
+PAGE = "trace.html"
+"""The default name of the page."""
+MARK = b"<h2>The output, token by token</h2>"
+"""What stands in every page."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -36,18 +42,16 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument("--logprobs", metavar="FILE", help="a chat-completions response with logprobs")
     parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="the budget of the output")
-    parser.add_argument("-o", "--out", metavar="FILE", default="trace.html", help="the page (default: trace.html)")
+    parser.add_argument("-o", "--out", metavar="FILE", help="the page (default: trace.html)")
     vocabularies.add_arguments(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk, and write the page."""
-    if sum(given is not None for given in (args.given, args.text, args.ids, args.logprobs)) != 1:
-        raise exits.UsageError(
-            f"what is traced is one of FILE, --text, --ids and --logprobs: interlock trace {args.source} FILE"
-        )
-    if not args.out.endswith(".html"):
-        raise exits.UsageError(f"--out {args.out}: the name must end in .html")
+    ways = {"FILE": args.given, "--text": args.text, "--ids": args.ids, "--logprobs": args.logprobs}
+    one_of(args, "traced", ways)
+    page = _page(args.out)
+    replaces = args.out is None and os.path.exists(page)
     source = in_order(args)
     vocabulary = vocabularies.read(args)
     wishes = None
@@ -58,9 +62,23 @@ def run(args: argparse.Namespace, output: Output) -> int:
     index = source.compile(vocabulary)
     sources.remarks(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
-    atomic_files.write_text(args.out, trace_page(found))
-    output.result({"file": args.out, **found.machine()}, _people(found, args.out))
+    atomic_files.write_text(page, trace_page(found))
+    if replaces:
+        output.remark(Line(("note: ", NOTE), f"an earlier {page} was replaced; -o NAME.html writes another file"))
+    output.result({"file": page, **found.machine()}, _people(found, page))
     return exits.OK if found.complete else exits.NO
+
+
+def _page(out: str | None) -> str:
+    """The file to write. By default trace.html, which replaces an earlier page and nothing else."""
+    if out is not None:
+        if not out.endswith(".html"):
+            raise exits.UsageError(f"--out {out}: the name must end in .html")
+        return out
+    if os.path.lexists(PAGE):
+        if not os.path.isfile(PAGE) or MARK not in Path(PAGE).read_bytes():
+            raise exits.UsageError(f"{PAGE} exists, and is no page of this command", "-o NAME.html names another file")
+    return PAGE
 
 
 def _people(found: Trace, path: str) -> list[Line]:
@@ -69,7 +87,7 @@ def _people(found: Trace, path: str) -> list[Line]:
     rows: list[tuple[str, str | Line]] = [
         ("output", verdict),
         ("tokens", f"{len(found.steps)}"),
-        ("forced", Line((str(found.forced), FORCED), " tokens, for which no model is asked")),
+        ("forced", Line((counted(found.forced, "token"), FORCED), ", for which no model is asked")),
         ("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most"),
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]

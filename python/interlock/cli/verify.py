@@ -2,8 +2,8 @@
 
   interlock verify store/
 
-Exit code 0: all are sound; 1: some are damaged, or were made by another version. Remove those and run
-precompute again.
+Exit code 0: all are sound; 1: some are damaged, or were made by another version, or there are none. Remove those and
+run precompute again. 4: the folder is no store.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from pathlib import Path
 import interlock
 from interlock.cli import exits
 from interlock.cli.output import Output, facts, size
-from interlock.cli.style import BAD, NOTE, Line
+from interlock.cli.style import BAD, Line
+from interlock.store import VOCABULARIES
+
+WHAT = "a store is a folder that interlock precompute wrote"
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -25,15 +28,17 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Check and report."""
     if "://" not in args.store and not Path(args.store).is_dir():
-        raise exits.InputError(f"{args.store} is no folder: a store is a folder that interlock precompute wrote")
+        raise exits.InputError(f"{args.store} is no folder: {WHAT}")
     with exits.around_source():
         store = interlock.Store(args.store)
     problems = store.verify()
     entries = store.entries()
+    if not entries and not problems:
+        if "://" not in args.store and not (Path(args.store) / VOCABULARIES).is_dir():
+            raise exits.InputError(f"{args.store} is no store, it holds no packs: {WHAT}")
+        problems = ["the store holds no packs"]
     total = sum(entry.bytes for entry in entries)
     machine = {"store": args.store, "packs": len(entries), "bytes": total, "problems": problems}
     people = facts([("packs", str(len(entries))), ("size", size(total)), ("problems", str(len(problems)))])
-    if not entries:
-        output.remark(Line(("note: ", NOTE), f"{args.store} holds no packs; is it the folder of a store?"))
     output.result(machine, people + [Line((f"  {problem}", BAD)) for problem in problems])
     return exits.NO if problems else exits.OK

@@ -5,7 +5,8 @@
   interlock vocab tokenizer.json --token 5018 --find '{"'
   interlock vocab tokenizer.json -o vocabulary.ilk
 
-Processes map a pack and share its memory; every command takes it as --tokenizer.
+Processes map a pack and share its memory; every command takes it as --tokenizer. Exit code 1: a text of --find is no
+token.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 from interlock.cli import exits, atomic_files, vocabularies
-from interlock.cli.output import Output, byte_set, facts, size, text_of
+from interlock.cli.output import Output, byte_set, counted, facts, size, text_of
 from interlock.cli.style import Line
 from interlock.cli.walk import spells
 from interlock.cli.number_arguments import at_least
@@ -33,6 +34,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Read and describe."""
     vocabulary = vocabularies.load(args.tokenizer, args.eos, args.size)
+    for token in args.token:
+        vocabularies.require_token("--token", token, vocabulary)
     if args.out is not None:
         atomic_files.write(args.out, vocabulary.save)
     is_text = spells(vocabulary)
@@ -60,7 +63,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
             ("special tokens", f"{len(vocabulary.special_token_ids)} in all, which spell no text"),
             ("bytes without a token", byte_set(missing) or "none"),
-            ("longest token", f"{len(longest)} byte{'s' if len(longest) != 1 else ''}"),
+            ("longest token", counted(len(longest), "byte")),
             ("memory", size(vocabulary.memory_bytes)),
             ("fingerprint", vocabulary.fingerprint),
         ]
@@ -75,4 +78,4 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine["file"] = args.out
         people.append(Line(f"written to {args.out}"))
     output.result(machine, people)
-    return exits.OK
+    return exits.OK if all(found.values()) else exits.NO

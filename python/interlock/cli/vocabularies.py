@@ -10,8 +10,9 @@ import argparse
 import os
 
 import interlock
-from interlock.cli.exits import UsageError, around_source
+from interlock.cli.exits import InputError, UsageError, around_source
 from interlock.cli.number_arguments import at_least
+from interlock.cli.suggest import near_file
 from interlock.explain import byte_vocabulary
 
 __all__ = ["add_arguments", "add_details", "byte_vocabulary", "load", "read"]
@@ -20,6 +21,16 @@ BYTES = "bytes"
 """The name of the built-in vocabulary."""
 MAGIC = b"\x89ilk\r\n\x1a\n"
 """How a pack begins (docs/artifacts.md)."""
+
+
+FILES = ("tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model", "qwen.tiktoken")
+"""How tokenizer files in the folder of a model are called."""
+ENDINGS = (".json", ".model", ".tiktoken", ".gguf", ".ilk", ".bin", ".txt")
+WAYS = (
+    "the tokenizer.json in the model's folder; or write what Python loads to a file: "
+    "interlock.Vocabulary.from_tokenizer(tiktoken.get_encoding(...)).save('vocabulary.ilk'), "
+    "and likewise for AutoTokenizer.from_pretrained(...)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> None:
@@ -64,12 +75,36 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
             ids = [int(part) for part in eos.split(",")]
         except ValueError:
             raise UsageError(f"--eos {eos}: write ids with commas, for example --eos 128001,128009") from None
+    if not os.path.isfile(path) and (problem := _no_tokenizer(path)) is not None:
+        raise problem
     if is_pack(path):
         if ids is not None or size is not None:
             raise UsageError("a vocabulary pack says its stop tokens and its width itself: leave out --eos and --size")
         return interlock.Vocabulary.load(path)
     with around_source():
         return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
+
+
+def _no_tokenizer(path: str) -> InputError | None:
+    """What is wrong with a word that is no file, where more can be said than that it is none."""
+    if os.path.isdir(path):
+        inside = next((name for name in FILES if os.path.isfile(os.path.join(path, name))), "")
+        way = f"did you mean {os.path.join(path, inside)}?" if inside else f"name the file: {', '.join(FILES)}"
+        return InputError(f"{path} is a folder: a tokenizer is a file", way)
+    if os.path.exists(path):
+        return None
+    # An ending of letters says that a file is meant; those of gpt-3.5 and Qwen2.5-7B do not.
+    if near_file(path) or os.path.splitext(path)[1].lower() in ENDINGS:
+        return None
+    return InputError(f"no file is named {path}; --tokenizer takes a file, and no names of models or encodings", WAYS)
+
+
+def require_token(option: str, token: int, vocabulary: interlock.Vocabulary) -> None:
+    """``UsageError`` for an id that no token of the vocabulary has."""
+    if not 0 <= token < vocabulary.size:
+        raise UsageError(
+            f"{option}: no token has the id {token}; the ids of this vocabulary are 0 to {vocabulary.size - 1}"
+        )
 
 
 def is_pack(path: str) -> bool:

@@ -202,7 +202,8 @@ def _contains(step: Step, schema: Any) -> None:
     least = step.schema.get("minContains") if step.has("minContains") else None
     most = step.schema.get("maxContains") if step.has("maxContains") else None
     least = least if isinstance(least, Decimal) else Decimal(1)
-    has = f"{step.subject} has {count(len(matching), 'element')} that fit `contains`"
+    fit = "that fits" if len(matching) == 1 else "that fit"
+    has = f"{step.subject} has {count(len(matching), 'element')} {fit} `contains`"
     if len(matching) < least:
         start = step.node.start
         keyword = "contains" if least == 1 else "minContains"

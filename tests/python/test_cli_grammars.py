@@ -1,0 +1,104 @@
+"""Grammars and structural tags on the command line."""
+
+import json
+
+import pytest
+from command_line import machine, run, write_files, write_sources
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path)
+
+
+@pytest.fixture
+def shelf(folder):
+    return write_sources(folder)
+
+
+SUMS = """start: sum
+sum: sum "+" atom | atom
+atom: NUMBER | "(" sum ")"
+%import common.INT -> NUMBER
+%ignore " "
+"""
+
+
+def test_grammars(folder):
+    """A file of a grammar is a source of every command; its notation is that of the ending, the option or the text."""
+    (folder / "sums.lark").write_text(SUMS)
+    (folder / "sums.txt").write_text(SUMS)
+    assert run(folder, "check", "sums.lark", "--text", "1 + (2)").stdout.startswith("accepted: 7 tokens")
+    done = run(folder, "check", "sums.lark", "--text", "1+(2]", code=1)
+    assert '"]" does not fit the grammar here' in done.stdout and "allowed there: space ) + 0-9" in done.stdout
+    found = machine(folder, "check", "grammar:@sums.txt", "--text", "1+", code=1)
+    assert found["ends_early"] and found["problems"][0]["keyword"] == "grammar"
+    facts = machine(folder, "inspect", "sums.lark", "--lexer", "contextual")
+    assert (facts["kind"], facts["syntax"], facts["lexer"], facts["rules"]) == ("grammar", "lark", "contextual", 3)
+    assert facts["shortest_member"] is None and facts["language_size"] is None
+    drawn = machine(folder, "sample", "sums.lark", "-n", "4")
+    assert drawn["not_confirmed"] == 0 and all(sample["ended"] for sample in drawn["samples"])
+    assert machine(folder, "sample", "sums.lark", "-n", "3", "--wild", "--length", "8")["not_confirmed"] == 0
+    assert machine(folder, "bench", "sums.lark", "--walks", "2", "--repeat", "2")["positions"] > 0
+    assert machine(folder, "draw", "sums.lark", "-o", "sums.mmd")["form"] == "structure"
+    assert "atom" in (folder / "sums.mmd").read_text()
+    assert "no finite automaton" in run(folder, "draw", "sums.lark", "-o", "s.svg", "--form", "states", code=2).stderr
+    assert machine(folder, "trace", "sums.lark", "--text", "1+2", "-o", "sums.html")["complete"]
+    assert machine(folder, "compile", "sums.lark", "-t", "bytes", "-o", "sums.ilk")
+
+
+def test_structural_tags(folder):
+    """A file whose type says so, and the prefix ``tag:``."""
+    called = {"type": "json_schema", "json_schema": {"type": "object", "properties": {"a": {"const": 1}}}}
+    parts = [{"type": "const_string", "value": "<call>"}, called, {"type": "const_string", "value": "</call>"}]
+    tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": parts}}
+    (folder / "tag.json").write_text(json.dumps(tag))
+    for word in ("tag.json", "tag:@tag.json", "tag:" + json.dumps(tag)):
+        assert run(folder, "check", word, "--text", '<call>{"a":1}</call>').stdout.startswith("accepted: 20 tokens")
+    assert "does not fit" in run(folder, "check", "tag.json", "--text", '<call>{"a":2}</call>', code=1).stdout
+    facts = machine(folder, "inspect", "tag.json")
+    assert (facts["kind"], facts["start"]["forced"]) == ("structural_tag", "<call>{")
+    drawn = machine(folder, "sample", "tag.json", "-n", "3")
+    assert drawn["not_confirmed"] == 0 and all(sample["ended"] for sample in drawn["samples"])
+    wrong = run(folder, "check", 'tag:{"type":"structural_tag","format":{"type":"nope"}}', "--text", "a", code=3)
+    assert "StructuralTagError" in wrong.stderr and "/format" in wrong.stderr
+    assert "not JSON" in run(folder, "check", "tag:{", "--text", "a", code=4).stderr
+    assert "cannot be drawn" in run(folder, "draw", "tag.json", "--out", "tag.html", code=2).stderr
+
+
+def test_what_grammars_name(folder):
+    """Nothing is opened but what the arguments name."""
+    (folder / "main.lark").write_text('start: "<" word @tail\n%import .words.word\n')
+    (folder / "words.lark").write_text('word: "a" | "b"\n')
+    (folder / "tail.lark").write_text('start: ">"\n')
+    given = ["--import", "words=words.lark", "--grammar", "tail=tail.lark"]
+    assert run(folder, "check", "main.lark", "--text", "<a>", *given).stdout.startswith("accepted")
+    done = run(folder, "inspect", "main.lark", code=3)
+    assert "GrammarError" in done.stderr and "--grammar NAME=FILE" in done.stderr
+    done = run(folder, "inspect", "main.lark", *given[2:], code=3)
+    assert "GrammarError" in done.stderr and "--import NAME=FILE" in done.stderr
+    done = run(folder, "inspect", "words.lark", code=3)
+    assert 'no rule "start"' in done.stderr and "--start RULE" in done.stderr
+    assert "write NAME=FILE" in run(folder, "inspect", "main.lark", "--import", "words.lark", code=2).stderr
+    assert machine(folder, "inspect", "main.lark", *given, "--start", "word")["start"]["allowed_tokens"] == 2
+
+
+def test_precompute_takes_grammars(folder):
+    (folder / "set").mkdir()
+    (folder / "set" / "sums.lark").write_text(SUMS)
+    (folder / "set" / "bad.lark").write_text("start: x\n")
+    (folder / "set" / "a.json").write_text('{"type": "integer"}')
+    found = machine(folder, "precompute", "set", "-t", "bytes", "-o", "store", "-j", "1", code=1)
+    assert (found["sources"], found["refused"]) == (3, 1)
+    rows = {row["name"]: row for row in map(json.loads, (folder / "store" / "report.jsonl").read_text().splitlines())}
+    assert rows["sums.lark"]["ok"] and rows["bad.lark"]["error"]["type"] == "GrammarError"
+    again = machine(folder, "precompute", "set", "-t", "bytes", "-o", "store", "-j", "1", code=1)
+    assert again["refused"] == 1
+
+
+def test_precompute_takes_structural_tags(shelf):
+    (shelf / "schemas" / "tag.json").write_text((shelf / "tag.json").read_text())
+    done = machine(shelf, "precompute", "schemas", "-t", "bytes", "-o", "store", "-j", "1")
+    assert (done["ok"], done["refused"], done["skipped"]) == (2, 0, 0)
+    again = machine(shelf, "precompute", "schemas", "-t", "bytes", "-o", "store", "-j", "1")
+    assert (again["ok"], again["skipped"]) == (2, 2)

@@ -1,0 +1,67 @@
+"""Help, the overview, and the commands of docs/cli.md."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, run, write_files
+
+import interlock
+from interlock.cli.commands import COMMANDS
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path)
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def test_overview(folder):
+    text = run(folder).stdout
+    assert all(f"\n  {name}" in text for name in ("check", "trace", "completion")) and "examples" in text
+
+
+def test_help_teaches(folder):
+    assert f"interlock {interlock.__version__}" in run(folder, "--version").stdout
+    for command in (
+        "",
+        "compile",
+        "inspect",
+        "check",
+        "sample",
+        "diff",
+        "draw",
+        "trace",
+        "completion",
+        "vocab",
+        "bench",
+    ):
+        text = run(folder, *command.split(), "--help").stdout
+        assert "exit codes:" in text and f"\n  interlock {command}" in text
+
+
+def test_help(folder):
+    assert run(folder, "help").stdout == run(folder).stdout
+    for name in COMMANDS:
+        assert run(folder, "help", name).stdout == run(folder, name, "--help").stdout, name
+
+
+def test_documented_examples(folder):
+    """The commands of docs/cli.md print what it says; ``$ echo $?`` lines are the exit code before."""
+    blocks = re.findall(r"```console\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 4
+    for block in blocks:
+        code = 0
+        for line, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            if line == "echo $?":
+                assert expected == f"{code}\n"
+                continue
+            line = line.replace("interlock ", shlex.join(COMMAND) + " ", 1)
+            both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            done = subprocess.run(["bash", "-c", line], cwd=folder, text=True, timeout=60, **both)
+            code = done.returncode
+            assert done.stdout == expected, line

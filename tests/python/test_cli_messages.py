@@ -1,0 +1,316 @@
+"""What the command line says of mistakes in sources and arguments: what, where, and a way on."""
+
+import json
+import re
+
+import pytest
+from command_line import ORDER, machine, run, write_files, write_sources
+
+import interlock
+from interlock.cli import atomic_files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path)
+
+
+@pytest.fixture
+def shelf(folder):
+    return write_sources(folder)
+
+
+def test_what_was_meant(folder):
+    for args, code, words in (
+        (["chek", "a"], 2, ["no command is named 'chek'", "did you mean check?"]),
+        (["check", "order.json", "good.json", "--whitespce", "compact"], 2, ["did you mean --whitespace?"]),
+        (["check", "order.json", "good.json", "--whitespace", "compac"], 2, ["did you mean compact?"]),
+        (["check", "order.json", "good.json", "--formats", "asert"], 2, ["did you mean assert?"]),
+        (["check", "ordr.json", "good.json"], 4, ["did you mean order.json?"]),
+        (["check", "order.json", "god.json"], 4, ["did you mean good.json?"]),
+        (["check", "order", "good.json"], 2, ["did you mean order.json?"]),
+        (["inspect", "patern:abc"], 2, ["did you mean pattern:abc?"]),
+        (["inspect", "schema:order.json"], 3, ["is this a file?", "order.json"]),
+        (["inspect", "order.json", "--limit", "max_dept=3"], 2, ["did you mean max_depth?"]),
+    ):
+        said = run(folder, *args, code=code)
+        assert all(word in said.stderr for word in words), said.stderr
+        assert not said.stdout
+    assert machine(folder, "chek", code=2)["error"]["remedy"] == "did you mean check?"
+
+
+def test_places_and_ways_on(folder):
+    for source, words in (
+        ("pattern:a(b", ["line 1, column 2", "\n    a(b\n     ^\n"]),
+        ("pattern:/^a$/i", ["leave out the slashes", "--flags i"]),
+        ("pattern:(?P<a>x)(?P=a)", ["column 9", "write out"]),
+        ("pattern:(?R)", ["$ref"]),
+        ('schema:{"type": "object",}', ["column 19", "comma before }"]),
+        ('schema:{"a": {}, "properties": {"a": {"type": "strin"}}}', ["              ^~~~~~~\n"]),
+        ('schema:{"properties": {"a": {"pattern": "x(?i)y"}}}', ["ECMA-262, which has no (?i)", "column 36"]),
+        ('schema:{"type": "integer", "minimum": 10, "maximum": 1}', ["minimum 10 and maximum 1", "contradict"]),
+        (
+            'schema:{"type": "object", "properties": {"a": {}}, "required": ["b"], "additionalProperties": false}',
+            ['required ["b"] and additionalProperties false'],
+        ),
+    ):
+        said = run(folder, "inspect", source, code=3).stderr
+        assert all(word in said for word in words), said
+        assert "--on-unsupported" not in said
+    helped = run(folder, "inspect", 'schema:{"type": "array", "not": {"uniqueItems": true}}', code=3).stderr
+    assert "try: --on-unsupported warn" in helped
+    # The option is named where it leads on, and nowhere else.
+    stays = run(folder, "inspect", 'schema:{"$ref": "https://example.org/x"}', code=3).stderr
+    assert "try: --on-unsupported" not in stays
+
+
+def test_slips_in_schemas_and_envelopes(folder):
+    slip = {"type": "string", "minLenght": 3, "x-order": 1}
+    (folder / "slip.json").write_text(json.dumps(slip))
+    for args in (["inspect"], ["check", "--text", '"a"'], ["compile", "-t", "bytes", "-o", "a.ilk"]):
+        done = run(folder, args[0], "slip.json", *args[1:])
+        assert "did you mean minLength?" in done.stderr and "x-order" not in done.stderr
+    assert "did you mean minLength?" in run(folder, "inspect", "slip.json", "--quiet").stdout
+    assert run(folder, "inspect", "slip.json", "--quiet").stderr == ""
+    unknown = machine(folder, "inspect", "slip.json")["unknown_keywords"]
+    assert [(u["keyword"], u["suggestion"]) for u in unknown] == [("minLenght", "minLength"), ("x-order", "")]
+    wrapped = {"type": "json_schema", "json_schema": {"name": "order", "strict": True, "schema": ORDER}}
+    (folder / "envelope.json").write_text(json.dumps(wrapped))
+    done = run(folder, "check", "envelope.json", "bad.json", code=1)
+    assert "json_schema.schema" in done.stderr and "below minimum 1" in done.stdout
+    assert machine(folder, "inspect", "envelope.json")["fingerprint"] != ""
+    assert run(folder, "inspect", "envelope.json", "--no-unwrap", code=3).stderr.startswith("interlock: SchemaError")
+
+
+def test_refused_sources(folder):
+    error = machine(folder, "inspect", 'schema:{"properties": {"a": {"type": "strin"}}}', code=3)["error"]
+    assert (error["type"], error["pointer"], error["keyword"]) == ("SchemaError", "/properties/a", "type")
+    error = machine(folder, "inspect", "pattern:a(b", code=3)["error"]
+    assert (error["type"], error["offset"]) == ("PatternError", 1)
+    unsupported = run(folder, "inspect", r"pattern:(a)\1", code=3)
+    assert "UnsupportedError" in unsupported.stderr and "try:" in unsupported.stderr and not unsupported.stdout
+
+
+def test_wrong_arguments(folder):
+    for args, word in (
+        (["inspect", "order"], "did you mean order.json?"),
+        (["inspect", "order.json", "--limit", "max_dept=3"], "max_depth"),
+        (["check", "order.json"], "--text"),
+        (["nonsense"], "nonsense"),
+    ):
+        assert word in machine(folder, *args, code=2)["error"]["message"]
+    assert "missing.json" in machine(folder, "inspect", "missing.json", code=4)["error"]["message"]
+    assert machine(folder, "inspect", "wrapped.json", "--schema-key", "x", code=4)["error"]["type"] == "InputError"
+
+
+def test_inputs_that_are_not_supported(folder):
+    """They are inputs, not sources: no option of compiling makes them usable."""
+    words = {"model": {"type": "WordPiece", "vocab": {"a": 0}}, "decoder": {"type": "WordPiece", "prefix": "##"}}
+    (folder / "tokenizer.json").write_text(json.dumps(words))
+    for args, word in (
+        (["check", "order.json", "good.json", "-t", "tokenizer.json", "--eos", "1"], "WordPiece"),
+        (["vocab", "tokenizer.json", "--eos", "1"], "WordPiece"),
+        (["verify", "nowhere://store"], "nowhere://store"),
+        (["precompute", "order.json", "-t", "bytes", "-o", "nowhere://store"], "nowhere://store"),
+    ):
+        error = machine(folder, *args, code=4)["error"]
+        assert error["type"] == "InputError" and word in error["message"] and "remedy" not in error
+
+
+def test_refused_grammars(folder):
+    """With line, column, excerpt and caret, once."""
+    (folder / "bad.lark").write_text('start: a\na: "é" nme\nname: "x"\n')
+    done = run(folder, "inspect", "bad.lark", code=3)
+    assert done.stderr.count("nme") == 2 and 'did you mean "name"?' in done.stderr
+    assert "line 2, column 8" in done.stderr and "\n" + " " * 17 + "^" in done.stderr
+    error = machine(folder, "inspect", "bad.lark", code=3)["error"]
+    assert (error["type"], error["line"], error["column"]) == ("GrammarError", 2, 8) and "\n" not in error["message"]
+    assert "grammar:" in run(folder, "inspect", 'root ::= "a"', code=2).stderr
+
+
+def test_numbers_that_say_nothing_are_refused(folder):
+    for arguments in (["sample", "order.json", "-n", "-3"], ["bench", "order.json", "--walks", "0"]):
+        assert "must be at least 1" in run(folder, *arguments, code=2).stderr
+    assert "must be a whole number" in run(folder, "sample", "order.json", "-n", "x", code=2).stderr
+
+
+#: Mistakes: the arguments, the exit code, and what the message says.
+MISTAKES = [
+    (
+        ["check", "good.json", "order.json"],
+        2,
+        "order.json is one: the source comes first, interlock check order.json good",
+    ),
+    (["check", "text.txt", "order.json"], 2, "text.txt is no source, and order.json is one: the source comes first"),
+    (["check", "text.txt", "word.regex"], 2, "the source comes first, interlock check word.regex text.txt"),
+    (["check", "good.json", "word.regex"], 2, "the source comes first, interlock check word.regex good.json"),
+    (["trace", "good.json", "order.json"], 2, "the source comes first, interlock trace order.json good.json"),
+    (["check", "order.json", '{"item": "tea"}'], 2, "is no file; the output itself is given with --text"),
+    (["check", "word.regex", "tea"], 2, "'tea' is no file; the output itself is given with --text 'tea'"),
+    (["trace", "order.json", "[1]"], 2, "is no file; the output itself is given with --text '[1]'"),
+    (["check", "order.json", "goood.json"], 4, "did you mean good.json?"),
+    (
+        ["inspect", "order.json", "--flags", "i"],
+        2,
+        "--flags is for a pattern, and order.json is a JSON Schema: leave it out",
+    ),
+    (["inspect", "order.json", "--dialect", "python"], 2, "--dialect is for a pattern"),
+    (["inspect", "order.json", "--syntax", "lark"], 2, "--syntax is for a grammar"),
+    (["inspect", "order.json", "--start", "x"], 2, "--start is for a grammar"),
+    (["inspect", "order.json", "--import", "a=b"], 2, "--import is for a grammar"),
+    (
+        ["inspect", "word.regex", "--whitespace", "compact"],
+        2,
+        "--whitespace is for a JSON Schema, and word.regex is a pattern",
+    ),
+    (["inspect", "word.regex", "--whitespace", "flexible"], 2, "--whitespace is for a JSON Schema"),
+    (
+        ["inspect", "choices:a,b", "--property-order", "any"],
+        2,
+        "--property-order is for a JSON Schema, and choices:... is",
+    ),
+    (["inspect", "word.regex", "--no-unwrap"], 2, "--no-unwrap is for a JSON Schema"),
+    (["inspect", "word.regex", "--schema-key", "x"], 2, "--schema-key is for a JSON Schema"),
+    (
+        ["inspect", "list.gbnf", "--formats", "annotate"],
+        2,
+        "--formats is for a JSON Schema, and list.gbnf is a grammar",
+    ),
+    (
+        ["inspect", "tag.json", "--spelling", "plain"],
+        2,
+        "--spelling is for a JSON Schema, and tag.json is a structural tag",
+    ),
+    (
+        ["diff", "word.regex", "word.regex", "--document", "a=b"],
+        2,
+        "--document is for a JSON Schema, and each of the two is",
+    ),
+    (
+        ["precompute", "schemas", "-t", "bytes", "-o", "s", "--flags", "i"],
+        2,
+        "--flags is for a pattern, and each source in",
+    ),
+    (["draw", "order.json", "-o", "a.svg", "--max-states", "9"], 2, "--max-states is for automata: leave it out"),
+    (["inspect", "order.json", "--size", "300"], 2, "--eos and --size are for a tokenizer file"),
+    (["inspect", "order.json", "--eos", "3"], 2, "--eos and --size are for a tokenizer file"),
+    (["inspect", "regex:"], 2, "no text follows 'regex:'\n  try: pattern:'[a-z]+', or pattern:@FILE"),
+    (["inspect", "pattern:"], 2, "no text follows 'pattern:'"),
+    (["inspect", "choices:"], 2, "no text follows 'choices:'\n  try: choices:yes,no, or choices:@FILE"),
+    (["inspect", "schema:"], 2, "no text follows 'schema:'"),
+    (["inspect", "schema:@"], 2, "no name of a file follows 'schema:@'"),
+    (["inspect", "regex:a("], 3, "missing ), unterminated subpattern"),
+    (["inspect", "list.gbnf", "--syntax", "lark"], 3, "it looks like GBNF, and is read as Lark's notation (--syntax)"),
+    (
+        ["inspect", "order.index", "--whitespace", "compact"],
+        2,
+        "--whitespace cannot change order.index: it is compiled already",
+    ),
+    (["inspect", "order.index", "--limit", "max_depth=3"], 2, "--limit cannot change order.index"),
+    (["inspect", "vocabulary.ilk"], 4, "vocabulary.ilk is a vocabulary and no index: give it with --tokenizer"),
+    (["inspect", "torn.index"], 4, "torn.index is"),
+    (["inspect", 'schema:{"$ref": "a.json"}'], 3, "--document URI=FILE gives a schema that $ref may reach"),
+    (
+        ["inspect", "schema:" + '{"not":' * 30 + "{}" + "}" * 30, "--limit", "max_depth=5"],
+        3,
+        "--limit max_depth=N raises it",
+    ),
+    (["inspect", "schemas"], 2, "schemas is a folder: name a file in it; interlock precompute takes a folder"),
+    (["inspect", "order.json", "--foo"], 2, "try: interlock inspect --help"),
+    (["sample", "order.json", "--seed", "x"], 2, "--seed: must be a whole number, not 'x'"),
+    (["sample", "order.json", "-n", "0"], 2, "must be at least 1, not 0"),
+    (["bench", "order.json", "--repeat", "1.5"], 2, "must be a whole number, not '1.5'"),
+    (["vocab", "vocabulary.ilk", "--token", "-1"], 2, "must be at least 0, not -1"),
+    (["inspect", "order.json", "-t", "vocabulary.ilk", "--size", "0"], 2, "must be at least 1, not 0"),
+    (
+        ["diff", 'grammar:start: "(" start ")" | "x"', "word.regex"],
+        3,
+        "interlock check walks single texts through a grammar",
+    ),
+    (
+        ["check", "order.json"],
+        2,
+        "what is checked is missing: give one of FILE, --text and --ids\n  try: interlock check order.json FILE",
+    ),
+    (["check", "order.json", "good.json", "--text", "x"], 2, "you gave both FILE and --text; give one of them"),
+    (["trace", "order.json"], 2, "what is traced is missing: give one of FILE, --text, --ids and --logprobs"),
+    (["verify", "order.json"], 4, "order.json is no folder: a store is a folder that interlock precompute wrote"),
+    (["sample", "grammar:start: <|x|>"], 4, "--tokenizer FILE gives the model's vocabulary"),
+    (["compile", "order.json", "-t", "bytes", "-o", "schemas"], 4, "schemas: is a folder, not a file"),
+    (["draw", "order.json", "-o", "a.png"], 2, "the name must end in .svg, .html, .mmd, .dot"),
+    (["draw", "list.gbnf", "-o", "a.svg", "--form", "jumps"], 2, "a grammar has no finite automaton; leave it out"),
+    (["help", "chek"], 2, "no command is named 'chek'\n  try: did you mean check?"),
+    (["help", "xyzzy"], 2, "no command is named 'xyzzy'\n  try: there are check, inspect"),
+    (["help", "lint"], 2, "did you mean inspect?"),
+    (["validate", "order.json"], 2, "no command is named 'validate'\n  try: did you mean check?"),
+    (["explain"], 2, "did you mean check?"),
+    (["lint"], 2, "did you mean inspect?"),
+    (["walk"], 2, "did you mean check?"),
+    (["inspect", "order.json", "--whitespac", "compact"], 2, "did you mean --whitespace?"),
+    (["draw", "order.json", "-o", "a", "--forma", "dot"], 2, "did you mean --format?"),
+    (["draw", "order.json", "-o", "a", "--format", "htm"], 2, "did you mean html?"),
+    (["draw", "order.json", "-o", "-"], 2, "-o - has no ending that says the format"),
+    (["draw", "order.json", "-o", "a.svg", "--format", "dot"], 2, "a.svg ends in .svg, and --format says dot"),
+    (["draw", "order.json", "-o", "-", "--format", "dot", "--json"], 2, ""),
+    (["compile", "order.json", "-t", "bytes", "-o", "-"], 2, "name a file, not -"),
+    (["compile", "order.json"], 2, "try: interlock compile SOURCE -t FILE -o FILE"),
+    (["vocab", "gpt2"], 4, "no file is named gpt2; --tokenizer takes a file, and no names of models"),
+    (["inspect", "order.json", "-t", "Qwen2.5-7B"], 4, "from_tokenizer(tiktoken.get_encoding(...)).save"),
+    (["inspect", "order.json", "-t", "vocabulari.ilk"], 4, "did you mean vocabulary.ilk?"),
+    (["vocab", "schemas"], 4, "schemas is a folder: a tokenizer is a file"),
+    (["vocab", "bytes", "--token", "300"], 2, "the ids of this vocabulary are 0 to 256"),
+    (["check", "order.json", "--ids", "300"], 2, "no token has the id 300"),
+    (["check", "[a-z]+", "--text", "abc"], 2, "a pattern is written pattern:'[a-z]+'"),
+    (["check", "yes,no", "--text", "no"], 2, "choices are written choices:yes,no"),
+    (["check", "blah", "--text", "abc"], 2, "as in pattern:blah"),
+    (["inspect", "word.regex", "--take-all"], 2, "--take-all is for a JSON Schema"),
+]
+
+
+def test_mistakes_of_arguments(shelf):
+    for args, code, words in MISTAKES:
+        done = run(shelf, *args, code=code)
+        assert words in done.stderr + done.stdout, (args, done.stderr)
+        assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
+
+
+def test_options_that_fit_one_of_two_sources(shelf):
+    run(shelf, "diff", "word.regex", "order.json", "--flags", "a", "--whitespace", "compact", code=1)
+    run(shelf, "check", "order.json", "good.json", "--whitespace", "flexible", "--formats", "assert")
+
+
+def test_options_before_the_command(folder):
+    assert json.loads(run(folder, "--json", "inspect", "order.json").stdout)["kind"] == "json_schema"
+    assert (
+        json.loads(run(folder, "-q", "--json", "check", "pattern:a", "--text", "b", code=1).stdout)["accepted"] is False
+    )
+    assert json.loads(run(folder, "--json").stdout)["help"].startswith("interlock")
+    assert run(folder, "-V").stdout == run(folder, "--version").stdout == f"interlock {interlock.__version__}\n"
+
+
+def test_what_is_missing_has_a_remedy_for_machines(folder):
+    error = machine(folder, "check", code=2)["error"]
+    assert (error["type"], error["remedy"]) == ("UsageError", "interlock check SOURCE [FILE]")
+    assert (
+        machine(folder, "inspect", "order.json", "--nothing", code=2)["error"]["remedy"] == "interlock inspect --help"
+    )
+
+
+def test_errors_of_writing_name_the_file_that_was_asked_for(tmp_path):
+    def refuse(partial):
+        raise PermissionError(13, "Permission denied", str(partial))
+
+    def refuse_natively(partial):
+        raise interlock.ArtifactError(f"cannot write {partial.name}: Permission denied")
+
+    for fill in (refuse, refuse_natively):
+        with pytest.raises((OSError, interlock.ArtifactError)) as caught:
+            atomic_files.write(tmp_path / "a.index", fill)
+        assert "a.index" in str(caught.value) and "partial" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tokenizer_in_a_folder(folder):
+    (folder / "model").mkdir()
+    (folder / "model" / "tokenizer.json").write_text("{}")
+    assert "did you mean model/tokenizer.json?" in run(folder, "vocab", "model", code=4).stderr

@@ -1,0 +1,217 @@
+"""Streams, colours and signals of the command line, mostly of processes of their own."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, PACKAGE, run, write_files
+
+from interlock.cli import atomic_files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path)
+
+
+def test_colours(folder):
+    """Only where they are wanted; never in what is piped or is JSON."""
+    environment = {**os.environ, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    command = [*COMMAND, "check", "order.json", "bad.json"]
+
+    def shown(*more, **variables):
+        return subprocess.run(
+            [*command, *more], cwd=folder, capture_output=True, env=environment | variables, timeout=60
+        ).stdout
+
+    plain = shown()
+    painted = shown(FORCE_COLOR="1")
+    assert b"\x1b" not in plain and b"\x1b[31;1mrefused:\x1b[0m" in painted
+    assert re.sub(rb"\x1b\[[0-9;]*m", b"", painted) == plain
+    assert b"\x1b" not in shown(FORCE_COLOR="1", NO_COLOR="1") and b"\x1b" not in shown("--json", FORCE_COLOR="1")
+    (folder / "escape.json").write_text('{"item": "\x1b[31m"}')
+    assert (
+        b"\x1b[31m"
+        not in subprocess.run(
+            [*COMMAND, "check", "order.json", "escape.json"],
+            cwd=folder,
+            capture_output=True,
+            env=environment,
+            timeout=60,
+        ).stdout
+    )
+
+
+def test_a_terminal_has_colours(folder):
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+    main, other = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        environment.pop(name, None)
+    with subprocess.Popen([*COMMAND], cwd=folder, stdout=other, stderr=other, env=environment) as child:
+        os.close(other)
+        seen = b""
+        try:
+            while piece := os.read(main, 65536):
+                seen += piece
+        except OSError:  # The other end is closed.
+            pass
+        child.wait(60)
+    os.close(main)
+    assert child.returncode == 0 and b"\x1b[1mcheck" in seen
+
+
+def wait_until_it_catches(child, number):
+    """Until the command has its handler for a signal, as the kernel says; for a second where it says nothing."""
+    status = Path(f"/proc/{child.pid}/status")
+    for _ in range(3000):
+        if not status.exists():
+            return time.sleep(1.0)
+        caught = int(status.read_text().partition("SigCgt:")[2].split()[0], 16)
+        if caught >> (number - 1) & 1:
+            return None
+        time.sleep(0.01)
+    raise AssertionError("the command never caught the signal")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted(folder, number, code):
+    before = sorted(folder.iterdir())
+    command = [*COMMAND, "sample", "order.json", "-n", "1000000"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        # Its handler of SIGTERM is the command's own; that of SIGINT is Python's from the start.
+        wait_until_it_catches(child, signal.SIGTERM)
+        time.sleep(0.2)
+        child.send_signal(number)
+        out, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (code, "interlock: interrupted\n")
+    assert all(json.loads(line) for line in out.splitlines())
+    assert sorted(folder.iterdir()) == before
+
+
+def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):
+    left = []
+
+    def fill(partial):
+        # Native code renames such a file to the name that it was given.
+        partial.with_name(f"{partial.name}.{os.getpid()}.0.tmp").write_bytes(b"half")
+        atomic_files.interrupted()
+        left.extend(tmp_path.iterdir())
+        partial.write_bytes(b"whole")
+
+    atomic_files.write(tmp_path / "a[1].index", fill)
+    assert left == [] and [path.name for path in tmp_path.iterdir()] == ["a[1].index"]
+
+
+def test_the_reader_goes_away(folder):
+    script = shlex.join([*COMMAND, "sample", "order.json", "-n", "500"]) + " | head -n 1; exit ${PIPESTATUS[0]}"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert json.loads(done.stdout)
+
+
+def test_samples_come_as_they_are_drawn(folder):
+    """The first line is there long before the last one is drawn."""
+    command = [*COMMAND, "sample", "order.json", "-n", "1000000"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        first = child.stdout.readline()
+        child.kill()
+        child.communicate(timeout=20)
+    assert json.loads(first)
+
+
+SCRIPT = "import sys\nfrom interlock.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize("script", [True, False])
+def test_ctrl_c_while_it_is_being_imported(folder, script):
+    """From the moment at which Python runs any code of the package, there is no traceback."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "interlock").write_text(SCRIPT)
+    # A numpy that says that its import has begun, and takes its time.
+    (folder / "slow").mkdir()
+    (folder / "slow" / "numpy.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    command = [sys.executable, str(folder / "bin" / "interlock"), "-V"] if script else [*COMMAND, "-V"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder / "slow"), str(PACKAGE)])}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as child:
+        assert child.stdout.readline() == "importing\n"
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (130, "interlock: interrupted\n")
+
+
+def test_importing_the_package_changes_no_handler_elsewhere():
+    code = "import signal, interlock; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_command_in_this_process_leaves_the_handler_as_it_was(folder):
+    before = signal.getsignal(signal.SIGINT)
+    run(folder, "inspect", "pattern:a")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_lines_fit_the_terminal(folder, columns):
+    """Words that are longer than it, and examples, are not cut."""
+    environment = {**os.environ, "COLUMNS": str(columns)}
+    (folder / "long.json").write_text(json.dumps({"item": "x" * 300, "count": 0}))
+    for args in ([], ["check", "--help"], ["inspect", "order.json"], ["check", "order.json", "long.json"]):
+        done = subprocess.run(
+            [*COMMAND, *args], cwd=folder, capture_output=True, text=True, env=environment, timeout=60
+        )
+        for line in done.stdout.splitlines():
+            is_whole = line.lstrip().startswith(("interlock ", "fingerprint", "usage"))
+            longest = max(map(len, line.split()), default=0)
+            assert len(line) <= columns or is_whole or longest > 30, line
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("inspect order.json >&-", 4, "the standard output is closed"),
+        ("inspect order.json --json >&-", 4, "the standard output is closed"),
+        ("inspect order.json > /dev/full", 4, "the standard output: No space left on device"),
+        ("inspect order.json --json > /dev/full", 4, "the standard output: No space left on device"),
+        ("--help > /dev/full", 4, "the standard output: No space left on device"),
+        ("--version >&-", 4, "the standard output is closed"),
+        ("inspect absent.json --json > /dev/full", 4, "absent.json: No such file or directory"),
+        ("nothing --json > /dev/full", 4, "the standard output: No space left on device"),
+        ("check order.json - <&-", 4, "the standard input is closed"),
+        ("check order.json bad.json 2>&-", 1, ""),
+        ("inspect absent.json 2>&-", 4, ""),
+        ("inspect absent.json >&- 2>&-", 4, ""),
+        ("inspect absent.json 2> /dev/full", 4, ""),
+        ("inspect absent.json > /dev/full 2>&1", 4, ""),
+        ("inspect 'pattern:a(b' 2> /dev/full", 3, ""),
+        ("inspect --nothing 2> /dev/full", 2, ""),
+        ("inspect absent.json 2>&1 | true; exit ${PIPESTATUS[0]}", 4, ""),
+        ("inspect --nothing 2>&1 | true; exit ${PIPESTATUS[0]}", 2, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(folder, command, code, said):
+    if "/dev/full" in command and not Path("/dev/full").exists():
+        pytest.skip("there is no device that is always full")
+    line = f"{shlex.join(COMMAND)} {command}"
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert said in done.stderr and "Exception" not in done.stderr
+    assert (said == "") == (done.stderr == "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_remark_that_cannot_be_said_changes_nothing(folder):
+    line = f"{shlex.join(COMMAND)} sample pattern:a --wild --most 0 --json 2> /dev/full"
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, json.loads(done.stdout)["not_confirmed"]) == (1, 1)
