@@ -85,7 +85,7 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     """
     require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     with _needs("llama-cpp"):
-    from interlock.generators.llama_cpp import LlamaCppGenerator
+        from interlock.generators.llama_cpp import LlamaCppGenerator
 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
