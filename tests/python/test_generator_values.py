@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import re
+import sys
 import types
 import warnings
 
@@ -224,3 +225,24 @@ def test_options_with_other_names_or_places():
     assert gen([{"role": "narrator", "content": "two"}], Even, max_tokens=20) == Even(a=2)
     with pytest.raises(AttributeError, match=r'\["yes", "no"\] is an output type by itself'):
         interlock.Choice  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("make", "module", "extra"),
+    [
+        (lambda: interlock.from_llama_cpp(object()), "interlock.generators.llama_cpp", "llama-cpp"),
+        (lambda: interlock.from_mlx_lm(object(), object()), "interlock.generators.mlx_lm", "mlx"),
+        (lambda: interlock.from_vllm(object()), "interlock.generators.vllm", "vllm"),
+        (lambda: interlock.from_transformers(object(), object()), "interlock.generators.transformers", "transformers"),
+    ],
+)
+def test_a_missing_backend_says_what_to_install(make, module, extra, monkeypatch):
+    class Missing:
+        def find_spec(self, name, path=None, target=None):
+            if name == module:
+                raise ModuleNotFoundError("No module named 'backend'", name="backend")
+
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'interlock\[{extra}\]'"):
+        make()

@@ -145,7 +145,7 @@ def test_requests_carry_the_text_alone():
     with pytest.raises(interlock.ArgumentError, match="take no grammar"):
         openai_request(output, "openai")
     with pytest.raises(interlock.ArgumentError, match="without start and lexer"):
-        structured_fields(output_type_of(interlock.Grammar("x: y", start="x", lexer="any")))
+        structured_fields(output_type_of(interlock.Grammar('x: "y"', start="x", lexer="any")))
 
 
 def test_a_generator_writes_a_grammar():

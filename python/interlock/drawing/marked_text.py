@@ -15,8 +15,8 @@ _MARK = "background:rgba(230,126,34,.28);color:inherit;border-radius:3px"
 def marked_text(pieces: Sequence[tuple[str, bool, str]], below: str = "") -> str:
     """``pieces`` in turn: a text, whether a model wrote it, and its name, which is shown when one points at it.
 
-    >>> marked_text([("2 + 2 = ", False, ""), ("4", True, "sum")])[-98:]
-    'background:rgba(230,126,34,.28);color:inherit;border-radius:3px" title="sum">4</mark></div>'
+    >>> marked_text([("2 + 2 = ", False, ""), ("4", True, "sum")])[-26:]
+    'title="sum">4</mark></div>'
     """
     made = ""
     for text, is_generated, name in pieces:

@@ -19,7 +19,6 @@ from interlock.generators.call_options import CallOptions
 from interlock.generators.stream import AsyncStream, Stream
 
 if TYPE_CHECKING:
-    from interlock.generators.generation_trace import GenerationTrace as GenerationTrace
     from interlock.generators.llama_cpp import LlamaCppGenerator
     from interlock.generators.mlx_lm import MlxLmGenerator
     from interlock.generators.openai import AsyncOpenAIGenerator, OpenAIGenerator
@@ -86,8 +85,7 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     """
     require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     with _needs("llama-cpp"):
-        from interlock.generators.generation_trace import GenerationTrace as GenerationTrace
-    from interlock.generators.llama_cpp import LlamaCppGenerator
+        from interlock.generators.llama_cpp import LlamaCppGenerator
 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
