@@ -36,6 +36,7 @@ def write_files(tmp_path):
 def write_sources(folder):
     """Besides: a source of each kind, an index file, one that is torn, and a vocabulary."""
     (folder / "text.txt").write_text("tea\n")
+    (folder / "latin.txt").write_bytes(b"a\xe9")
     (folder / "word.regex").write_text("[a-z]+\n")
     (folder / "list.gbnf").write_text(SYNTAX)
     (folder / "schemas").mkdir()
