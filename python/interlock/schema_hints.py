@@ -18,7 +18,6 @@ import contextlib
 import difflib
 import functools
 import json
-import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock._core import Index, ReportRow
+from interlock.caller_warnings import warn_caller
 
 KEYWORDS = frozenset(
     "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary "
@@ -187,11 +187,7 @@ def _is_ignored() -> bool:
 
 
 def _warn(message: str) -> None:
-    """Warn at the line outside of this package that asked for it."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "interlock":
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, UnknownKeywordWarning, stacklevel=level)
+    warn_caller(message, UnknownKeywordWarning)
 
 
 ENVELOPES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (

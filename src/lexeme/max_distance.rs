@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
+use crate::expr::analysis::completes_without::completes_without;
 use crate::expr::analysis::farthest_end::farthest_end;
-use crate::expr::{Expr, ExprId, INF};
+use crate::expr::{ByteSet, Expr, ExprId, INF};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
@@ -34,7 +35,16 @@ impl Lexeme {
             if let Some(chars) = self.farthest_chars() {
                 return chars.saturating_mul(self.bytes_of_char()).saturating_add(escaped);
             }
-            let by_structure = if self.is_bounded() { INF } else { self.farthest_bytes() };
+            let by_structure = match self.kind() {
+                _ if !self.is_bounded() => self.farthest_bytes(),
+                // A live state has a way within the largest length, so the way of the fewest characters is within it.
+                LexemeKind::Text { min: 0, .. } => {
+                    let expr = self.state(self.start).expr;
+                    let bytes = self.bytes_of_char();
+                    farthest_end(&self.lock().exprs, expr, chars_of).saturating_mul(bytes)
+                }
+                _ => INF,
+            };
             match self.kind() {
                 _ if by_structure == INF => farthest(self).and_then(|far| u32::try_from(far).ok()).unwrap_or(INF),
                 LexemeKind::Raw => by_structure,
@@ -92,12 +102,38 @@ impl Lexeme {
     /// [`farthest_end`] of the lexeme's expression, in bytes of its shortest spelling.
     fn farthest_bytes(&self) -> u32 {
         let expr = self.state(self.start).expr;
-        let cost = |byte: u8| match self.kind() {
+        farthest_end(&self.lock().exprs, expr, |byte| self.cost_of(byte))
+    }
+
+    /// Bytes of the shortest spelling of one byte.
+    fn cost_of(&self, byte: u8) -> u32 {
+        match self.kind() {
             LexemeKind::Text { .. } if byte < 0x20 => BYTES_OF_CHAR as u32,
             LexemeKind::Text { .. } if b"\"\\".contains(&byte) => 2,
             _ => 1,
-        };
-        farthest_end(&self.lock().exprs, expr, cost)
+        }
+    }
+
+    /// The bytes from 0x7F on of which [`shortest_end`](crate::lexeme::shortest_end::shortest_end) may be made, from
+    /// whatever state of a text.
+    pub fn completing_bytes(&self) -> ByteSet {
+        let mut used = self.used_bytes();
+        used[..0x7F].fill(false);
+        let LexemeKind::Text { min, max, .. } = self.kind() else { return used };
+        let expr = self.state(self.start).expr;
+        let is_first = |byte: u8| byte >= 0xC0;
+        let exprs = &self.lock().exprs;
+        // Bytes are spelled by themselves, so each way is compared by what it costs without them.
+        let is_shortest =
+            || completes_without(exprs, expr, |byte| if is_first(byte) { 0 } else { self.cost_of(byte) }, is_first);
+        // A largest length may leave no room for the shortest way. Characters of one byte are the shortest way into it
+        // where no others lead there by fewer characters.
+        let is_of_fewest_chars =
+            || completes_without(exprs, expr, chars_of, |byte| is_first(byte) || self.cost_of(byte) > 1);
+        if min == 0 && is_shortest() && (max == INF || is_of_fewest_chars()) {
+            used[0xC0..].fill(false);
+        }
+        used
     }
 
     /// Bytes of one decoded byte of a text at most, where the shortest spelling is taken.
@@ -117,6 +153,11 @@ impl Lexeme {
         let wide = if used[0x80..].contains(&true) { 4 } else { 1 };
         self.bytes_of_byte().max(wide)
     }
+}
+
+/// Characters that begin with a byte.
+fn chars_of(byte: u8) -> u32 {
+    u32::from(!(0x80..0xC0).contains(&byte))
 }
 
 /// So many bytes lead from any state of the lexeme, after any number of code points, to its end. `None` where finding

@@ -156,7 +156,7 @@ fn walk(index: &Index, rng: &mut Rng, what: &str, mut document: impl FnMut(&mut 
 fn places_that_no_token_tells_apart_have_one_mask() {
     let mut rng = Rng(33);
     let mut compared = 0;
-    for case in 0..300 {
+    for case in 0..100 {
         let v = vocabulary(case % 3 > 0, case % 3 > 1);
         let spelling = rng.chance(60).then(|| if rng.chance(50) { Spelling::Constants } else { Spelling::Plain });
         let options = SchemaOptions { property_order: PropertyOrder::Schema, spelling, ..SchemaOptions::default() };
@@ -165,7 +165,7 @@ fn places_that_no_token_tells_apart_have_one_mask() {
         let one = |rng: &mut Rng| document(rng, &names, text, source.starts_with("{\"type\":\"array"));
         compared += walk(&index, &mut rng, &source, one);
     }
-    assert!(compared > 50_000, "only {compared} masks");
+    assert!(compared > 15_000, "only {compared} masks");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn document(rng: &mut Rng, shape: &Shape) -> String {
 fn objects_that_no_token_tells_apart_have_one_mask() {
     let mut rng = Rng(7);
     let mut compared = 0;
-    for case in 0..400 {
+    for case in 0..120 {
         let pieces: [&[&str]; 5] =
             [&[PIECES], &[PIECES, COMMAS], &[PIECES, ENDS], &[PIECES, COMMAS, CHAINS], &[PIECES, COMMAS, CHAINS, ENDS]];
         let v = vocabulary(pieces[case % pieces.len()]);
@@ -123,5 +123,5 @@ fn objects_that_no_token_tells_apart_have_one_mask() {
             compared += follow_compared(guide, &text, &mut rng, &whole.source);
         }
     }
-    assert!(compared > 50_000, "only {compared} masks");
+    assert!(compared > 15_000, "only {compared} masks");
 }

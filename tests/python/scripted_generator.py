@@ -6,6 +6,8 @@ that goes on with the answer, so that what a mask permits of an answer is writte
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from tiny_models import ASSISTANT, END, USER, tokenizer_json
 
@@ -97,7 +99,8 @@ class ScriptedGenerator(LocalGenerator):
     def _pieces(self, prompt, output, max_tokens, options):
         def pieces():
             program = interlock.Program(self, prompt, chat=True, **options)
-            program.gen(None, output, max_tokens=max_tokens)
+            # The call itself makes a value of the text.
+            program.gen(None, dataclasses.replace(output, parse=str), max_tokens=max_tokens)
             transcript = program._transcript
             yield from (self.vocabulary.decode([i]).decode() for i in transcript.ids[transcript.start :])
 

@@ -74,3 +74,28 @@ def test_outputs_are_whole_within_the_budget(vocabulary, schema, budget):
         guide.advance(allowed[draw % len(allowed)])
     assert len(guide.tokens) <= budget + 1
     assert index.guide().advance_many(guide.tokens) == len(guide.tokens)
+
+
+def spelled(vocabulary, text):
+    return next(i for i in range(len(vocabulary)) if vocabulary.token_bytes(i) == text)
+
+
+@pytest.mark.parametrize("limits", [{}, {"maxLength": 30}], ids=str)
+@pytest.mark.parametrize("pattern", ["^.{0,30}$", "^[^<>]+$", "^\\S+( \\S+)*$"])
+def test_characters_that_no_completion_needs_cost_nothing(vocabulary, pattern, limits):
+    index = interlock.Index.from_type({"type": "string", "pattern": pattern, **limits}, vocabulary)
+    free, guide = index.guide(), index.guide(max_tokens=45)
+    for text in (b'"', b"A"):
+        token = spelled(vocabulary, text)
+        free.advance(token)
+        guide.advance(token)
+        assert guide.allowed_token_ids().tolist() == free.allowed_token_ids().tolist()
+
+
+def test_an_email_fits_into_sixty_tokens(vocabulary):
+    index = interlock.Index.from_type({"type": "string", "format": "email"}, vocabulary)
+    free, guide = index.guide(), index.guide(max_tokens=60)
+    quote = spelled(vocabulary, b'"')
+    free.advance(quote)
+    guide.advance(quote)
+    assert guide.allowed_token_ids().tolist() == free.allowed_token_ids().tolist()

@@ -61,3 +61,17 @@ def test_each_construct(syntax, grammar, accepted, refused, byte_vocabulary):
 def test_the_tables_are_whole():
     page()
     assert len(rows()) >= 37 and {syntax for syntax, *_ in rows()} == {"lark", "gbnf", "ebnf"}
+
+
+def test_the_library_of_grammars():
+    """The examples of docs/grammars-library.md run, in order, and their comments say what lines are."""
+    library = PAGE.parent / "grammars-library.md"
+    if not library.is_file():
+        pytest.skip("the page is not here")
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", library.read_text(encoding="utf-8"), re.DOTALL)
+    assert any("accepts(" in code for code in blocks)
+    for code in blocks:
+        exec(compile(code, "<example of grammars-library.md>", "exec", dont_inherit=True), names)
+        for line, said in re.findall(r"^(\S.*?)  # (\[.*|'.*|True|False)$", code, re.MULTILINE):
+            assert repr(eval(line, names)) == said, line

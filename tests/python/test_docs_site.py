@@ -147,6 +147,7 @@ OWNERS = {
     "index": interlock.Index,
     "guide": interlock.Guide,
     "vocabulary": interlock.Vocabulary,
+    "gen": interlock.generators.LocalGenerator,
     "program": interlock.Program,
     "limits": interlock.Limits,
     "store": interlock.Store,

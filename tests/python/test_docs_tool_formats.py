@@ -51,6 +51,13 @@ def with_examples(page):
     )
 
 
+def test_readme_counts_the_formats():
+    readme = DOCS.parent / "README.md"
+    if not readme.is_file():
+        pytest.skip("the README is not here")
+    assert f"has {len(format_names())} formats of tool calls" in readme.read_text("utf-8")
+
+
 @pytest.mark.parametrize("page", ["tools.md", "formats.md"])
 def test_examples(page):
     if not DOCS.is_dir():

@@ -24,6 +24,10 @@ import interlock
 from interlock.integrations.transformers import JumpForwardStats
 
 
+# A model of random numbers does not end a number by itself.
+pytestmark = pytest.mark.filterwarnings("ignore::interlock.UnboundedNumberWarning")
+
+
 class Color(enum.Enum):
     RED = "red"
     BLUE = "blue"
@@ -329,6 +333,16 @@ def test_streams_of_local_models_work_with_async_for(gen):
 
     text, value = asyncio.run(read())
     assert json.loads(text) == value == gen("One", Book, max_tokens=60)
+
+
+def test_a_trace_is_that_of_the_call(gen):
+    for options in ({}, {"temperature": 1.2, "seed": 3}, {"num_beams": 2}):
+        found = gen.trace("One", Book, max_tokens=60, **options)
+        assert found.value == gen("One", Book, max_tokens=60, **options)
+        assert len(found.steps) == len(found.token_ids) and found.walk.complete
+        assert all(step.probability is not None for step in found.steps)
+    with pytest.raises(interlock.ArgumentError, match="cannot be passed with"):
+        gen.trace("One", Book, max_time=1.0)
 
 
 def test_repr(gen):

@@ -1,5 +1,8 @@
 """What `interlock.grammars` says about itself, and its errors; test_grammars_library.py has the grammars."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from interlock import ArgumentError, grammars
@@ -38,3 +41,16 @@ def test_names():
     assert grammars.names() == ["arithmetic", "c", "csv", "go", "java", "json", "python", "sql", "xml"]
     for name in grammars.names():
         assert grammars.load(name).startswith("// ")
+
+
+def test_the_pages_have_every_grammar():
+    root = Path(__file__).parents[2]
+    if not (root / "docs").is_dir():
+        pytest.skip("the pages are not here")
+    library = (root / "docs" / "grammars-library.md").read_text(encoding="utf-8")
+    line = re.search(r"holds \[(\w+) grammars\]\([^)]*\): (.*)\.\n", (root / "README.md").read_text(encoding="utf-8"))
+    numbers = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
+    assert numbers.index(line[1]) == len(grammars.names())
+    assert sorted(name.lower() for name in re.split(", | and ", line[2])) == grammars.names()
+    for name in grammars.names():
+        assert f"\n## {name}\n" in library and f"\n| {name} | " in library

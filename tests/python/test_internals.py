@@ -32,6 +32,44 @@ def test_examples(page: Path) -> None:
         assert printed(code, names, page) == expected, code
 
 
+def short_names_that_lead_nowhere(text: str, is_essay: bool = False) -> list[str]:
+    """Names of files, in backticks, that are not where the text has them.
+
+    A short name counts from the folder of the path that stands last before it in its section, or from a folder above
+    that one. An essay is about one part of the code, and its short names count from any folder that the page names.
+    """
+    missing = []
+    named = re.findall(r"`((?:src|tests|python|benches)/[\w./-]*)`", text) if is_essay else []
+    everywhere = [path if path.is_dir() else path.parent for path in (ROOT / name for name in named)]
+    for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
+        folders: list[Path] = []
+        for name in re.findall(r"`([\w.]+(?:/[\w.-]+)*(?:\.(?:rs|py|pyi|toml|lark)|/))`", section):
+            if "NAME." in name:
+                folders.append(ROOT / Path(name).parent)
+                continue
+            bases = [
+                base
+                for folder in folders[-1:] + everywhere
+                for base in (folder, *folder.parents)
+                if ROOT in base.parents
+            ]
+            found = next((base / name for base in (ROOT, *bases, ROOT / "src") if (base / name).exists()), None)
+            if found is None:
+                missing.append(name)
+            else:
+                folders.append(found if found.is_dir() else found.parent)
+    return missing
+
+
+def test_short_names_are_read_in_the_folder_that_was_named_last() -> None:
+    there = "`src/schema/format/` has `abnf.rs`; `python/interlock/cli/NAME.py` uses `atomic_files.py`."
+    assert short_names_that_lead_nowhere(there) == []
+    gone = (
+        "`src/schema/format/` has `grammar.rs`; `python/interlock/cli/NAME.py` uses `files.py`, `grammar/builder.rs`."
+    )
+    assert short_names_that_lead_nowhere(gone) == ["grammar.rs", "files.py", "grammar/builder.rs"]
+
+
 @pytest.mark.parametrize(
     "page", [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem
 )
@@ -41,13 +79,7 @@ def test_files_exist(page: Path) -> None:
     folders = "src|tests|benches|docs|examples|fuzz|python"
     named = [name for name in re.findall(rf"`((?:{folders})/[\w./-]+)`", text) if "/NAME." not in name]
     missing = [name for name in named if not (ROOT / name).exists() and not (ROOT / "src" / name).exists()]
-    files = [
-        path.as_posix()
-        for folder in ("src", "tests", "examples", "benches/rust/src")
-        for path in (ROOT / folder).rglob("*.rs")
-    ]
-    short = re.findall(r"`([\w/]+\.rs)`", text)
-    missing += [name for name in short if "NAME." not in name and not any(path.endswith("/" + name) for path in files)]
+    missing += short_names_that_lead_nowhere(text, is_essay=page in PAGES)
     links = [link for link in re.findall(r"\]\(([^)#:]+)\)", text) if not (page.parent / link).exists()]
     assert not missing and not links, (missing, links)
 

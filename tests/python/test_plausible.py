@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import interlock
+from interlock import plausible
 from interlock._recipe import Recipe, byte_vocabulary
 from interlock.plausible import example
 
@@ -73,6 +74,20 @@ def test_patterns_and_choices():
             assert data is not None and accepts(index, data) and len(data) < 60
     index = interlock.Index.from_choices(["yes", "no"], byte_vocabulary())
     assert set(examples(index)) == {b"yes", b"no"}
+
+
+def test_every_known_format_has_a_plausible_text():
+    """The engine's list of formats is that of the sampler, and each sample is a text of its format."""
+    source = Path(__file__).parents[2] / "src" / "schema" / "format" / "mod.rs"
+    if not source.is_file():
+        pytest.skip("the sources are not here")
+    known = source.read_text(encoding="utf-8").partition("pub const KNOWN")[2].partition("];")[0]
+    names = re.findall(r'"([a-z0-9-]+)"', known)
+    assert len(names) >= 19 and set(names) == set(plausible.FORMATS)
+    for name in names:
+        index = interlock.Index.from_json_schema({"type": "string", "format": name}, byte_vocabulary())
+        for seed in range(20):
+            assert accepts(index, json.dumps(plausible.FORMATS[name](random.Random(seed))).encode()), name
 
 
 def test_examples_of_the_schema_are_used():

@@ -118,7 +118,7 @@ def test_a_stop_inside_a_token_is_cut_out():
 def test_named_groups_and_blocks_are_captured():
     program = started("Do:", {"Do:": " look[Rome]"})
     with program.capture("line"):
-        program.gen(None, re.compile(r" (?P<verb>[a-z]+)\[(?P<what>\w+)\]"), max_tokens=30)
+        program.gen(None, re.compile(r" (?P<verb>[a-z]+)\[(?P<what>\w+)\]", re.ASCII), max_tokens=30)
         program += "!"
     assert (program["verb"], program["what"], program["line"]) == ("look", "Rome", " look[Rome]!")
     assert "verb" in program and "nothing" not in program

@@ -137,13 +137,19 @@ def test_errors_of_tools(model, tokenizer, vocabulary):
         raise ValueError("no")
 
     options = {"format": "functiongemma", "max_calls": 1, "tool_choice": "required", "vocabulary": vocabulary}
-    with pytest.raises(ValueError, match="no"):
+    with pytest.raises(ValueError, match="no") as caught:
         ToolLoop(model, tokenizer, [fail], result="${result}", **options)("?", max_tokens=300)
+    assert "raised by fail(**{'sure': " in caught.value.__notes__[0] and 'on_error="tell"' in caught.value.__notes__[0]
+    kept = ToolLoop(model, tokenizer, [fail], result="${result}", on_error="tell", **options)("?", max_tokens=300)
+    assert kept.calls[0][1] == {"error": "ValueError: no"}
+    assert ev.Forced(b'{"error": "ValueError: no"}') in kept.events
+    with pytest.raises(interlock.ArgumentError, match='on_error is "raise", "tell"'):
+        ToolLoop(model, tokenizer, [fail], result="${result}", on_error="ignore", **options)
     told = ToolLoop(
         model, tokenizer, [fail], result="${result}", on_error=lambda call, error: f"{call.name}: {error}", **options
     )("?", max_tokens=300)
     assert told.calls[0][1] == "fail: no"
-    with pytest.raises(interlock.tools.ToolFormatError, match="result"):
+    with pytest.raises(interlock.tools.ToolFormatError, match=r"such as result='.n<tool_response>.n\$\{result\}"):
         ToolLoop(model, tokenizer, [fail], **options)
     with pytest.raises(interlock.tools.ToolFormatError, match="placeholder"):
         ToolLoop(model, tokenizer, [fail], result="${result} ${x}", **options)

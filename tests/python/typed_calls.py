@@ -1,7 +1,7 @@
 """What a type checker infers of calls; `test_types.py` has mypy read this file, nothing runs it."""
 
 import re
-from typing import assert_type
+from typing import Any, assert_type
 import dataclasses
 import interlock
 from interlock.generators import Generator, Stream
@@ -38,3 +38,20 @@ def check(gen: Generator, local: LocalGenerator, model: object, tokenizer: objec
     assert_type(program.select("s", {"a": 1}), int)
     program += "text"
     assert_type(interlock.index_from_type(User, local.vocabulary), interlock.Index)
+
+
+def check_mistakes(gen: Generator, local: LocalGenerator) -> None:
+    """Each of these lines is an error; without one, mypy reports an ignore that nothing needs."""
+    gen("x", int, temprature=1)  # type: ignore[call-overload]
+    gen("x", int, temperature="hot")  # type: ignore[call-overload]
+    gen(["x"], int, errors="keep")  # type: ignore[call-overload]
+    gen.batch(["x"], int, max_token=1)  # type: ignore[call-overload]
+    interlock.Program(local, "x", temprature=1)  # type: ignore[call-arg]
+
+
+def check_options(gen: Generator, local: LocalGenerator) -> None:
+    more: dict[str, Any] = {"typical_p": 0.9}
+    gen("x", int, **more)
+    assert_type(gen.batch(["x"], int, errors="return"), list[int | interlock.InvalidOutputError])
+    assert_type(gen("x", interlock.grammars.load("json")), str)
+    assert_type(local.trace("x", int).value, int)

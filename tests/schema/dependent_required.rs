@@ -122,7 +122,7 @@ fn names_that_require_one_another() {
     let vocabulary = every_byte::bytes();
     let mut r = Rng(29);
     let (mut compared, mut refused) = (0, 0);
-    for _ in 0..700 {
+    for _ in 0..250 {
         let case = Case::random(&mut r);
         for order in [PropertyOrder::Schema, PropertyOrder::Any] {
             let options =
@@ -144,5 +144,5 @@ fn names_that_require_one_another() {
             }
         }
     }
-    assert!(compared > 800 && refused > 10, "{compared} {refused}");
+    assert!(compared > 280 && refused > 3, "{compared} {refused}");
 }

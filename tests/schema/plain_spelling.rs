@@ -196,7 +196,9 @@ fn masks_behind_every_escape_are_exact() {
             let spelling = Some(Spelling::Plain);
             let options = SchemaOptions { property_order, spelling, ..SchemaOptions::default() };
             let index = Index::from_json_schema(schema, small(), &options, &Limits::default()).expect(schema);
-            for (quoted, i) in texts.iter().zip(seed..) {
+            // Every other text in each order.
+            let first = usize::from(property_order == PropertyOrder::Any);
+            for (quoted, i) in texts.iter().zip(seed..).skip(first).step_by(2) {
                 let (c, next) = (&quoted[1..quoted.len() - 1], rng.pick(&texts));
                 let next = &next[1..next.len() - 1];
                 let value = match seed {
@@ -215,7 +217,7 @@ fn masks_behind_every_escape_are_exact() {
             }
         }
     }
-    assert!(compared > 2_000, "only {compared} masks compared");
+    assert!(compared > 1_000, "only {compared} masks compared");
 }
 
 /// Unique objects whose last values are found by a search, which writes keys itself.

@@ -10,14 +10,16 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator, TextType
+from interlock.generators.call_options import CallOptions
 from interlock.generators.stream import AsyncStream, Stream
 
 if TYPE_CHECKING:
+    from interlock.generators.generation_trace import GenerationTrace as GenerationTrace
     from interlock.generators.llama_cpp import LlamaCppGenerator
     from interlock.generators.mlx_lm import MlxLmGenerator
     from interlock.generators.openai import AsyncOpenAIGenerator, OpenAIGenerator
@@ -84,7 +86,8 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     """
     require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     with _needs("llama-cpp"):
-        from interlock.generators.llama_cpp import LlamaCppGenerator
+        from interlock.generators.generation_trace import GenerationTrace as GenerationTrace
+    from interlock.generators.llama_cpp import LlamaCppGenerator
 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
@@ -172,7 +175,7 @@ def generate(
     output_type: type[T],
     *,
     max_tokens: int = ...,
-    **options: Any,
+    **options: Unpack[CallOptions],
 ) -> T: ...
 @overload
 def generate(
@@ -182,11 +185,19 @@ def generate(
     output_type: TextType = ...,
     *,
     max_tokens: int = ...,
-    **options: Any,
+    **options: Unpack[CallOptions],
 ) -> str: ...
 @overload
 def generate(
-    model: Any, tokenizer: Any, prompt: Any, output_type: Any = ..., *, max_tokens: int = ..., **options: Any
+    model: Any,
+    tokenizer: Any,
+    prompt: Any,
+    output_type: Any = ...,
+    *,
+    max_tokens: int = ...,
+    stream: bool = ...,
+    errors: Literal["raise", "return"] = ...,
+    **options: Unpack[CallOptions],
 ) -> Any: ...
 def generate(
     model: Any,

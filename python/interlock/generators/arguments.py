@@ -20,6 +20,9 @@ Message = Mapping[str, Any]
 Prompt = str | Sequence[Message]
 """A text, or the turns of a chat."""
 
+ROLES = ("system", "user", "assistant", "tool", "developer", "model", "function", "tools")
+"""Roles that chat templates have."""
+
 # Names that other packages give to what has another name here.
 OTHER_NAMES = {
     "max_new_tokens": "max_tokens",
@@ -28,6 +31,7 @@ OTHER_NAMES = {
     "n_predict": "max_tokens",
     "response_model": "output_type",
     "response_format": "output_type",
+    "type": "output_type",
     "schema": "output_type",
     "json_schema": "output_type",
     "regex": "output_type",
@@ -40,7 +44,7 @@ OTHER_NAMES = {
     "num_return_sequences": "a list with the prompt several times",
     "n": "a list with the prompt several times",
 }
-_OWN = ("max_tokens", "stream", "output_type", "seed", "chat")
+_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
     "whitespace": "blanks of JSON belong to the generator: interlock.from_transformers(model, tokenizer, "
@@ -48,6 +52,9 @@ _ELSEWHERE = {
     "syntax": "the notation belongs to the grammar: interlock.Grammar(text, syntax='gbnf')",
     "limits": "limits belong to an index: pass gen(prompt, Index.from_type(output_type, gen.vocabulary, limits=...))",
     "property_order": "an option of an index: pass Index.from_json_schema(schema, gen.vocabulary, property_order=...)",
+    "trace": "gen.trace(prompt, output_type) returns the value with each token's reasons",
+    "system": "what the system says is a message: pass "
+    '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
 }
 _STOP = (
@@ -115,8 +122,22 @@ def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
             raise ArgumentError(
                 f'message {i} has the keys {list(message)}: a message is {{"role": "user", "content": "..."}}'
             )
+        _check_role(i, message["role"])
         made.append(dict(message))
     return made
+
+
+def _check_role(i: int, role: Any) -> None:
+    """``ArgumentError`` for a slip of a usual role. Chat templates have other roles too, and leave out in silence what
+    they do not know.
+    """
+    if not isinstance(role, str):
+        raise ArgumentError(f"the role of message {i} is a str, not {_kind(role)}")
+    if role in ROLES:
+        return
+    near = difflib.get_close_matches(role.lower(), ROLES, n=1, cutoff=0.75)
+    if near:
+        raise ArgumentError(f"message {i} has the role {role!r}: did you mean {near[0]!r}?")
 
 
 def _kind(value: Any) -> str:

@@ -8,17 +8,22 @@ import re
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
 from interlock.generators.arguments import (
     DEFAULT_MAX_TOKENS, Message, Prompt, check_max_tokens, check_options, is_batch,
 )  # fmt: skip
+from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.stream import Stream
-from interlock.output_types import Grammar, OutputType, output_type_of
+from interlock.generators.values import batch_values, check_errors, one_value, parser
+from interlock.grammars.grammar_text import GrammarText
+from interlock.output_types import Grammar, InvalidOutputError, OutputType, output_type_of
+from interlock.pattern_hints import warn_unicode_classes
 
 if TYPE_CHECKING:
+    from interlock.generators.generation_trace import GenerationTrace
     from interlock.programs import Program
     from interlock.programs.cached_model import CachedModel
     from interlock.programs.decoding import Decoder
@@ -29,7 +34,7 @@ T = TypeVar("T")
 
 _KEPT = 256
 
-TextType = re.Pattern[str] | Grammar | Index | list[str] | tuple[str, ...]
+TextType = re.Pattern[str] | Grammar | GrammarText | Index | list[str] | tuple[str, ...]
 """Output types whose values are texts."""
 
 _Batch = list[str] | tuple[str, ...] | list[list[Message]] | list[list[dict[str, Any]]]
@@ -66,7 +71,7 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> T: ...
     @overload
     def __call__(
@@ -76,7 +81,7 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> str: ...
     @overload
     def __call__(
@@ -86,7 +91,7 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> list[T]: ...
     @overload
     def __call__(
@@ -96,11 +101,17 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> list[str]: ...
     @overload
     def __call__(
-        self, prompt: _Chat, output_type: type[T], *, stream: Literal[True], max_tokens: int = ..., **options: Any
+        self,
+        prompt: _Chat,
+        output_type: type[T],
+        *,
+        stream: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
     ) -> Stream[T]: ...
     @overload
     def __call__(
@@ -110,11 +121,18 @@ class Generator(ABC):
         *,
         stream: Literal[True],
         max_tokens: int = ...,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> Stream[str]: ...
     @overload
     def __call__(
-        self, prompt: Any, output_type: Any = ..., *, max_tokens: int = ..., stream: bool = ..., **options: Any
+        self,
+        prompt: Any,
+        output_type: Any = ...,
+        *,
+        max_tokens: int = ...,
+        stream: bool = ...,
+        errors: Literal["raise", "return"] = ...,
+        **options: Unpack[CallOptions],
     ) -> Any: ...
     def __call__(
         self,
@@ -123,6 +141,7 @@ class Generator(ABC):
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stream: bool = False,
+        errors: Literal["raise", "return"] = "raise",
         **options: Any,
     ) -> Any:
         """A value of ``output_type`` for ``prompt``; a list of values for a list of prompts; a ``Stream`` with
@@ -134,26 +153,55 @@ class Generator(ABC):
         Other errors: ``ArgumentError`` for unsuitable arguments (``TypeError`` for an option of another Python type),
         before the model runs; ``UnsupportedError`` for a type that JSON cannot hold,
         ``InvalidOutputError`` where a check in Python, of the class itself, refuses the value, and those of ``Index``.
+        With ``errors="return"`` an ``InvalidOutputError`` is returned in the place of the value, so that the other
+        values of a batch are not lost.
+
+        Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` beyond ASCII, and
+        ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself.
         """
         require(stream=(stream, "flag"))
+        check_errors(errors)
         if stream:
+            if errors == "return":
+                raise ArgumentError("errors='return' belongs to calls: stream.value raises, and stream.text is kept")
             return self.stream(prompt, output_type, max_tokens=max_tokens, **options)
         if is_batch(prompt):
-            return self.batch(prompt, output_type, max_tokens=max_tokens, **options)
+            return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         output = self._prepared(output_type, max_tokens, options)
-        return output.parse(self._texts([prompt], output, max_tokens, options)[0])
+        return one_value(output, self._texts([prompt], output, max_tokens, options)[0], max_tokens, errors)
 
     @overload
     def batch(
-        self, prompts: Sequence[Prompt], output_type: type[T], *, max_tokens: int = ..., **options: Any
+        self, prompts: Sequence[Prompt], output_type: type[T], *, max_tokens: int = ..., **options: Unpack[CallOptions]
     ) -> list[T]: ...
     @overload
     def batch(
-        self, prompts: Sequence[Prompt], output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
+        self,
+        prompts: Sequence[Prompt],
+        output_type: TextType = ...,
+        *,
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
     ) -> list[str]: ...
     @overload
     def batch(
-        self, prompts: Sequence[Prompt], output_type: Any = ..., *, max_tokens: int = ..., **options: Any
+        self,
+        prompts: Sequence[Prompt],
+        output_type: type[T],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[T | InvalidOutputError]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Sequence[Prompt],
+        output_type: Any = ...,
+        *,
+        max_tokens: int = ...,
+        errors: Literal["raise", "return"] = ...,
+        **options: Unpack[CallOptions],
     ) -> list[Any]: ...
     def batch(
         self,
@@ -161,23 +209,31 @@ class Generator(ABC):
         output_type: Any = str,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
+        errors: Literal["raise", "return"] = "raise",
         **options: Any,
     ) -> list[Any]:
-        """A value for each prompt, in their order; together where the backend can. Errors are those of a call."""
+        """A value for each prompt, in their order; together where the backend can. Errors are those of a call.
+
+        An ``InvalidOutputError`` says in ``row`` which prompt it is about, and its ``results`` have the values of the
+        others. With ``errors="return"`` the list itself has such errors in the places of the values that were refused.
+        """
+        check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         output = self._prepared(output_type, max_tokens, options)
-        return [output.parse(text) for text in self._texts(list(prompts), output, max_tokens, options)]
+        return batch_values(output, self._texts(list(prompts), output, max_tokens, options), max_tokens, errors)
 
     @overload
-    def stream(self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Any) -> Stream[T]: ...
+    def stream(
+        self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> Stream[T]: ...
     @overload
     def stream(
-        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
     ) -> Stream[str]: ...
     @overload
     def stream(
-        self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Any
+        self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
     ) -> Stream[Any]: ...
     def stream(
         self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
@@ -189,7 +245,7 @@ class Generator(ABC):
             raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
         output = self._prepared(output_type, max_tokens, options)
         pieces = self._pieces(prompt, output, max_tokens, options)
-        return Stream(pieces, output.parse, is_json=output.kind == "json_schema")
+        return Stream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)
@@ -220,6 +276,8 @@ class Generator(ABC):
 
     def _made(self, output_type: Any) -> OutputType[Any]:
         made = output_type_of(output_type)
+        if isinstance(output_type, re.Pattern):
+            warn_unicode_classes(output_type)
         if isinstance(output_type, OutputType) or made.whitespace == self._whitespace:
             return made
         return dataclasses.replace(made, whitespace=self._whitespace)
@@ -239,8 +297,8 @@ class Generator(ABC):
     @abstractmethod
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> list[str]:
-        """The finished text of each prompt."""
+    ) -> Sequence[str | InvalidOutputError]:
+        """The finished text of each prompt; an error for one that a server left unfinished, or did not enforce."""
 
     @abstractmethod
     def _pieces(
@@ -295,7 +353,59 @@ class LocalGenerator(Generator):
         """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
         return []
 
-    def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Any) -> Program:
+    @overload
+    def trace(
+        self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> GenerationTrace[T]: ...
+    @overload
+    def trace(
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> GenerationTrace[str]: ...
+    @overload
+    def trace(
+        self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> GenerationTrace[Any]: ...
+    def trace(
+        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> GenerationTrace[Any]:
+        """A value with its reasons: what the model wrote token by token, what it would rather have written, and why
+        that was not allowed. In a notebook the result is a page; ``save("trace.html")`` writes it.
+
+        Arguments and errors are those of a call with one prompt. With llama.cpp and mlx-lm, ``options`` are the five of
+        a program (``temperature``, ``top_p``, ``top_k``, ``min_p``, ``seed``) and ``chat``, and without them the search
+        is greedy. The model is asked once more for each token, for what it found likely there.
+
+        Example::
+
+            found = gen.trace("Make up a user.", User, max_tokens=60)
+            print(found)
+            found.save("trace.html")
+        """
+        from interlock.generators import generation_trace
+
+        if is_batch(prompt):
+            raise ArgumentError("a trace has one prompt: make a trace for each")
+        output = self._prepared(output_type, max_tokens, options)
+        prompt_ids, ids = self._token_ids(prompt, output, max_tokens, dict(options))
+        index = self.index(output)
+        value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
+        wishes = generation_trace.wishes_of(self.cached_model(), prompt_ids, ids)
+        title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
+        return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes)
+
+    def _token_ids(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> tuple[list[int], list[int]]:
+        """The tokens of a prompt, and those of an output for it without the stop token."""
+        from interlock.generators.generation_trace import sampled_ids
+
+        chat = options.pop("chat", None)
+        check_options(options, SamplingOptions.__optional_keys__, f"a trace with {self.backend}")
+        ids = self.encode(prompt, chat)
+        guide = self.index(output).guide(max_tokens=max_tokens)
+        return ids, sampled_ids(self.cached_model(), self.vocabulary, guide, ids, options)
+
+    def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
         """A program that begins with ``prompt``; see ``Program``."""
         from interlock.programs import Program
 

@@ -6,14 +6,16 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages, is_batch
+from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.reply_check import ReplyCheck
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
+from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.output_types import InvalidOutputError, OutputType
 
 __all__ = ["AsyncOpenAIGenerator", "OpenAIGenerator", "is_asynchronous"]
@@ -99,10 +101,14 @@ class OpenAIGenerator(_Requests):
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> list[str]:
-        def one(prompt: Prompt) -> str:
+    ) -> list[str | InvalidOutputError]:
+        def one(prompt: Prompt) -> str | InvalidOutputError:
             request, fields = self._call(prompt, output, max_tokens, options)
-            return self._text(self._create(**fields), request, output, max_tokens)
+            answer = self._create(**fields)
+            try:
+                return self._text(answer, request, output, max_tokens)
+            except InvalidOutputError as error:
+                return error
 
         if len(prompts) < 2:
             return [one(prompt) for prompt in prompts]
@@ -132,35 +138,59 @@ class AsyncOpenAIGenerator(_Requests):
     """A model behind an ``openai.AsyncOpenAI`` client: every call is awaited. See ``from_openai``."""
 
     @overload  # type: ignore[override]
-    async def __call__(self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Any) -> T: ...
+    async def __call__(
+        self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> T: ...
     @overload
     async def __call__(
-        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Any
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
     ) -> str: ...
     @overload
-    async def __call__(self, prompt: Any, output_type: Any = ..., *, max_tokens: int = ..., **options: Any) -> Any: ...
     async def __call__(
-        self, prompt: Any, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+        self,
+        prompt: Any,
+        output_type: Any = ...,
+        *,
+        max_tokens: int = ...,
+        errors: Literal["raise", "return"] = ...,
+        **options: Unpack[CallOptions],
+    ) -> Any: ...
+    async def __call__(
+        self,
+        prompt: Any,
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        errors: Literal["raise", "return"] = "raise",
+        **options: Any,
     ) -> Any:
         """A value of ``output_type`` for ``prompt``, or a list of values for a list of prompts, asked at once. Errors
         are those of ``Generator``.
         """
+        check_errors(errors)
         if "stream" in options:
             raise ArgumentError("call gen.stream(...), which needs no await, and iterate with async for")
         if is_batch(prompt):
-            return await self.batch(prompt, output_type, max_tokens=max_tokens, **options)
+            return await self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         output = self._prepared(output_type, max_tokens, options)
-        return output.parse(await self._one(prompt, output, max_tokens, options))
+        return one_value(output, await self._one(prompt, output, max_tokens, options), max_tokens, errors)
 
     async def batch(  # type: ignore[override]
-        self, prompts: Sequence[Prompt], output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+        self,
+        prompts: Sequence[Prompt],
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        errors: Literal["raise", "return"] = "raise",
+        **options: Any,
     ) -> list[Any]:
         """A value for each prompt, in their order. All requests run at once."""
+        check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         output = self._prepared(output_type, max_tokens, options)
         texts = await asyncio.gather(*(self._one(prompt, output, max_tokens, options) for prompt in prompts))
-        return [output.parse(text) for text in texts]
+        return batch_values(output, texts, max_tokens, errors)
 
     def stream(  # type: ignore[override]
         self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
@@ -172,11 +202,17 @@ class AsyncOpenAIGenerator(_Requests):
         request, fields = self._call(prompt, output, max_tokens, options)
         _no_envelope(request)
         pieces = self._async_pieces(fields, request, output, max_tokens)
-        return AsyncStream(pieces, output.parse, is_json=output.kind == "json_schema")
+        return AsyncStream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
 
-    async def _one(self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]) -> str:
+    async def _one(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> str | InvalidOutputError:
         request, fields = self._call(prompt, output, max_tokens, options)
-        return self._text(await self._create(**fields), request, output, max_tokens)
+        answer = await self._create(**fields)
+        try:
+            return self._text(answer, request, output, max_tokens)
+        except InvalidOutputError as error:
+            return error
 
     async def _async_pieces(
         self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int

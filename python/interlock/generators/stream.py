@@ -39,6 +39,16 @@ class _SoFar(Generic[T]):
             return self.text
         return json.loads(self.text) if self._has_ended else partial_json(self.text)
 
+    def _repr_html_(self) -> str:
+        """The text so far, for a notebook."""
+        from interlock.drawing.marked_text import marked_text
+
+        return marked_text([(self.text, True, "")], "" if self._has_ended else "not at its end yet")
+
+    def __repr__(self) -> str:
+        state = "ended" if self._has_ended else "open"
+        return f"<interlock {type(self).__name__}, {state}: {self.text!r}>"
+
 
 class Stream(_SoFar[T], Iterator[str]):
     """The pieces of one output as they come; ``value`` is what they make together.

@@ -109,6 +109,13 @@ class TransformersGenerator(LocalGenerator):
         ids = self._generated(prompts, self.index(output), max_tokens, dict(options))
         return [self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids]
 
+    def _token_ids(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> tuple[list[int], list[int]]:
+        _refuse_cutting(output, options)
+        prompt_ids = self.encode(prompt, options.get("chat"))
+        return prompt_ids, self._generated([prompt], self.index(output), max_tokens, options)[0]
+
     def _generated(
         self,
         prompts: list[Prompt],

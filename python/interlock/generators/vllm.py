@@ -62,7 +62,7 @@ class VllmGenerator(Generator):
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> list[str]:
+    ) -> list[str | InvalidOutputError]:
         if not prompts:
             return []
         options = dict(options)
@@ -78,7 +78,14 @@ class VllmGenerator(Generator):
             answers = self.llm.chat([as_messages(prompt) for prompt in prompts], parameters, use_tqdm=False)
         else:
             answers = self.llm.generate(list(prompts), parameters, use_tqdm=False)
-        return [check(self._whole(answer.outputs[0], output, max_tokens)) for answer in answers]
+
+        def text_of(answer: Any) -> str | InvalidOutputError:
+            try:
+                return check(self._whole(answer.outputs[0], output, max_tokens))
+            except InvalidOutputError as error:
+                return error
+
+        return [text_of(answer) for answer in answers]
 
     @staticmethod
     def _whole(completion: Any, output: OutputType[Any], max_tokens: int) -> str:

@@ -1,30 +1,33 @@
 """Grammars of common languages, in Lark's notation.
 
 Each grammar is a file of this folder, written from the language's standard: `names` lists them, `load` gives the
-text of one, and `lexer` the lexer that it is written for. Some take options that restrict them to what one program can
-use: the tables and columns of a database, the elements of a kind of document, the columns of a file.
+text of one. A text is an output type: ``gen(prompt, grammars.load("json"))``. Its attribute ``lexer``, and `lexer` of
+its name, is the lexer that it is written for. Some take options that restrict them to what one program can use: the
+tables and columns of a database, the elements of a kind of document, the columns of a file.
 
     >>> from interlock import grammars
     >>> grammars.names()
     ['arithmetic', 'c', 'csv', 'go', 'java', 'json', 'python', 'sql', 'xml']
     >>> text = grammars.sql(tables={"student": ["name", "age"]})
-    >>> "start:" in text, grammars.lexer("sql")
+    >>> "start:" in text, text.lexer
     (True, 'contextual')
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
+from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.sql_names import FUNCTIONS, with_tables
 from interlock.grammars.xml_elements import with_elements
 
-__all__ = ["FUNCTIONS", "lexer", "load", "names", "sql"]
+__all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 
 # The options of each grammar that has any.
 _OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions"), "xml": ("elements",)}
@@ -36,7 +39,7 @@ def names() -> list[str]:
     return sorted(file.name.removesuffix(".lark") for file in files if file.name.endswith(".lark"))
 
 
-def lexer(name: str) -> str:
+def lexer(name: str) -> Literal["contextual"]:
     """The lexer that a grammar is written for, as `Index.from_grammar` takes it.
 
     All of them are written for ``"contextual"``: where the parser can go on with several terminals, the longest match
@@ -49,8 +52,8 @@ def lexer(name: str) -> str:
     return "contextual"
 
 
-def load(name: str, **options: Any) -> str:
-    """The text of a grammar, in Lark's notation; its start rule is ``start``.
+def load(name: str, **options: Any) -> GrammarText:
+    """The text of a grammar, in Lark's notation; its start rule is ``start``. It can be passed as an output type.
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
@@ -70,6 +73,10 @@ def load(name: str, **options: Any) -> str:
         record: [field] "," [field]
     """
     _known(name)
+    return GrammarText(_text(name, options), lexer(name))
+
+
+def _text(name: str, options: Mapping[str, Any]) -> str:
     text = resources.files(__name__).joinpath(f"{name}.lark").read_text(encoding="utf-8")
     for option in options:
         if option not in _OPTIONS.get(name, ()):
@@ -89,8 +96,8 @@ def load(name: str, **options: Any) -> str:
 def sql(
     tables: Mapping[str, Sequence[str]] | None = None,
     functions: Iterable[str] | None = None,
-) -> str:
-    """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE.
+) -> GrammarText:
+    """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
     Args:
         tables: the tables that a statement may name, each with its columns. A column stands alone or behind the name
@@ -117,4 +124,20 @@ def sql(
 def _known(name: str) -> None:
     require(name=(name, "text"))
     if name not in names():
-        raise ArgumentError(f"there is no grammar {name!r}; there are {', '.join(names())}")
+        raise ArgumentError(f"there is no grammar {name!r}{_meant(name)}; there are {', '.join(names())}")
+
+
+def _meant(name: str) -> str:
+    near = difflib.get_close_matches(name, names(), 1)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def __getattr__(name: str) -> Any:
+    """``AttributeError`` that says how a grammar is loaded, or which name is probably meant."""
+    missing = f"module 'interlock.grammars' has no attribute {name!r}"
+    if not name.startswith("_"):
+        found = [name] if name in names() else difflib.get_close_matches(name, [*__all__, *names()], 1)
+        if found:
+            way = found[0] if found[0] in __all__ else f"load({found[0]!r})"
+            raise AttributeError(f"{missing}; did you mean grammars.{way}?", name=name)
+    raise AttributeError(missing, name=name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from interlock._core import InterlockError
 
 __all__ = ["InvalidOutputError"]
@@ -13,7 +15,7 @@ class InvalidOutputError(InterlockError, ValueError):
     Masks enforce everything that a JSON Schema or a pattern can say. Two things are left: what a class checks in Python
     (pydantic's ``field_validator``, ``__post_init__``), and a server that enforces less than it was asked for, or that
     stops early. Nothing is lost: ``text`` is what was generated, and ``__cause__`` is the error of the class, where
-    there is one.
+    there is one. ``pointer`` is the place in the value that the class refused, where pydantic says it.
 
     >>> from interlock.output_types import output_type_of
     >>> try:
@@ -25,10 +27,20 @@ class InvalidOutputError(InterlockError, ValueError):
 
     text: str
     """The text that was generated."""
+    row: int | None
+    """In a batch, which of its prompts it is about, counted from zero; otherwise ``None``."""
+    results: list[Any] | None
+    """In a batch that raised this error, what came of each prompt: a value, or an ``InvalidOutputError``."""
 
     def __init__(self, message: str, text: str) -> None:
         super().__init__(message)
         self.text = text
+        self.row = self.results = None
 
-    def __reduce__(self) -> tuple[type[InvalidOutputError], tuple[str, str]]:
-        return type(self), (str(self), self.text)
+    def __reduce__(self) -> tuple[type[InvalidOutputError], tuple[str, str], dict[str, Any]]:
+        return type(self), (str(self), self.text), {**self.__dict__, "args": self.args}
+
+    def of_row(self, row: int) -> InvalidOutputError:
+        """This error, as that of one prompt of a batch: the message begins with the number."""
+        self.row, self.args = row, (f"prompt {row} of the batch: {self}",)
+        return self

@@ -17,10 +17,12 @@ from typing import Any
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticOmit
 
 from interlock._core import UnsupportedError
-from interlock.output_types import string_formats
+from interlock.output_types import string_formats, type_hints
 from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.field_places import Place, place_in_core_schema, place_of_pointer
 from interlock.output_types.type_names import name_of
 
 __all__ = ["PlainTypedDict", "json_schema_of", "parser_of"]
@@ -49,6 +51,25 @@ class _ClosedJsonSchema(GenerateJsonSchema):
     """pydantic's generator, with closed objects and strings that pydantic reads without fail."""
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
+
+    def generate_inner(self, schema: _CoreSchema) -> _JsonSchema:
+        """pydantic's, and what is refused is remembered by the error: the innermost part."""
+        refused = None
+        try:
+            made: _JsonSchema = super().generate_inner(schema)
+        except PydanticInvalidForJsonSchema as error:
+            error.__dict__.setdefault("refused_part", schema)
+            raise
+        except PydanticOmit as error:
+            if schema.get("type") not in ("union", "tagged-union"):
+                raise
+            refused = error
+        if refused is None and made.get("anyOf") != []:
+            return made
+        # Every member was left out.
+        empty = PydanticInvalidForJsonSchema("no member of the union can be written as JSON")
+        empty.__dict__["refused_part"] = schema
+        raise empty from refused
 
     def model_schema(self, schema: _CoreSchema) -> _JsonSchema:
         return _closed(super().model_schema(schema))
@@ -162,7 +183,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
             )
 
 
-def _unsupported(hint: Any, error: Exception) -> UnsupportedError:
+def _unsupported(hint: Any, error: Exception, adapter: TypeAdapter[Any] | None = None) -> UnsupportedError:
     what = name_of(hint)
     if getattr(error, "code", None) == "class-not-fully-defined":
         return UnsupportedError(
@@ -176,7 +197,27 @@ def _unsupported(hint: Any, error: Exception) -> UnsupportedError:
         if isinstance(error, PydanticInvalidForJsonSchema)
         else "use a dataclass, a TypedDict, a NamedTuple or a pydantic model for a class of your own"
     )
-    return UnsupportedError(f"no JSON can be made for the type {what}: {said} ({way})")
+    part = getattr(error, "refused_part", None)
+    place = place_in_core_schema(adapter.core_schema, part) if adapter is not None and part is not None else None
+    if adapter is None:
+        place = type_hints.refused_place(hint, lambda refused: repr(refused) in said)
+    return _at(hint, place or ("", ""), lambda where: f"no JSON can be made for {where}: {said} ({way})")
+
+
+def _at(hint: Any, place: Place, message: Callable[[str], str]) -> UnsupportedError:
+    """The error that ``message`` makes of the words for a place in the type ``hint``."""
+    words, pointer = place
+    what = name_of(hint)
+    if not words:
+        where = f"the type {what}"
+    elif words[0] == "." and what.isidentifier():
+        where = f"{what}{words}"
+    else:
+        where = f"{words.lstrip('.')} in {what}" if words[0] in ".[{ " else words
+    error = UnsupportedError(message(where))
+    if words:
+        error.pointer = pointer
+    return error
 
 
 class PlainTypedDict(Exception):
@@ -201,26 +242,31 @@ def json_schema_of(hint: Any) -> tuple[_JsonSchema, TypeAdapter[Any]]:
     try:
         schema = adapter.json_schema(schema_generator=_ClosedJsonSchema)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
-        raise _unsupported(hint, error) from error
-    _check_formats(schema, "")
+        raise _unsupported(hint, error, adapter) from error
+    _check_formats(hint, schema, "")
     return schema, adapter
 
 
-def _check_formats(schema: Any, pointer: str) -> None:
+def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
     """``UnsupportedError`` for a string whose form only pydantic knows: a mask would accept any string there."""
     if isinstance(schema, list):
         for i, part in enumerate(schema):
-            _check_formats(part, f"{pointer}/{i}")
+            _check_formats(hint, part, f"{pointer}/{i}")
     elif isinstance(schema, dict):
         form = schema.get("format")
         if isinstance(form, str) and form in _OPAQUE_FORMATS:
-            raise UnsupportedError(
-                f"strings of the format {form!r} are checked by pydantic alone (at {pointer or 'the top'}): give the "
-                "field a pattern, Annotated[str, Field(pattern=...)]"
+            raise _at(
+                hint,
+                (place_of_pointer(pointer), pointer),
+                lambda where: (
+                    f"no JSON can be made for {where}: strings of the format {form!r} are checked by pydantic "
+                    "alone (give the field a pattern, Annotated[str, Field(pattern=...)])"
+                ),
             )
         for key, part in schema.items():
             if key not in ("enum", "const", "default", "examples"):
-                _check_formats(part, f"{pointer}/{key}")
+                step = key.replace("~", "~0").replace("/", "~1")
+                _check_formats(hint, part, f"{pointer}/{step}")
 
 
 def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
@@ -236,10 +282,13 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
             return adapter.validate_json(json.dumps(json.loads(text, parse_float=_shortest)))
         except ValueError:
             pass
-        said = "; ".join(
-            f"{'.'.join(map(str, problem['loc'])) or 'the value'}: {problem['msg']}" for problem in first.errors()
-        )
-        raise InvalidOutputError(f"the text that was generated is no {name}: {said}", text) from first
+        problems = first.errors()
+        said = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'the value'}: {one['msg']}" for one in problems)
+        refused = InvalidOutputError(f"the text that was generated is no {name}: {said}", text)
+        # Where the first of them stands in the output.
+        steps = problems[0]["loc"] if problems else ()
+        refused.pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+        raise refused from first
 
     return parse
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar, get_args, get_
 
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.grammar_syntax import syntax_of
+from interlock.grammars.grammar_text import GrammarText
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError
@@ -32,6 +33,12 @@ T = TypeVar("T")
 _SCHEMA_WORDS: dict[Any, str] = {
     int: "integer", float: "number", bool: "boolean", str: "string", list: "array", dict: "object",
 }  # fmt: skip
+# The first definition or directive of a grammar, behind comments and blank lines.
+_GRAMMAR_BEGINS = re.compile(
+    r"(?:\s*(?:(?://|\#)[^\n]*\n|/\*.*?\*/|\(\*.*?\*\)))*\s*"
+    r"(?:[?!]*[A-Za-z_][\w.-]*(?:\{[^}\n]*\})?\s*(?:\.-?\d+\s*)?(?::|::=)\s|%(?:import|ignore|declare|extend|override|llguidance)\b)",
+    re.DOTALL,
+)
 _WORDS: dict[str, Any] = {"int": int, "integer": int, "float": float, "number": float, "bool": bool, "str": str}
 
 
@@ -61,7 +68,7 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     | ``Literal["a", "b"]``, ``["a", "b"]`` | one of the texts           | ``str``             |
     | an ``Enum`` of strings                | one of the texts           | the member          |
     | ``re.compile(...)``                   | a text that matches it     | ``str``             |
-    | a ``Grammar``                         | a text of the grammar      | ``str``             |
+    | a ``Grammar``, ``grammars.load(...)`` | a text of the grammar      | ``str``             |
     | an ``Index``                          | what the index accepts     | ``str``             |
     | a JSON Schema (``dict``, JSON text)   | JSON that follows it       | what ``json`` reads |
     | a function                            | JSON with its arguments    | a ``dict`` of them  |
@@ -82,6 +89,8 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
         return output_type
     if isinstance(output_type, Index):
         return OutputType("index", output_type, str, "index")
+    if isinstance(output_type, GrammarText):
+        output_type = Grammar(output_type)
     if isinstance(output_type, Grammar):
         return OutputType("grammar", output_type, output_type.parse, "a text of the grammar", is_checked=True)
     if isinstance(output_type, re.Pattern):
@@ -206,7 +215,7 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
             way = "it begins like a schema, but it is not JSON"
         else:
             way = "for a pattern pass re.compile(...), for choices a list of strings, for free text the type str"
-            if re.match(r"\s*[?!]?[A-Za-z_]\w*\s*(:|::=)\s", shown):
+            if _GRAMMAR_BEGINS.match(shown):
                 way = f"it looks like a grammar: pass interlock.Grammar(text{_syntax_argument(shown)})"
         short = shown if len(shown) <= 40 else shown[:37] + "..."
         why = f" ({error})" if shown.lstrip().startswith("{") else ""

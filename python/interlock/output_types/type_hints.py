@@ -19,6 +19,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from interlock._core import UnsupportedError
+from interlock.output_types.field_places import pointer_of_place
 from interlock.output_types.type_names import name_of
 from interlock.output_types.scalars import SCALARS, Mismatch, anything
 
@@ -52,6 +53,19 @@ def json_schema_of(hint: Any) -> Node:
     if builder.definitions:
         schema = {**schema, "$defs": builder.definitions}
     return schema, convert
+
+
+def refused_place(hint: Any, is_it: Callable[[Any], bool]) -> tuple[str, str] | None:
+    """Where in ``hint`` the type stands that is refused here, if ``is_it`` says so of that type: in words, and the
+    JSON Pointer.
+    """
+    try:
+        json_schema_of(hint)
+    except UnsupportedError as error:
+        refused, place = getattr(error, "_refused", (None, ""))
+        if place and is_it(refused):
+            return place if place[0] in "[{ " else f".{place}", pointer_of_place(place)
+    return None
 
 
 class _Builder:
@@ -96,6 +110,13 @@ class _Builder:
         raise self._unsupported(hint, place)
 
     def _unsupported(self, hint: Any, place: str, why: str = "") -> UnsupportedError:
+        error = self._refusal(hint, place, why)
+        error.__dict__["_refused"] = (hint, place)
+        if place:
+            error.pointer = pointer_of_place(place)
+        return error
+
+    def _refusal(self, hint: Any, place: str, why: str) -> UnsupportedError:
         at = f" (at {place})" if place else ""
         if why:
             return UnsupportedError(f"{name_of(hint)}{at}: {why}")

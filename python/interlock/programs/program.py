@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
+from interlock.generators.call_options import SamplingOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
 from interlock.programs.sampling import Sampler
 from interlock.programs.transcript import Transcript
@@ -48,7 +49,12 @@ class Program:
     """
 
     def __init__(
-        self, generator: LocalGenerator, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Any
+        self,
+        generator: LocalGenerator,
+        prompt: Prompt = "",
+        *,
+        chat: bool | None = None,
+        **sampling: Unpack[SamplingOptions],
     ) -> None:
         if not isinstance(generator, LocalGenerator):
             raise ArgumentError(
@@ -60,9 +66,11 @@ class Program:
         self.generator = generator
         self.model = generator.cached_model()
         self._decoder = generator.decoder()
-        self._sampling = {name: value for name, value in sampling.items() if value is not None}
+        self._sampling: dict[str, Any] = {name: value for name, value in sampling.items() if value is not None}
         self._sampler = Sampler(**self._sampling)
         self.captures: dict[str, Any] = {}
+        # Where the model's parts stand in the text: first byte, byte behind the last, name.
+        self._parts: list[tuple[int, int, str]] = []
         if not isinstance(prompt, Sequence):
             raise ArgumentError(f"a prompt is a text or a list of messages, not {type(prompt).__name__}")
         as_chat = not isinstance(prompt, str) or bool(chat)
@@ -80,7 +88,9 @@ class Program:
     __iadd__ = text
 
     @overload
-    def gen(self, name: str | None, output_type: type[T], *, max_tokens: int = ..., **sampling: Any) -> T: ...
+    def gen(
+        self, name: str | None, output_type: type[T], *, max_tokens: int = ..., **sampling: Unpack[SamplingOptions]
+    ) -> T: ...
     @overload
     def gen(
         self,
@@ -89,7 +99,7 @@ class Program:
         *,
         stop: str | Sequence[str] | None = ...,
         max_tokens: int = ...,
-        **sampling: Any,
+        **sampling: Unpack[SamplingOptions],
     ) -> str: ...
     @overload
     def gen(
@@ -99,7 +109,7 @@ class Program:
         *,
         stop: str | Sequence[str] | None = ...,
         max_tokens: int = ...,
-        **sampling: Any,
+        **sampling: Unpack[SamplingOptions],
     ) -> Any: ...
     def gen(
         self,
@@ -156,14 +166,15 @@ class Program:
         if output.kind == "regex":
             match = output.source.fullmatch(text)
             self.captures.update(match.groupdict() if match is not None else {})
+        self._parts.append((begun, len(self._transcript.data), name or ""))
         if name is not None:
             self.captures[name] = value
         return value
 
     @overload
-    def select(self, name: str | None, options: Sequence[str], **sampling: Any) -> str: ...
+    def select(self, name: str | None, options: Sequence[str], **sampling: Unpack[SamplingOptions]) -> str: ...
     @overload
-    def select(self, name: str | None, options: Mapping[str, T], **sampling: Any) -> T: ...
+    def select(self, name: str | None, options: Mapping[str, T], **sampling: Unpack[SamplingOptions]) -> T: ...
     def select(self, name: str | None, options: Any, **sampling: Any) -> Any:
         """Have the model choose one of ``options``, write it, and return it. A mapping maps texts to values."""
         if isinstance(options, str):
@@ -175,6 +186,7 @@ class Program:
         # The longest option, in tokens of one byte, is as long as an option can be.
         budget = max((len(text.encode()) for text in texts if isinstance(text, str)), default=1) or 1
         chosen = self.gen(None, texts, max_tokens=budget, **sampling)
+        self._name_part(name)
         value = options[chosen] if isinstance(options, Mapping) else chosen
         if name is not None:
             self.captures[name] = value
@@ -187,6 +199,7 @@ class Program:
         """
         _check_name(name)
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
+        self._name_part(name)
         value = function(**arguments)
         if name is not None:
             self.captures[name] = value
@@ -206,7 +219,7 @@ class Program:
         """
         other = Program.__new__(Program)
         other.__dict__.update(self.__dict__)
-        other.captures = dict(self.captures)
+        other.captures, other._parts = dict(self.captures), list(self._parts)
         other._transcript = self._transcript.fork()
         return other
 
@@ -222,6 +235,23 @@ class Program:
 
     def __str__(self) -> str:
         return self._transcript.data.decode("utf-8", "replace")
+
+    def _name_part(self, name: str | None) -> None:
+        """Give the last part the name that a notebook shows."""
+        begun, end, _ = self._parts[-1]
+        self._parts[-1] = (begun, end, name or "")
+
+    def _repr_html_(self) -> str:
+        """The text for a notebook: what the model wrote is marked, with the part's name where one points at it."""
+        from interlock.drawing.marked_text import marked_text
+
+        data, at = self._transcript.data, 0
+        pieces: list[tuple[str, bool, str]] = []
+        for begun, end, name in self._parts:
+            pieces += [(data[at:begun].decode("utf-8", "replace"), False, "")]
+            pieces += [(data[begun:end].decode("utf-8", "replace"), True, name)]
+            at = end
+        return marked_text([*pieces, (data[at:].decode("utf-8", "replace"), False, "")])
 
     def __repr__(self) -> str:
         return f"<interlock.Program of {len(self._transcript.ids)} tokens, {list(self.captures)} captured>"

@@ -13,6 +13,12 @@ from interlock.tools.tool_format import ToolFormat
 __all__ = ["detect_format", "response_template_in"]
 
 
+_ADVICE = (
+    "pass format='hermes', JSON between <tool_call> tags, which any model can write under the masks; if you know the "
+    "model's own notation, name it (interlock.tools.format_names() lists them) or give a format of your own"
+)
+
+
 def detect_format(tokenizer: Any) -> ToolFormat:
     """The format whose signatures the chat template or the response template of ``tokenizer`` contains.
 
@@ -26,16 +32,14 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     text = "\n".join(_texts(tokenizer))
     if not text.strip():
         raise ToolFormatError(
-            f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: name the format; "
-            f"there are {', '.join(format_names())}"
+            f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_ADVICE}"
         )
     scores = {name: _score(tool_format(name), text) for name in format_names()}
     best = max(scores.values())
     found = [name for name, score in scores.items() if score == best]
     if not best:
         raise ToolFormatError(
-            "the chat template has the signature of no tool format: name the format, or give one of your own; "
-            f"there are {', '.join(format_names())}"
+            f"the chat template has the signature of no tool format, so the model has learnt none: {_ADVICE}"
         )
     if len(found) > 1:
         raise ToolFormatError(f"the chat template fits {' and '.join(found)} equally well: name the format")

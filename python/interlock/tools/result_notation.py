@@ -88,7 +88,10 @@ def _tokens(text: str, specials: dict[str, int]) -> Parts:
 
 def _of_template(form: ToolFormat, tokenizer: Any) -> str:
     """What a chat template writes between a call and the model's next word."""
-    missing = f"say how results of tools are written (result=...): the chat template does not tell for {form.name}"
+    missing = (
+        f"the chat template does not tell how results of tools are written for {form.name}: say it, such as "
+        "result='\\n<tool_response>\\n${result}\\n</tool_response>\\n'"
+    )
     call = Call(_NAME, {"q": _VALUE}, _ID)
     wire = {"id": _ID, "type": "function", "function": {"name": _NAME, "arguments": {"q": _VALUE}}}
     for arguments in ({"q": _VALUE}, json.dumps({"q": _VALUE})):

@@ -8,6 +8,7 @@ pub mod byte_lengths;
 pub mod cardinality;
 pub mod char_groups;
 pub mod char_lengths;
+pub(crate) mod completes_without;
 pub mod farthest_end;
 pub(crate) mod postorder;
 pub mod saturate_counts;

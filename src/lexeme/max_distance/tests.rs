@@ -52,3 +52,41 @@ fn no_state_is_farther_than_that() {
         }
     }
 }
+
+#[test]
+fn whatever_was_begun_is_completed_by_the_completing_bytes() {
+    let parts = ["é", "ab", ".", "[^<>]", "[é-ü]", "(?:é|abc)", "(?:é|a)", "\"", "[\"é]", "\\\\"];
+    let mut patterns: Vec<String> = Vec::new();
+    for a in parts {
+        patterns.extend(["{}", "{}*", "{}{2,5}", "(?:{}x)?"].map(|shape| shape.replace("{}", a)));
+        for b in parts {
+            patterns.extend([format!("{a}+{b}*"), format!("(?:{a}|x{b}){{1,3}}"), format!("{a}{{0,3}}(?:{b}|y)*")]);
+        }
+    }
+    let mut free = 0;
+    for pattern in patterns {
+        for max in [INF, 4] {
+            let l = lexeme(&pattern, LexemeKind::Text { min: 0, max, escapes: EscapeUse::Any });
+            let (completing, most) = (l.completing_bytes(), l.distance_bound());
+            free += usize::from(!completing[0xC3] && l.used_bytes()[0xC3]);
+            let mut states = vec![(l.start(), 0)];
+            let mut at = 0;
+            while at < states.len() && states.len() < 400 {
+                let (s, n) = states[at];
+                let end = shortest_end(&l, s, n).expect("every state is live");
+                assert!(end.len() <= most as usize, "{pattern} of at most {max}: {} bytes, not {most}", end.len());
+                let odd = end.iter().find(|&&byte| byte >= 0x80 && !completing[usize::from(byte)]);
+                assert_eq!(odd, None, "{pattern} of at most {max}: {n} characters, then {end:?}");
+                for b in 0..=255u8 {
+                    let next = l.next(s, b);
+                    let m = n + l.starts_char(l.state(s), b) as u32;
+                    if next > CLOSED && l.live_at(l.state(next), m) && !states.contains(&(next, m)) && m < 8 {
+                        states.push((next, m));
+                    }
+                }
+                at += 1;
+            }
+        }
+    }
+    assert!(free > 200, "{free}");
+}

@@ -139,12 +139,12 @@ impl Program {
             match lexeme.kind() {
                 LexemeKind::Raw => use_bytes(lexeme.used_bytes(), 0),
                 LexemeKind::Text { .. } if lexeme.is_any_text() => use_bytes(rest_of_char, 0),
-                LexemeKind::Text { .. } => use_bytes(lexeme.used_bytes(), 0x7F),
+                LexemeKind::Text { .. } => use_bytes(lexeme.completing_bytes(), 0x7F),
             }
         }
         for object in &self.objects {
             for class in &object.others {
-                use_bytes(class.keys.as_ref().map_or(rest_of_char, |keys| keys.used_bytes()), 0x7F);
+                use_bytes(class.keys.as_ref().map_or(rest_of_char, |keys| keys.completing_bytes()), 0x7F);
             }
             let names = object.spelled.iter().flat_map(|name| name.bytes());
             names.for_each(|b| use_bytes(std::array::from_fn(|other| other == usize::from(b)), 0x7F));

@@ -10,7 +10,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -67,8 +67,9 @@ class ToolLoop:
       returns a text, or a list of texts and token ids. The names of special tokens in a notation are these tokens; what
       a tool returned is plain text, whatever it says.
     * ``max_calls``: behind so many calls the model can call no more, and answers.
-    * ``on_error``: a function of the call and the exception that a tool raised, which returns what the model is told
-      instead. ``None`` lets the exception through.
+    * ``on_error``: what becomes of an exception that a tool raises. ``"raise"`` lets it through, and the generation
+      ends with it. ``"tell"`` writes ``{"error": "KeyError: 'nope'"}`` as the call's result, and the model goes on. A
+      function of the call and the exception returns what the model is told instead.
     * ``on_event``: called with each event.
     * ``vocabulary``: that of the tokenizer, if it was made before.
     * Others are those of ``Index.from_tools``: ``reasoning``, ``strict``, ``parallel`` and so on.
@@ -94,7 +95,7 @@ class ToolLoop:
         format: str | ToolFormat | Mapping[str, Any] = "auto",
         result: Result = None,
         max_calls: int = 16,
-        on_error: Callable[[Call, Exception], Any] | None = None,
+        on_error: Literal["raise", "tell"] | Callable[[Call, Exception], Any] | None = "raise",
         on_event: Callable[[Event], None] | None = None,
         vocabulary: Vocabulary | None = None,
         **request: Any,
@@ -106,6 +107,10 @@ class ToolLoop:
         if not isinstance(tools, Sequence) or isinstance(tools, str):
             raise ArgumentError(
                 f"tools are a list of functions, not {type(tools).__name__}: write [tool] for a single one"
+            )
+        if not (on_error is None or callable(on_error) or on_error in ("raise", "tell")):
+            raise ArgumentError(
+                f'on_error is "raise", "tell", or a function of the call and the exception, not {on_error!r}'
             )
         for option in request:
             if option in ("max_tokens", "max_new_tokens"):
@@ -157,7 +162,8 @@ class ToolLoop:
         ``model.generate``, such as ``temperature`` and ``do_sample``, and ``seed``.
 
         ``BudgetError`` if no output is so short, and if the model's context has no room for results and what has to
-        follow them. What a tool raises is raised here, unless there is ``on_error``.
+        follow them. What a tool raises is raised here, with a note that names the call, unless ``on_error`` says
+        otherwise.
         """
         check_max_tokens(max_tokens)
         refuse_other_names(options)
@@ -249,6 +255,12 @@ class ToolLoop:
         try:
             return self._functions[call.name](**call.arguments)
         except Exception as error:
-            if self._on_error is None:
-                raise
-            return self._on_error(call, error)
+            if self._on_error == "tell":
+                return {"error": f"{type(error).__name__}: {error}"}
+            if callable(self._on_error):
+                return self._on_error(call, error)
+            error.add_note(
+                f"raised by {call.name}(**{call.arguments!r}), which the model called in a ToolLoop; with "
+                'on_error="tell" the model is told, and goes on'
+            )
+            raise

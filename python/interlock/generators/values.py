@@ -1,0 +1,59 @@
+"""From finished texts to values, of calls and of batches: an error says its row, and no other value is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from interlock._core import ArgumentError
+from interlock.argument_types import require
+from interlock.generators.number_warnings import warn_long_number
+from interlock.output_types import InvalidOutputError, OutputType
+
+__all__ = ["batch_values", "check_errors", "one_value", "parser"]
+
+T = TypeVar("T")
+
+_ERRORS = ("raise", "return")
+
+
+def check_errors(errors: Any) -> None:
+    """``ArgumentError`` for a text that is neither ``"raise"`` nor ``"return"``, ``TypeError`` for what is no text."""
+    require(errors=(errors, "text"))
+    if errors not in _ERRORS:
+        raise ArgumentError(f"errors is 'raise' or 'return', what becomes of an InvalidOutputError, not {errors!r}")
+
+
+def parser(output: OutputType[T], max_tokens: int) -> Callable[[str], T]:
+    """What makes a value of a finished text, and warns of numbers without an end."""
+
+    def parse(text: str) -> T:
+        value = output.parse(text)
+        warn_long_number(output, text, value, max_tokens)
+        return value
+
+    return parse
+
+
+def one_value(output: OutputType[Any], text: str | InvalidOutputError, max_tokens: int, errors: str) -> Any:
+    """The value of one text; with ``errors="return"`` the error in its place."""
+    try:
+        if isinstance(text, InvalidOutputError):
+            raise text
+        return parser(output, max_tokens)(text)
+    except InvalidOutputError as error:
+        if errors == "raise":
+            raise
+        return error
+
+
+def batch_values(
+    output: OutputType[Any], texts: Sequence[str | InvalidOutputError], max_tokens: int, errors: str
+) -> list[Any]:
+    """The values of a batch. The first ``InvalidOutputError`` is raised with all results, or all stand in the list."""
+    values = [one_value(output, text, max_tokens, "return") for text in texts]
+    refused = [value.of_row(i) for i, value in enumerate(values) if isinstance(value, InvalidOutputError)]
+    if refused and errors == "raise":
+        refused[0].results = values
+        raise refused[0]
+    return values

@@ -1,0 +1,226 @@
+"""From texts to values: rows of a batch that a class refuses, and warnings of what a model should not have written."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import re
+import types
+import warnings
+
+import pytest
+
+pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
+from scripted_generator import ScriptedGenerator
+
+import interlock
+from interlock import pattern_hints
+from interlock.output_types import output_type_of
+
+
+class Even(pydantic.BaseModel):
+    a: int
+
+    @pydantic.field_validator("a")
+    @classmethod
+    def even(cls, value):
+        if value % 2:
+            raise ValueError("odd")
+        return value
+
+
+PROMPTS = ["one", "two", "three", "four"]
+
+
+def generator() -> ScriptedGenerator:
+    return ScriptedGenerator({prompt: f'{{"a": {i + 1}}}' for i, prompt in enumerate(PROMPTS)})
+
+
+def test_a_batch_says_which_row_is_refused_and_keeps_the_others():
+    with pytest.raises(interlock.InvalidOutputError, match=r"^prompt 0 of the batch: .*a: Value error, odd") as caught:
+        generator()(PROMPTS, Even, max_tokens=20)
+    error = caught.value
+    assert (error.row, error.pointer, error.text) == (0, "/a", '{"a": 1}')
+    assert error.results[0] is error and error.results[1::2] == [Even(a=2), Even(a=4)]
+    assert [one.row for one in error.results[::2]] == [0, 2]
+
+
+@pytest.mark.parametrize("method", ["__call__", "batch"])
+def test_errors_can_be_returned_in_their_places(method):
+    found = getattr(generator(), method)(PROMPTS, Even, max_tokens=20, errors="return")
+    assert found[1::2] == [Even(a=2), Even(a=4)]
+    assert all(isinstance(one, interlock.InvalidOutputError) for one in found[::2])
+    assert found[2].row == 2 and found[2].results is None
+
+
+def test_a_single_call_can_return_its_error():
+    gen = generator()
+    assert gen("two", Even, max_tokens=20, errors="return") == Even(a=2)
+    assert isinstance(gen("one", Even, max_tokens=20, errors="return"), interlock.InvalidOutputError)
+    with pytest.raises(interlock.ArgumentError, match=r"errors is 'raise' or 'return'.*not 'keep'"):
+        gen("one", Even, errors="keep")
+    with pytest.raises(interlock.ArgumentError, match=r"stream\.value raises"):
+        gen("one", Even, stream=True, errors="return")
+
+
+def test_an_error_of_a_row_can_be_pickled():
+    error = generator()(["one", "two"], Even, max_tokens=20, errors="return")[0]
+    copied = pickle.loads(pickle.dumps(error))
+    assert (str(copied), copied.row, copied.text, copied.pointer) == (str(error), 0, error.text, "/a")
+
+
+class Completions:
+    """A server that does not enforce what it is asked for."""
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def answer(self, messages):
+        text = self.answers[messages[-1]["content"]]
+        message = types.SimpleNamespace(content=text, refusal=None)
+        return types.SimpleNamespace(choices=[types.SimpleNamespace(message=message, finish_reason="stop")])
+
+    def create(self, *, model, messages, max_completion_tokens, response_format=None):
+        return self.answer(messages)
+
+
+class AsyncOpenAI:
+    def __init__(self, completions):
+        async def create(*, model, messages, max_completion_tokens, response_format=None):
+            return completions.answer(messages)
+
+        self.chat = types.SimpleNamespace(completions=types.SimpleNamespace(create=create))
+
+
+def test_a_row_that_a_server_did_not_enforce_loses_no_other():
+    completions = Completions({"x": '{"a": 2}', "y": "no JSON", "z": '{"a": 4}'})
+    client = types.SimpleNamespace(chat=types.SimpleNamespace(completions=completions))
+    gen = interlock.from_openai(client, "m")
+    found = gen(["x", "y", "z"], Even, errors="return")
+    assert found[0] == Even(a=2) and found[2] == Even(a=4)
+    assert found[1].row == 1 and "did not enforce" in str(found[1])
+    with pytest.raises(interlock.InvalidOutputError, match="prompt 1 of the batch"):
+        gen(["x", "y", "z"], Even)
+    later = interlock.from_openai(AsyncOpenAI(completions), "m")
+    found = asyncio.run(later(["x", "y", "z"], Even, errors="return"))
+    assert found[2] == Even(a=4) and found[1].row == 1
+    with pytest.raises(interlock.InvalidOutputError, match="prompt 1 of the batch"):
+        asyncio.run(later.batch(["x", "y"], Even))
+    with pytest.raises(interlock.InvalidOutputError, match="did not enforce"):
+        asyncio.run(later("y", Even))
+
+
+# Warnings
+
+
+def test_a_pattern_with_unicode_classes_warns_once_for_each_pattern():
+    gen = ScriptedGenerator({"Year": "1969", "Word": "moon"})
+    with pytest.warns(
+        interlock.UnicodeClassWarning, match=r"\\d in the pattern .* re\.ASCII\), or write \[0-9\]"
+    ) as seen:
+        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+    assert len(seen) == 1 and seen[0].filename == __file__
+    with pytest.warns(interlock.UnicodeClassWarning, match=r"letters and digits of every script"):
+        gen("Word", re.compile(r"\w+"), max_tokens=9)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        re.compile("[0-9]{4}"),
+        re.compile(r"\d{4}", re.ASCII),
+        re.compile(r"(?a)\d{4}"),
+        re.compile(r"(?a:\d){4}"),
+        re.compile(r"\\d|[0-9]{4}"),
+        re.compile(r"\D?[0-9]{4}"),
+    ],
+)
+def test_patterns_that_need_no_warning(pattern):
+    assert pattern_hints.unicode_classes(pattern) == []
+    assert ScriptedGenerator({"Year": "1969"})("Year", pattern, max_tokens=9)
+
+
+def test_a_warning_can_be_an_error_or_silent():
+    gen = ScriptedGenerator({"Year": "1969"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", interlock.UnicodeClassWarning)
+        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", interlock.UnicodeClassWarning)
+        with pytest.raises(interlock.UnicodeClassWarning):
+            gen("Year", re.compile(r"\d{3,4}"), max_tokens=9)
+
+
+@pytest.mark.parametrize(
+    ("hint", "answer", "max_tokens", "warns"),
+    [
+        (int, "1" * 30, 200, True),
+        (int, "1E40", 200, True),
+        (int, "11111111", 9, True),
+        (float, "0." + "3" * 30, 200, True),
+        (int, "1969", 200, False),
+        (int, "7", 2, False),
+        (float, "3.14159", 20, False),
+        (pydantic.conint(ge=0), "1" * 30, 200, False),
+    ],
+)
+def test_numbers_that_a_model_does_not_end(hint, answer, max_tokens, warns):
+    gen = ScriptedGenerator({"N": answer})
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        value = gen("N", hint, max_tokens=max_tokens)
+    assert value == output_type_of(hint).parse(answer)
+    assert [one.category for one in seen] == [interlock.UnboundedNumberWarning] * warns
+    assert not warns or seen[0].filename == __file__
+
+
+# Notebooks
+
+
+def test_a_stream_is_shown_in_a_notebook():
+    stream = ScriptedGenerator({"Hi": "a < b"}).stream("Hi", max_tokens=9)
+    next(stream)
+    assert "not at its end yet" in stream._repr_html_() and ", open: " in repr(stream)
+    assert stream.value == "a < b"
+    assert "a &lt; b</mark>" in stream._repr_html_() and "not at its end" not in stream._repr_html_()
+    assert repr(stream) == "<interlock Stream, ended: 'a < b'>"
+
+
+def test_a_program_is_shown_with_the_models_parts_marked():
+    gen = ScriptedGenerator({"It is ": "<7>", "size ": "small", "sum: ": '{"a": 1}'})
+    program = interlock.Program(gen, "It is ")
+    program.gen("n", re.compile("<[0-9]>"), max_tokens=8)
+    program += " of size "
+    fork = program.fork()
+    program.select("size", ["small", "large"])
+    program += "."
+    shown = program._repr_html_()
+    assert re.findall(r"<mark [^>]*>(.*?)</mark>", shown) == ["&lt;7&gt;", "small"]
+    assert re.findall(r'title="(.*?)"', shown) == ["n", "size"]
+    assert re.sub("<[^>]*>", "", shown) == "It is &lt;7&gt; of size small."
+    assert fork._repr_html_().count("<mark") == 1
+
+
+# What calls say of other packages' words
+
+
+def test_options_with_other_names_or_places():
+    gen = generator()
+    for options, said in [
+        ({"system": "you are"}, r"what the system says is a message"),
+        ({"type": bool}, "pass output_type"),
+        ({"trace": True}, r"gen\.trace\(prompt"),
+        ({"error": "return"}, "did you mean 'errors'"),
+    ]:
+        with pytest.raises(interlock.ArgumentError, match=said):
+            gen("one", **options)
+    with pytest.raises(interlock.ArgumentError, match="role 'usr': did you mean 'user'"):
+        gen([{"role": "usr", "content": "one"}])
+    with pytest.raises(interlock.ArgumentError, match="the role of message 0 is a str"):
+        gen([{"role": 5, "content": "one"}])
+    assert gen([{"role": "narrator", "content": "two"}], Even, max_tokens=20) == Even(a=2)
+    with pytest.raises(AttributeError, match=r'\["yes", "no"\] is an output type by itself'):
+        interlock.Choice  # noqa: B018

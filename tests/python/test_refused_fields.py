@@ -1,0 +1,119 @@
+"""A type that cannot be an output names the field that it is about, in words and by JSON Pointer."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+from typing import Optional, TypedDict, Union
+
+import pytest
+
+import interlock
+from interlock.output_types import output_type_of, resolve
+
+pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
+
+class Sub(pydantic.BaseModel):
+    j: pydantic.Json
+
+
+class Top(pydantic.BaseModel):
+    sub: list[Sub]
+
+
+class Twice(pydantic.BaseModel):
+    fine: int
+    pairs: dict[str, tuple[int, Sub]]
+    again: Sub
+
+
+class Dates(pydantic.BaseModel):
+    items: list[pydantic.PastDate]
+
+
+class Files(pydantic.BaseModel):
+    where: dict[str, pydantic.FilePath]
+
+
+class TwoFiles(pydantic.BaseModel):
+    a: Files
+    b: Files
+
+
+class Recursive(pydantic.BaseModel):
+    kids: list[Recursive]
+    j: Optional[pydantic.Json] = None
+
+
+class Unknown:
+    pass
+
+
+@dataclass
+class Holder:
+    things: list[Unknown]
+
+
+class Functions(pydantic.BaseModel):
+    f: typing.Callable[[int], int]
+
+
+class Nothing(pydantic.BaseModel):
+    u: Union[pydantic.Json, typing.Callable[[], int]]
+
+
+ROWS = [
+    (Top, "Top.sub[].j", "/properties/sub/items/properties/j"),
+    (Twice, "Twice.pairs{}[1].j", "/properties/pairs/additionalProperties/prefixItems/1/properties/j"),
+    (Dates, "Dates.items[]", "/properties/items/items"),
+    (Files, "Files.where{}", "/properties/where/additionalProperties"),
+    (TwoFiles, "Files.where{}", "/$defs/Files/properties/where/additionalProperties"),
+    (Recursive, "Recursive.j", "/properties/j"),
+    (Holder, "Holder.things[]", "/properties/things/items"),
+    (Functions, "Functions.f", "/properties/f"),
+    (Nothing, "Nothing.u", "/properties/u"),
+    (list[Sub], "[].j in list[Sub]", "/items/properties/j"),
+    (dict[str, Unknown], "{} in dict[str, Unknown]", "/additionalProperties"),
+    (pydantic.Json, "the type Json", None),
+]
+
+
+@pytest.mark.parametrize(("hint", "place", "pointer"), ROWS, ids=[place for _, place, _ in ROWS])
+def test_the_field_is_named(hint, place, pointer):
+    with pytest.raises(interlock.UnsupportedError) as caught:
+        output_type_of(hint)
+    said = str(caught.value).replace(f"{__name__}.", "")
+    assert said.startswith(f"no JSON can be made for {place}: ")
+    assert caught.value.pointer == pointer
+
+
+def test_a_union_with_one_member_that_json_can_hold_is_that_member():
+    class Part(pydantic.BaseModel):
+        u: Union[pydantic.Json, int]
+
+    assert output_type_of(Part).parse('{"u": 1}').u == 1
+
+
+def test_the_field_is_named_without_pydantic(monkeypatch):
+    monkeypatch.setattr(resolve, "pydantic_schema", lambda: None)
+    with pytest.raises(interlock.UnsupportedError, match=r"\(at items\[\]\)") as caught:
+        output_type_of(TypedDict("T", {"items": list[complex]}))
+    assert caught.value.pointer == "/properties/items/items"
+
+
+def test_a_refused_value_has_the_pointer_of_the_first_problem():
+    class One(pydantic.BaseModel):
+        a: int
+
+        @pydantic.field_validator("a")
+        @classmethod
+        def never(cls, value):
+            raise ValueError("no")
+
+    class Many(pydantic.BaseModel):
+        ones: list[One]
+
+    with pytest.raises(interlock.InvalidOutputError, match=r"ones\.0\.a: Value error, no") as caught:
+        output_type_of(Many).parse('{"ones": [{"a": 1}]}')
+    assert caught.value.pointer == "/ones/0/a"
