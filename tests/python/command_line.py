@@ -1,5 +1,6 @@
 """Running the command line in this process or as one of its own, and the files that its tests use."""
 
+import base64
 import contextlib
 import io
 import json
@@ -36,6 +37,8 @@ def write_files(tmp_path):
 def write_sources(folder):
     """Besides: a source of each kind, an index file, one that is torn, and a vocabulary."""
     (folder / "text.txt").write_text("tea\n")
+    (folder / "x.tiktoken").write_text("".join(f"{base64.b64encode(bytes([i])).decode()} {i}\n" for i in range(256)))
+    (folder / "latin.txt").write_bytes(b"a\xe9")
     (folder / "word.regex").write_text("[a-z]+\n")
     (folder / "list.gbnf").write_text(SYNTAX)
     (folder / "schemas").mkdir()

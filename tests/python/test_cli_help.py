@@ -50,6 +50,18 @@ def test_help(folder):
         assert run(folder, "help", name).stdout == run(folder, name, "--help").stdout, name
 
 
+def test_help_is_short_and_help_of_sources_is_whole(folder):
+    for name in COMMANDS:
+        text = run(folder, name, "--help").stdout
+        assert text.startswith(f"usage: interlock {name} [options]") and len(text.splitlines()) < 50, name
+    sources = run(folder, "help", "sources").stdout
+    for word in ("order.json", "--whitespace W", "--limit NAME=N", "--take-all", "tag:TEXT"):
+        assert word in sources
+    assert "--whitespace, " in run(folder, "check", "--help").stdout
+    assert "usage: interlock check" in run(folder, "--help", "check").stdout
+    assert "of the random outputs" in run(folder, "bench", "--help").stdout
+
+
 def test_documented_examples(folder):
     """The commands of docs/cli.md print what it says; ``$ echo $?`` lines are the exit code before."""
     blocks = re.findall(r"```console\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)

@@ -12,6 +12,7 @@ import pytest
 
 import interlock
 from interlock.cli import process_pool
+from interlock.cli.precompute_summary import Summary
 from interlock.cli.worker import Task
 
 pytestmark = pytest.mark.slow
@@ -258,3 +259,32 @@ def test_tables_are_stored_unless_refused(folder):
     run(folder, *ARGS[:-1], "bare", "--no-tables", code=1)
     full, recipes = (interlock.Store(folder / name).total_bytes() for name in ("store", "bare"))
     assert recipes < full / 2
+
+
+def test_a_summary_names_few_and_hides_no_single_one():
+    def details(refused=0, noted=0):
+        error = {"type": "GrammarError", "message": "no rule\n1 | start: x\n"}
+        rows = [{"name": f"r{n}", "key": None, "ok": False, "error": error} for n in range(refused)]
+        rows += [{"name": f"n{n}", "key": str(n), "ok": True, "notes": ["a note"]} for n in range(noted)]
+        return [str(line) for line in Summary(rows, []).details()]
+
+    assert details(refused=6) == [f"refused r{n}: GrammarError: no rule" for n in range(6)]
+    assert details(refused=7)[5:] == ["  and 2 more refused; the report has all of them"]
+    assert len(details(noted=6)) == 6
+    assert details(noted=7) == ["notes 7 on 7 sources, all of them in the report"]
+
+
+def test_quiet_shows_the_numbers_alone(folder):
+    (folder / "few").mkdir()
+    (folder / "few" / "bad.json").write_text("{")
+    (folder / "few" / "notes.txt").write_text("about")
+    args = [*COMMAND, "precompute", "few", "-t", "bytes", "-o", "store", "-j", "1"]
+    loud, quiet = (
+        subprocess.run([*args, *more], cwd=folder, capture_output=True, text=True, timeout=60) for more in ([], ["-q"])
+    )
+    assert (
+        "refused bad.json: SchemaError" in loud.stdout and "left out:      1 more, which are no sources" in loud.stdout
+    )
+    assert "1 process\n" in loud.stdout
+    assert "bad.json" not in quiet.stdout and "refused:       1, 1 SchemaError" in quiet.stdout
+    assert (loud.returncode, quiet.returncode, quiet.stderr) == (1, 1, "")

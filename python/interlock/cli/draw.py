@@ -81,7 +81,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     atomic_files.write_text(args.out, text)
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
-    shown = {**machine, "bytes": size(written)}
+    shown = {"file": args.out, "size": size(written), "form": drawing.form, **drawing.counts()}
     output.result(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
     return exits.OK
 

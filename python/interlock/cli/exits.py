@@ -108,6 +108,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = (error.client_message if isinstance(error, interlock.InterlockError) else str(error)) or ""
         message = message or type(error).__name__
         message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
+        message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)

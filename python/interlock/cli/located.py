@@ -1,4 +1,4 @@
-"""A place in a source that an error carries: ``places`` finds it, and ``exits`` shows it."""
+"""A place in a source that an error carries: ``error_places`` finds it, and ``exits`` shows it."""
 
 from __future__ import annotations
 

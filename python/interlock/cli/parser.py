@@ -77,6 +77,18 @@ class Parser(argparse.ArgumentParser):
         if command:
             message = f"no command is named {command[1]!r}" + ("" if meant else f"; there are {', '.join(COMMANDS)}")
         given = command_in(sys.argv[1:])
+        first = next(iter(sys.argv[1:]), "")
+        if command and first.startswith("-") and first not in GLOBAL:
+            message, meant = (
+                f"{first} stands before the command",
+                f"interlock COMMAND {first} ..., options come behind it",
+            )
+        extra = re.match(r"unrecognized arguments: ([^-].*)", message, re.DOTALL)
+        if extra and given in COMMANDS:
+            message, meant = (
+                f"too many arguments: {extra[1]}",
+                _shortest_call(given, command_parser(given), "[options] "),
+            )
         if not meant and message.startswith("the following arguments are required") and given in COMMANDS:
             meant = _shortest_call(given, command_parser(given))
         if "--json" in sys.argv:

@@ -21,14 +21,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import atomic_files, kind_options
+from interlock.cli import atomic_files, choices_text, kind_options
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.located import Located
 from interlock.cli.output import Output
@@ -287,7 +286,7 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         if kind == "schema" and not args.take_all:
             _refuse_documents(text, name)
     if kind == "choices":
-        notes = _choice_notes(data, from_file)
+        notes = choices_text.notes(data.decode("utf-8-sig", "replace"), from_file)
     options = options_of(args, KINDS[kind])
     if kind == "grammar":
         told = _syntax(name, text)
@@ -390,35 +389,7 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
         return text
     if kind == "pattern":
         return text.removesuffix("\n") if from_file else text
-    if text.lstrip().startswith("["):
-        try:
-            choices = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"the choices are not a JSON array: {error}") from None
-        if not all(isinstance(choice, str) for choice in choices):
-            raise InputError("the choices are a JSON array of something else than strings")
-        return choices
-    return _lines(text) if from_file else text.split(",")
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a file that are not blank. ``str.splitlines`` would cut at characters of a choice, too."""
-    return [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
-
-
-def _choice_notes(data: bytes, from_file: bool) -> tuple[str, ...]:
-    """What to know about choices of which one is blank."""
-    text = data.decode("utf-8", "replace")
-    if text.lstrip().startswith("["):
-        return ()
-    if not from_file:
-        return ("one of the choices is empty, so the output may be, too",) if "" in text.split(",") else ()
-    lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
-    blank = [str(number) for number, line in enumerate(lines, 1) if not line.strip()]
-    if not blank:
-        return ()
-    which = f"line {blank[0]} is" if len(blank) == 1 else f"{len(blank)} lines are"
-    return (f'{which} blank, and no choice; a JSON array, ["yes", ""], may have an empty one',)
+    return choices_text.read(text, from_file)
 
 
 def extract(data: bytes, *path: str) -> str:

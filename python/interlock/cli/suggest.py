@@ -34,14 +34,14 @@ def near_command(word: str, known: Iterable[str]) -> str:
     return SYNONYMS.get(word.lower()) or near(word, known)
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def near(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """The known word that is nearest to ``word``; empty if none is near."""
     lower: dict[str, str] = {}
     for name in known:
         lower.setdefault(name.lower(), name)
     if word.lower() in lower:
         return lower[word.lower()]
-    found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=cutoff)
     return lower[found[0]] if found else ""
 
 
@@ -55,9 +55,9 @@ def near_file(path: str) -> str:
     stem, ending = os.path.splitext(name.lower())
     # Of files with the same ending only the rest is compared: the ending alone makes no two names alike.
     alike = {os.path.splitext(n)[0]: n for n in sorted(names) if not n.startswith(".") and n.lower().endswith(ending)}
-    found = alike.get(near(stem, alike), "")
+    found = alike.get(near(stem, alike), "") if ending else near(name, (n for n in names if not n.startswith(".")))
+    if not found:
+        found = near(name, (n for n in names if not n.startswith(".")), cutoff=0.85)
     if not found:
         found = next((n for n in sorted(names) if os.path.splitext(n)[0].lower() == stem and stem), "")
-    if not found:
-        found = near(name, (n for n in names if os.path.splitext(n)[1].lower() != ending and not n.startswith(".")))
     return os.path.join(folder, found) if found else ""
