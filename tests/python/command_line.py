@@ -58,6 +58,8 @@ def here(folder, *args, stdin=None):
     given = io.TextIOWrapper(io.BytesIO((stdin or "").encode()), encoding="utf-8")
     before, handler = (sys.stdin, sys.argv, Path.cwd()), signal.getsignal(signal.SIGTERM)
     os.chdir(folder)
+    # Some runners of tests set it, and then lines are cut to its width.
+    columns = os.environ.pop("COLUMNS", None)
     try:
         sys.stdin, sys.argv = given, ["interlock", *args]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -68,6 +70,8 @@ def here(folder, *args, stdin=None):
     finally:
         sys.stdin, sys.argv = before[:2]
         os.chdir(before[2])
+        if columns is not None:
+            os.environ["COLUMNS"] = columns
         signal.signal(signal.SIGTERM, handler)
     texts = (stream.buffer.getvalue().decode() for stream in (out, err))
     return subprocess.CompletedProcess(args, code, *texts)
