@@ -14,6 +14,8 @@ pub const MAX_LENGTH: usize = 40;
 pub struct StructuralTokens {
     /// The most brackets that one token opens.
     pub opens: usize,
+    /// The most quotes that one token has.
+    pub quotes: usize,
     /// Bytes of the longest token.
     pub longest: usize,
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
@@ -124,12 +126,13 @@ fn is_mark(byte: u8) -> bool {
 impl StructuralTokens {
     /// The lists of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
-        let (mut opens, mut longest, mut text) = (0, 1, Vec::new());
+        let (mut opens, mut quotes, mut longest, mut text) = (0, 0, 1, Vec::new());
         let mut blank: Box<[u32]> = vec![0; vocabulary.words()].into();
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
             opens = opens.max(most_opens(bytes));
             longest = longest.max(bytes.len());
+            quotes = quotes.max(bytes.iter().filter(|&&b| b == b'"').count());
             let is_blank = !bytes.is_empty() && bytes.iter().all(|b| b" \t\n\r".contains(b));
             blank[id as usize >> 5] |= u32::from(is_blank) << (id & 31);
             if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
@@ -137,7 +140,7 @@ impl StructuralTokens {
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { opens, longest, text: MarkedText::of(vocabulary, text), blank, plain }
+        StructuralTokens { opens, quotes, longest, text: MarkedText::of(vocabulary, text), blank, plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there
