@@ -104,7 +104,12 @@ impl CompletionBounds {
             };
             o.spelled.iter().map(tokens).collect()
         };
-        let objects = program.objects.iter().map(|o| ObjectBounds { keys: keys(o, &mut text), member: 0, growth: 0, names: None });
+        let objects = program.objects.iter().map(|o| ObjectBounds {
+            keys: keys(o, &mut text),
+            member: 0,
+            growth: 0,
+            names: None,
+        });
         let mut bounds = CompletionBounds {
             values: vec![UNBOUNDED; program.rules.len()],
             bytes: costs.rules.clone(),
