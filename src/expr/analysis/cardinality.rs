@@ -29,8 +29,8 @@ pub fn size(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64 {
     size_within(x, table, e, usize::MAX).unwrap_or(u64::MAX)
 }
 
-/// [`size`], unless finding it takes more than `most` states and alternatives of states with a choice, or the work at
-/// hand must end.
+/// [`size`], unless finding it takes more than about `most` states and alternatives of states with a choice, or the
+/// work at hand must end.
 pub fn size_within(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: usize) -> Option<u64> {
     let (mut at, mut passed, mut marks) = (e, 0, SmallVec::<[ExprId; 8]>::new());
     let n = loop {
@@ -74,7 +74,8 @@ fn next_choice(x: &Exprs, mut e: ExprId, passed: &mut usize) -> ExprId {
 
 /// [`size_within`] of a state with a choice.
 fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: usize) -> Option<u64> {
-    if is_immense(x, e) {
+    let mut effort = Effort { spent: 0, most };
+    if is_immense(x, e, &mut effort)? {
         table.insert(e, u64::MAX);
         return Some(u64::MAX);
     }
@@ -103,9 +104,7 @@ fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: 
             parts += v.len();
         }
         // What was found until then holds.
-        if most < usize::MAX && (visited + parts > most || should_stop()) {
-            return None;
-        }
+        effort.spend(x, cur)?;
         if !on_path.insert(cur) || visited > MAX_STATES || parts > MAX_PARTS || passed > MAX_BETWEEN {
             // A live cycle, or too much to count. Everything on the path leads here.
             for &p in &on_path {
@@ -133,12 +132,13 @@ fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: 
 
 /// Whether `e` is seen to have more members than any document can use up: along the widest ranges of bytes, whatever
 /// is read multiplies. False decides nothing.
-fn is_immense(x: &mut Exprs, e: ExprId) -> bool {
+fn is_immense(x: &mut Exprs, e: ExprId, effort: &mut Effort) -> Option<bool> {
     /// Bytes that are looked at.
     const DEPTH: usize = 64;
     const IMMENSE: u64 = 1 << 40;
     let (mut at, mut ways) = (e, 1u64);
     for _ in 0..DEPTH {
+        effort.spend(x, at)?;
         let row = x.row(at);
         let mut widest = None;
         for edge in row.iter() {
@@ -147,13 +147,33 @@ fn is_immense(x: &mut Exprs, e: ExprId) -> bool {
                 widest = Some((width, edge.to));
             }
         }
-        let Some((width, to)) = widest else { return false };
+        let Some((width, to)) = widest else { return Some(false) };
         (at, ways) = (to, ways.saturating_mul(width));
         if ways >= IMMENSE {
-            return true;
+            return Some(true);
         }
     }
-    false
+    Some(false)
+}
+
+/// What counting may take, where it is bounded.
+struct Effort {
+    spent: usize,
+    most: usize,
+}
+
+impl Effort {
+    /// Counts a state whose row is asked for; `None` if that is too much, or the work at hand must end. The parts of a
+    /// union are compared with each other.
+    fn spend(&mut self, x: &Exprs, state: ExprId) -> Option<()> {
+        const COMPARED_A_STEP: usize = 64;
+        if self.most == usize::MAX {
+            return Some(());
+        }
+        let parts = if let Expr::Alt(v) | Expr::And(v) = x.get(state) { v.len() } else { 1 };
+        self.spent = self.spent.saturating_add(parts + parts * parts / COMPARED_A_STEP);
+        (self.spent <= self.most && !should_stop()).then_some(())
+    }
 }
 
 #[cfg(test)]
