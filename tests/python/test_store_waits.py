@@ -70,6 +70,7 @@ def test_one_schema_has_one_key_however_it_is_written(store, byte_vocabulary):
 
 
 def test_what_is_kept_in_memory_is_found_however_it_is_written(byte_vocabulary):
+    interlock.set_index_cache_bytes(64 << 20)  # The fixture puts it back.
     schema = {"enum": ["a schema that no other test has", 1]}
     sources = [json.dumps(schema, indent=2) + "\n", schema, json.dumps(schema).encode(), json.dumps(schema)]
     indexes = []

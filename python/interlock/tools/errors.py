@@ -18,8 +18,8 @@ MOST_QUOTED = 256
 
 
 def _fitted(text: str, most: int, kept: str = "\n") -> str:
-    """``text`` without control characters but ``kept``, and cut in the middle where it is too long: clients wrote parts of
-    it, and it goes to logs.
+    """``text`` without control characters but ``kept``, and cut in the middle where it is too long: clients wrote parts
+    of it, and it goes to logs.
 
     >>> _fitted("a" * 2_000, 20), _fitted("a\\n\\x1b[31m", 20, "")
     ('aaaaaaaaaaaaa...aaaaaa', 'a\\\\n\\\\u001b[31m')
