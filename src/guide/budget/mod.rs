@@ -311,14 +311,13 @@ impl Guide {
         plan.flatten().map(Arc::from)
     }
 
-    /// How many names an object of a document may lack that `tokens` tokens complete: the key of each has two quotes,
-    /// and that of one may be open.
+    /// How many names an object of a document may lack that `tokens` tokens complete: each key has a colon behind it.
     fn names_within(&self, tokens: u64) -> u64 {
         let inner = &*self.index.0;
         if tokens == u64::MAX || !matches!(inner.engine, IndexEngine::Document { .. }) {
             return u64::MAX;
         }
-        tokens.saturating_mul(inner.tables.marked(&inner.vocabulary).quotes as u64) / 2 + 1
+        tokens.saturating_mul(inner.tables.marked(&inner.vocabulary).colons as u64)
     }
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
