@@ -5,6 +5,9 @@
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
 mod excerpt;
+mod message;
+
+pub(crate) use crate::error::message::quoted;
 
 pub use crate::error::excerpt::SourceExcerpt;
 use std::fmt;
@@ -67,8 +70,10 @@ impl fmt::Display for SourcePlace {
             SourcePlace::Unknown => Ok(()),
             SourcePlace::Offset(n) => write!(f, "at offset {n}"),
             SourcePlace::Byte(n) => write!(f, "at byte {n}"),
-            SourcePlace::Pointer { pointer, keyword } if keyword.is_empty() => write!(f, "at \"{pointer}\""),
-            SourcePlace::Pointer { pointer, keyword } => write!(f, "at \"{pointer}\", keyword {keyword:?}"),
+            SourcePlace::Pointer { pointer, keyword } => {
+                write!(f, "at \"{}\"", message::pointer(pointer))?;
+                if keyword.is_empty() { Ok(()) } else { write!(f, ", keyword {}", quoted(keyword)) }
+            }
         }
     }
 }
@@ -96,7 +101,7 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Repr {
             kind,
-            message: message.into(),
+            message: message::fitted(message.into()),
             hint: None,
             place: SourcePlace::Unknown,
             limit: None,
@@ -136,15 +141,14 @@ impl Error {
 
     /// No output of at most `max_tokens` tokens was found, but one of `known` exists; fewer may do.
     pub fn budget_unless_fewer(max_tokens: u64, known: u64) -> Self {
-        let message = format!("no output of at most {max_tokens} tokens was found (max_tokens); one of {known} exists");
+        let message = format!("no output of at most {max_tokens} tokens was found; one of {known} exists");
         Error::of_budget(message, max_tokens, known)
     }
 
     /// No output of at most `max_tokens` tokens was found, nor any other that is short enough to be planned.
     pub fn budget_unknown(max_tokens: u64) -> Self {
         let message = format!(
-            "no output of at most {max_tokens} tokens was found (max_tokens), nor a longer one whose tokens could be \
-             counted"
+            "no output of at most {max_tokens} tokens was found, nor a longer one whose tokens could be counted"
         );
         Error::new(ErrorKind::Budget, message)
     }
@@ -202,7 +206,7 @@ impl Error {
     /// Another message for the same error.
     #[must_use]
     pub(crate) fn saying(mut self, message: impl Into<String>) -> Self {
-        self.0.message = message.into();
+        self.0.message = message::fitted(message.into());
         self
     }
 

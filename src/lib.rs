@@ -114,7 +114,7 @@ pub use crate::grammar::{GrammarOptions, Syntax};
 pub use crate::guide::Guide;
 pub use crate::guide::GuideOptions;
 pub use crate::guide::event_log::{CaptureState, EventPart, NewEvents};
-pub use crate::guide::outside_text::OutsidePart;
+pub use crate::guide::host_text_log::OutsidePart;
 pub use crate::index::Index;
 pub use crate::limits::Limits;
 pub use crate::regex::{Dialect, RegexOptions};

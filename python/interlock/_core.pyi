@@ -42,7 +42,19 @@ class InterlockError(Exception):
     @property
     def client_message(self) -> str:
         """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
-        clients.
+        clients. At most about a thousand characters; control characters are escaped, but for line ends.
+        """
+
+    @property
+    def client_line(self) -> str:
+        """``client_message`` in one line, without the excerpt of a pattern or grammar that it may show below: for logs.
+
+        >>> import interlock
+        >>> try:
+        ...     interlock.check_regex("a(b")
+        ... except interlock.PatternError as error:
+        ...     print(error.client_line)
+        missing ), unterminated subpattern (at offset 1)
         """
 
 class PatternError(InterlockError, ValueError):
@@ -1153,8 +1165,9 @@ def stats() -> dict[str, int]:
     those of other indexes, and those that were made; ``evictions`` those that the cache let go. ``mask_hits`` and
     ``mask_misses`` count masks that an index remembered and those that it put together to remember; ``mask_walks``
     counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
-    ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and ``lexemes`` and
-    ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
+    ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
+    once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
+    ``cache_bytes`` say the same of their parts; everything else only grows while the vocabularies live.
     """
 
 def clear_caches() -> None:

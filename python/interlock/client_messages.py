@@ -1,4 +1,4 @@
-"""``InterlockError.client_message``: what a server may send to the client that sent a source.
+"""``InterlockError.client_message`` and ``client_line``: what a server may send to the client that sent a source.
 
 The message of an error is for the program that calls this package: it may end with a *hint*, what that program can do,
 in names of the package. A client knows the source that it sent, and none of these names.
@@ -37,6 +37,12 @@ def _client_message(self: InterlockError) -> str:
     return str(self) if said is None else said
 
 
+def _client_line(self: InterlockError) -> str:
+    """``client_message`` in one line, without the line of the source that it may show below: for logs."""
+    return _client_message(self).split("\n", 1)[0]
+
+
 def attach() -> None:
-    """Give all errors of the package the property ``client_message``, as the stubs say."""
+    """Give all errors of the package the properties ``client_message`` and ``client_line``, as the stubs say."""
     InterlockError.client_message = property(_client_message)  # type: ignore[method-assign, assignment]
+    InterlockError.client_line = property(_client_line)  # type: ignore[method-assign, assignment]

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from interlock._core import Index, ReportRow
+from interlock._core import Index, ReportRow, check_json_schema
 from interlock.caller_warnings import warn_caller
 
 KEYWORDS = frozenset(
@@ -125,12 +125,23 @@ def _slip(key: str) -> str:
     return found if found in KEYWORDS and found not in ("const", "items") and key not in ELSEWHERE else ""
 
 
-def unknown_keywords(index: Index | Iterable[ReportRow]) -> list[UnknownKeyword]:
-    """The keywords of a schema that JSON Schema does not know, in the order of the report; of an index or its report.
+def unknown_keywords(index: Index | Iterable[ReportRow] | dict[str, Any] | str | bytes) -> list[UnknownKeyword]:
+    """The keywords of a schema that JSON Schema does not know, in the order of the report; of an index, of its report,
+    or of a schema, which is checked as ``check_json_schema`` does.
 
-    Costs microseconds for each row of the report.
+    Costs microseconds for each row of the report; of a schema, about as long as compiling takes.
+
+    >>> from interlock.schema_hints import unknown_keywords
+    >>> [found.suggestion for found in unknown_keywords({"type": "string", "minLenght": 2})]
+    ['minLength']
     """
-    rows = index.report if isinstance(index, Index) else index
+    if isinstance(index, Index):
+        rows: Iterable[ReportRow] = index.report
+    elif isinstance(index, dict | str | bytes):
+        with quiet():
+            rows = check_json_schema(index)
+    else:
+        rows = index
     unknown = [row for row in rows if row.enforcement == "annotation" and row.reason == UNKNOWN]
     return [UnknownKeyword(row.pointer, row.keyword, suggestion(row.keyword)) for row in unknown]
 

@@ -9,21 +9,21 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
         return e;
     }
     let first = text.lines().find_map(defined_by);
-    let hint = match (first, syntax) {
-        (Some("<"), _) => "names of rules have no angles here: write root ::= \"a\" item, and pass syntax=\"gbnf\"",
-        (Some("::="), Syntax::Lark) => {
-            "this looks like GBNF or EBNF, and is read as Lark's notation: pass syntax=\"gbnf\" (llama.cpp's) or \
-             syntax=\"ebnf\" (XGrammar's)"
-        }
-        (Some(":"), Syntax::Gbnf | Syntax::Ebnf) => "this looks like Lark's notation: pass syntax=\"lark\"",
+    let (said, hint) = match (first, syntax) {
+        (Some("<"), _) => ("names of rules have no angles here: write root ::= \"a\" item", "pass syntax=\"gbnf\""),
+        (Some("::="), Syntax::Lark) => (
+            "this looks like GBNF or EBNF, and is read as Lark's notation",
+            "pass syntax=\"gbnf\" (llama.cpp's) or syntax=\"ebnf\" (XGrammar's)",
+        ),
+        (Some(":"), Syntax::Gbnf | Syntax::Ebnf) => ("this looks like Lark's notation", "pass syntax=\"lark\""),
         _ => return e,
     };
     // The message may have lines: an excerpt stands below its first.
     let message = match e.message().split_once('\n') {
-        Some((said, excerpt)) => format!("{said}; {hint}\n{excerpt}"),
-        None => format!("{}; {hint}", e.message()),
+        Some((first, excerpt)) => format!("{first}; {said}\n{excerpt}"),
+        None => format!("{}; {said}", e.message()),
     };
-    e.saying(message)
+    e.saying(message).advise(hint)
 }
 
 /// With what a line defines a rule: `::=`, `:`, or `<` for a name between angles; `None` if it defines none.

@@ -15,11 +15,11 @@ mod events;
 mod explain;
 pub mod forced;
 mod history;
-mod insert_text;
+mod host_text;
+pub mod host_text_log;
 pub(crate) mod last_answers;
 mod mask;
 mod options;
-pub mod outside_text;
 mod overflow;
 mod position;
 mod precomputed_tables;
@@ -35,8 +35,8 @@ use crate::guide::last_answers::{KnownCanonical, LastMask, LastRun, PieceStart};
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::event_log::EventLog;
 use crate::guide::history::History;
+use crate::guide::host_text_log::HostText;
 pub use crate::guide::options::GuideOptions;
-use crate::guide::outside_text::OutsideText;
 use crate::guide::position::Position;
 use crate::index::{Index, IndexEngine};
 use crate::pushdown::json::arena::{Arena, ArenaMark};
@@ -69,7 +69,7 @@ pub struct Guide {
     canonical_forced: bool,
     canonical: Option<KnownCanonical>,
     /// Texts from outside, in the order of the output.
-    outside: Vec<OutsideText>,
+    outside: Vec<HostText>,
     /// What was given of the output's events, if anybody asked.
     events: Option<Box<EventLog>>,
 }

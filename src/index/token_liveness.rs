@@ -57,6 +57,15 @@ struct Graph<'a> {
     max_steps: usize,
 }
 
+/// The error of a search that only vocabularies need which lack bytes.
+fn exceeded(what: &str, limit: usize, found: usize) -> Error {
+    let (limit, found) = (limit as u64, found as u64);
+    Error::limit(what, limit, found).saying(format!(
+        "{what} explored by tokens exceeds its limit: {found} > {limit}. The vocabulary has no token for some single \
+         bytes, so what its tokens can spell is searched for; with a token for every byte, nothing would be"
+    ))
+}
+
 impl Graph<'_> {
     /// Finds every state that bytes reach and the edges of single bytes that are tokens.
     fn bytes(&mut self, single: &ByteSet, max_states: usize) -> Result<()> {
@@ -91,8 +100,7 @@ impl Graph<'_> {
                 }
             }
             if self.order.len() > max_states {
-                return Err(Error::limit("states explored by tokens", max_states as u64, self.order.len() as u64)
-                    .of("max_token_states"));
+                return Err(exceeded("states", max_states, self.order.len()).of("max_token_states"));
             }
             checkpoint()?;
             at += 1;
@@ -108,8 +116,7 @@ impl Graph<'_> {
     fn check_steps(&self) -> Result<()> {
         poll()?;
         if self.steps > self.max_steps {
-            return Err(Error::limit("steps of tokens explored", self.max_steps as u64, self.steps as u64)
-                .of("max_token_steps"));
+            return Err(exceeded("steps", self.max_steps, self.steps).of("max_token_steps"));
         }
         Ok(())
     }

@@ -424,6 +424,21 @@ impl Lexeme {
         crate::expr::analysis::cardinality::size(exprs, sizes, self.state(id).expr)
     }
 
+    /// Whether at least `least` texts end an unbounded text lexeme from a state outside of escapes, or counting them would
+    /// take long; `None` for other lexemes and states. Whoever is watched asks afterwards whether to go on.
+    pub fn has_many_texts(&self, id: StateId, least: u64) -> Option<bool> {
+        /// States and alternatives that are counted.
+        const MOST_COUNTED: usize = 20_000;
+        if id <= CLOSED || self.kind == LexemeKind::Raw || self.bounded || self.state(id).sub != EscapeState::Plain {
+            return None;
+        }
+        let mut b = self.lock();
+        let LazyDfa { exprs, sizes, .. } = &mut *b;
+        let expr = self.state(id).expr;
+        let size = crate::expr::analysis::cardinality::size_within(exprs, sizes, expr, MOST_COUNTED);
+        Some(size.is_none_or(|n| n >= least))
+    }
+
     /// How many texts end an unbounded text lexeme from a state outside of escapes; `None` for other lexemes and
     /// states.
     pub fn num_texts(&self, id: StateId) -> Option<u64> {

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::guide::event_log::EventPart;
-use crate::guide::outside_text::OutsidePart;
+use crate::guide::host_text_log::OutsidePart;
 use crate::python::errors::to_exception;
 use crate::python::guide::PyGuide;
 

@@ -1,6 +1,6 @@
 //! Values of keywords: numbers, counts, names and types, or an error that says what was expected.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::json::decimal::{Decimal, MAX_EXPONENT};
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 use crate::schema::model::Types;
@@ -122,7 +122,8 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
                     None => String::new(),
                 };
                 let message = format!(
-                    "{other:?} is not a type: null, boolean, integer, number, string, array or object is expected{meant}"
+                    "{} is not a type: null, boolean, integer, number, string, array or object is expected{meant}",
+                    quoted(other)
                 );
                 return Err(Error::new(ErrorKind::Schema, message));
             }

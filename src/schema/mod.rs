@@ -8,6 +8,7 @@
 //!
 //! `docs/internals/schema-lowering.md` has an example.
 
+pub mod canonical_text;
 mod contradiction;
 mod drafts;
 mod dynamic_scope;

@@ -8,7 +8,7 @@
 //! Nothing is ever fetched. Besides the schema itself there are the documents that the caller passed and the
 //! specification's own; both are read when a reference first needs them.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::limits::Limits;
 use crate::schema::drafts::{Draft, Keyword, SchemaDialect, Shape, custom_dialect, metaschema};
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
@@ -150,7 +150,7 @@ impl MissingDocument {
             MissingDocument::Anchor => "no anchor has this name; a JSON Pointer would start with \"#/\"",
             MissingDocument::Ambiguous => "several places have this name",
         };
-        Error::new(ErrorKind::Schema, format!("reference {reference:?} leads nowhere: {why}"))
+        Error::new(ErrorKind::Schema, format!("reference {} leads nowhere: {why}", quoted(reference)))
     }
 }
 
@@ -214,7 +214,11 @@ impl<'t> Documents<'t> {
             self.find(&full)?.ok_or_else(|| {
                 Error::new(
                     ErrorKind::Unsupported,
-                    format!("reference {reference:?} leads to {full:?}, which was not passed, and nothing is fetched"),
+                    format!(
+                        "reference {} leads to {}, which was not passed, and nothing is fetched",
+                        quoted(reference),
+                        quoted(&full)
+                    ),
                 )
                 .advise("pass it in `documents`")
             })?

@@ -4,6 +4,8 @@ import contextlib
 import signal
 import threading
 
+import time
+
 import pytest
 
 import interlock
@@ -162,6 +164,22 @@ def test_a_deadline_ends_the_work(name, byte_vocabulary):
         LONG[name](byte_vocabulary, token)
     assert token.is_cancelled
     works(byte_vocabulary)
+
+
+@pytest.mark.parametrize("keyword", ["pattern", "patternProperties", "propertyNames", "not"])
+def test_nested_counts_in_a_schema_end_soon(keyword, byte_vocabulary):
+    """How many texts such a pattern has is not counted to the end."""
+    pattern = "^((((e{1,99}){1,99}){1,99}){1,99})$"
+    schema = {
+        "pattern": {"pattern": pattern},
+        "patternProperties": {"patternProperties": {pattern: {}}},
+        "propertyNames": {"propertyNames": {"pattern": pattern}},
+        "not": {"type": "string", "not": {"pattern": pattern}},
+    }[keyword]
+    begin = time.process_time()
+    with contextlib.suppress(interlock.CancelledError):
+        interlock.Index.from_json_schema(schema, byte_vocabulary, cancel=interlock.CancelToken.after(0.1))
+    assert time.process_time() - begin < 0.6
 
 
 def test_deadlines_bound_checks_and_stores_too(byte_vocabulary, tmp_path):

@@ -115,3 +115,124 @@ def test_tokens_of_roles():
     assert error.client_message == "at /format/token: the special token '<|im_start|>' may not be named"
     assert error.hint == "allowed_tokens does not have it" and str(error).endswith("; " + error.hint)
     assert pickle.loads(pickle.dumps(error)).client_message == error.client_message
+
+
+def test_no_line_of_a_log_is_forged(byte_vocabulary):
+    with pytest.raises(interlock.SchemaError) as caught:
+        Index.from_json_schema({"properties": {"a\n\x1b[31mFAKE\u202e": {"type": "x"}}}, byte_vocabulary)
+    error = caught.value
+    shown = '(at "/properties/a\\n\\u001b[31mFAKE\\u202e", keyword "type")'
+    assert error.client_message.endswith(shown) and str(error).endswith(shown) and shown[1:-1] == error.place
+    assert error.pointer == "/properties/a\n\x1b[31mFAKE\u202e"
+
+
+LONG = "a" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("json_schema", {"type": LONG}),
+        ("json_schema", {"$ref": "#/" + LONG}),
+        ("json_schema", {"$ref": LONG}),
+        ("json_schema", {"const": LONG, "type": "integer"}),
+        ("json_schema", {"enum": [LONG], "type": "integer"}),
+        ("json_schema", {"properties": {LONG: {"type": "x"}}}),
+        ("json_schema", {"minimum": LONG}),
+        ("json_schema", {"$dynamicRef": LONG}),
+        ("json_schema", {"pattern": "(" + LONG}),
+        ("json_schema", {"format": 5, LONG: 1}),
+        ("regex", "(" + LONG),
+        ("regex", f"(?P<{LONG}>a)(?P<{LONG}>a)"),
+        ("grammar", f"start: {LONG}"),
+        ("grammar", f"%import {LONG}\nstart: A"),
+        ("grammar", f'start: "{LONG}'),
+        ("structural_tag", {"type": LONG}),
+        ("structural_tag", {"type": "json_schema", "json_schema": {"type": LONG}}),
+        ("structural_tag", {"type": "token", "token": LONG}),
+        ("response_format", {"type": LONG}),
+        ("tools", [{"name": "f", "parameters": {"type": LONG}}]),
+        ("tools", [{"name": LONG}, {"name": LONG}]),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)
+def test_messages_are_bounded(kind, source, byte_vocabulary):
+    options = {"format": "hermes"} if kind == "tools" else {}
+    with pytest.raises(interlock.InterlockError) as caught:
+        getattr(Index, f"from_{kind}")(source, byte_vocabulary, **options)
+    assert len(caught.value.client_message) < 2_000, caught.value.client_message[:200]
+    assert len(str(caught.value)) < 2_500
+
+
+def test_one_line(byte_vocabulary):
+    for kind, source, line in (
+        ("regex", "a\n(b", "missing ), unterminated subpattern (at offset 2)"),
+        ("grammar", "start: a", 'line 1, column 8: "a" is used, but not defined'),
+        ("json_schema", {"type": "x"}, None),
+    ):
+        with pytest.raises(interlock.InterlockError) as caught:
+            getattr(Index, f"from_{kind}")(source, byte_vocabulary)
+        error = caught.value
+        assert "\n" not in error.client_line and error.client_message.startswith(error.client_line)
+        assert error.client_line == (line or error.client_message)
+
+
+def test_what_python_says_is_not_sent(byte_vocabulary):
+    circle: dict[str, Any] = {}
+    circle["items"] = circle
+    for source, message, pointer in (
+        ({"a": {"b/c": [1, {"minimum": float("nan")}]}}, "NaN and infinities are no JSON numbers", "/a/b~1c/1/minimum"),
+        ({"maximum": float("-inf")}, "NaN and infinities are no JSON numbers", "/maximum"),
+        (circle, "the schema contains itself", None),
+        ({"enum": [{1}]}, "the schema cannot be written as JSON: Object of type set is not JSON serializable", None),
+    ):
+        with pytest.raises(interlock.SchemaError) as caught:
+            Index.from_json_schema(source, byte_vocabulary)
+        assert caught.value.client_message.startswith(message) and "Error" not in caught.value.client_message
+        assert caught.value.pointer == pointer
+
+
+def test_another_notation(byte_vocabulary):
+    with pytest.raises(interlock.GrammarError) as caught:
+        Index.from_grammar('root ::= "a"', byte_vocabulary)
+    assert "is read as Lark's notation" in caught.value.client_line and "syntax=" not in caught.value.client_message
+    assert caught.value.hint.startswith('pass syntax="gbnf"')
+
+
+TOOL = {"type": "object", "properties": {"x": {"type": "string"}}}
+BAD = {"type": "object", "properties": {"x": {"type": "strnig"}}}
+
+
+@pytest.mark.parametrize(
+    ("tools", "pointer"),
+    [
+        (
+            [{"type": "function", "function": {"name": n, "parameters": p}} for n, p in (("a", TOOL), ("b", BAD))],
+            "/1/function/parameters/properties/x",
+        ),
+        ([{"name": "b", "input_schema": BAD}, {"name": "a", "input_schema": TOOL}], "/0/input_schema/properties/x"),
+        ([{"type": "function", "name": "b", "parameters": BAD}], "/0/parameters/properties/x"),
+    ],
+)
+@pytest.mark.parametrize("format", ["hermes", "mistral", "qwen3_coder", "llama3_json"])
+def test_errors_of_tools_lie_where_the_client_wrote_them(tools, pointer, format, byte_vocabulary):
+    for given in (tools, iter(tools)):
+        with pytest.raises(interlock.StructuralTagError) as caught:
+            Index.from_tools(given, byte_vocabulary, format=format)
+        assert caught.value.pointer == pointer
+        assert caught.value.client_message.startswith(f"at {pointer}: ")
+    with pytest.raises(interlock.StructuralTagError) as checked:
+        interlock.check_tools(tools, format=format)
+    assert str(checked.value) == str(caught.value)
+
+
+def test_unsupported_parts_of_tools_lie_there_too(byte_vocabulary):
+    tools = [{"name": "f", "parameters": {"properties": {"x": {"pattern": r"^(a)\1$"}}}}]
+    with pytest.raises(interlock.UnsupportedError) as caught:
+        Index.from_tools(tools, byte_vocabulary, format="hermes")
+    assert caught.value.pointer == "/0/parameters/properties/x" and "/format" not in caught.value.client_message
+
+
+def test_no_tools(byte_vocabulary):
+    with pytest.raises(interlock.StructuralTagError, match="the list of tools is empty"):
+        Index.from_tools([], byte_vocabulary, format="hermes")

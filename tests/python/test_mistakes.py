@@ -96,7 +96,7 @@ SCHEMAS = [
     ("S(list[int])", TypeError, "schema must be .. interlock.index_from_type"),
     ("S(pathlib.Path('x.json'))", TypeError, "schema must be .. path.read_text()"),
     ("S({'a': object()})", Schema, "cannot be written as JSON .. object"),
-    ("S({'minimum': float('nan')})", Schema, "cannot be written as JSON .. float"),
+    ("S({'minimum': float('nan')})", Schema, 'NaN and infinities are no JSON numbers .. "/minimum"'),
     ("S({}, whitespace='pretty')", Argument, 'whitespace .. "flexible", "compact", "spaced" .. pretty'),
     ("S({}, property_order='declared')", Argument, 'property_order .. "schema", "any" .. declared'),
     ("S({}, on_unsupported='ignore')", Argument, 'on_unsupported .. "error", "warn" .. ignore'),
@@ -177,10 +177,10 @@ SCHEMAS = [
 ]
 
 GRAMMARS = [
-    ("G('root ::= \"a\"')", Grammar, 'line 1, column 8 .. looks like GBNF or EBNF .. pass syntax="gbnf" .. 1 | root'),
+    ("G('root ::= \"a\"')", Grammar, 'line 1, column 8 .. looks like GBNF or EBNF .. 1 | root .. pass syntax="gbnf"'),
     ("G('# a\\nroot ::= item+\\nitem ::= [a-z]')", Grammar, 'this looks like GBNF or EBNF .. syntax="ebnf"'),
-    ("G('start: \"a\"', syntax='gbnf')", Grammar, 'this looks like Lark\'s notation: pass syntax="lark"'),
-    ("G('start: \"a\"', syntax='ebnf')", Grammar, 'this looks like Lark\'s notation: pass syntax="lark"'),
+    ("G('start: \"a\"', syntax='gbnf')", Grammar, 'this looks like Lark\'s notation .. pass syntax="lark"'),
+    ("G('start: \"a\"', syntax='ebnf')", Grammar, 'this looks like Lark\'s notation .. pass syntax="lark"'),
     ("G('<root> ::= \"a\" <b>')", Grammar, "names of rules have no angles here .. root ::="),
     ("G('start: \"a\"', syntax='GBNF')", Argument, 'syntax must be one of "lark", "gbnf", "ebnf", not "GBNF"'),
     ("interlock.Grammar('root ::= \"a\"').accepts('a')", Grammar, 'pass syntax="gbnf"'),

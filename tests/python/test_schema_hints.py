@@ -2,6 +2,8 @@
 
 import warnings
 
+import json
+
 import pytest
 
 import interlock
@@ -60,6 +62,8 @@ def test_unknown_keywords_come_from_the_report():
         schema_hints.warn_unknown_keywords(index_of({"minLenght": 3}))
     assert "did you mean minLength?" in str(caught[0].message) and caught[0].filename == __file__
     schema_hints.warn_unknown_keywords(index_of({"minLength": 3, "x-a": 1}))
+    for source in (schema, json.dumps(schema), json.dumps(schema).encode()):
+        assert schema_hints.unknown_keywords(source) == found
 
 
 SLIP = {"type": "string", "maxlength": 3}

@@ -1,6 +1,7 @@
 """Those who wait for an index of a store: tokens that end the wait, and locks that end with their process."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -51,6 +52,40 @@ def led(store, vocabulary, cancel=None):
     while not store._flights:
         time.sleep(0.01)
     return thread
+
+
+def test_one_schema_has_one_key_however_it_is_written(store, byte_vocabulary):
+    written = """{
+      "type": "object",\r\n\t"properties": {"caf\\u00e9\\/\\t": {"minimum": 1.5}, "\\u0062": {"enum": [-1, 1000.0]}}
+    }
+    """
+    parsed = json.loads(written)
+    same = [written, written.encode(), written.strip(), json.dumps(parsed), json.dumps(parsed, indent=1), parsed]
+    assert len({store.key_of("json_schema", source, byte_vocabulary) for source in same}) == 1
+    others = ['{"enum":[1,2]}', '{"enum":[2,1]}', '{"enum":[1.0,2]}', '{"enum":[1,2],"a":0}', '{"a":0,"enum":[1,2]}']
+    assert len({store.key_of("json_schema", source, byte_vocabulary) for source in others}) == len(others)
+    documents = [{"x": '{ "const": 1 }'}, {"x": {"const": 1}}]
+    reference = {"$ref": "x"}
+    assert len({store.key_of("json_schema", reference, byte_vocabulary, documents=d) for d in documents}) == 1
+
+
+def test_what_is_kept_in_memory_is_found_however_it_is_written(byte_vocabulary):
+    interlock.set_index_cache_bytes(64 << 20)  # The fixture puts it back.
+    schema = {"enum": ["a schema that no other test has", 1]}
+    sources = [json.dumps(schema, indent=2) + "\n", schema, json.dumps(schema).encode(), json.dumps(schema)]
+    indexes = []
+    before = interlock.stats()
+    for source in sources:
+        indexes.append(interlock.Index.from_json_schema(source, byte_vocabulary))
+    after = interlock.stats()
+    assert after["compiles"] - before["compiles"] == 1 and after["compile_hits"] - before["compile_hits"] == 3
+    assert len(set(indexes)) == 1 and indexes[0].source == json.dumps(schema, separators=(",", ":"))
+
+
+def test_text_that_is_no_json_keeps_its_offsets(byte_vocabulary):
+    with pytest.raises(interlock.SchemaError) as caught:
+        interlock.Index.from_json_schema('{ "type" :  x }', byte_vocabulary)
+    assert caught.value.offset == 12
 
 
 def test_a_token_is_no_part_of_the_key(store, byte_vocabulary):

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from typing import Any
 
 from interlock._core import InterlockError
 
 __all__ = ["StructuralTagError", "ToolFormatError"]
+
+
+MOST = 1_000
+"""Characters of a reason in a message."""
+MOST_QUOTED = 256
+"""Characters of a pointer in a message."""
+
+
+def _fitted(text: str, most: int, kept: str = "\n") -> str:
+    """``text`` without control characters but ``kept``, and cut in the middle where it is too long: clients wrote parts
+    of it, and it goes to logs.
+
+    >>> _fitted("a" * 2_000, 20), _fitted("a\\n\\x1b[31m", 20, "")
+    ('aaaaaaaaaaaaa...aaaaaa', 'a\\\\n\\\\u001b[31m')
+    """
+    if len(text) > most:
+        text = text[: most * 2 // 3] + "..." + text[-(most // 3) :]
+    if text.isprintable():
+        return text
+    moves = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return "".join(c if c in kept or unicodedata.category(c) not in moves else json.dumps(c)[1:-1] for c in text)
 
 
 class StructuralTagError(InterlockError, ValueError):
@@ -26,7 +49,8 @@ class StructuralTagError(InterlockError, ValueError):
     """What is wrong there, without the place."""
 
     def __init__(self, reason: str, pointer: str = "") -> None:
-        super().__init__(f"at {pointer}: {reason}" if pointer else reason)
+        said = _fitted(reason, MOST)
+        super().__init__(f"at {_fitted(pointer, MOST_QUOTED, '')}: {said}" if pointer else said)
         self.reason = reason
         self.pointer = pointer
 

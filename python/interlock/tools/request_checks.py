@@ -10,6 +10,7 @@ from interlock.argument_types import require
 from interlock.tools import tag_index
 from interlock.tools.response_format import response_format
 from interlock.tools.structural_tag import tag_of_request
+from interlock.tools.tool_places import kept
 
 __all__ = ["check_response_format", "check_structural_tag", "check_tools"]
 
@@ -55,6 +56,7 @@ def check_tools(
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+    tools = kept(tools)
     tag = tag_of_request(
         tools,
         format=format,
@@ -69,7 +71,8 @@ def check_tools(
         max_calls=max_calls,
         unique=unique,
     )
-    tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+    with tag_index.in_tools(tag, tools):
+        tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
 
 
 def check_response_format(

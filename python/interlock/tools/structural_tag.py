@@ -104,7 +104,10 @@ def tag_of_request(
         raise StructuralTagError(
             f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens"
         )
-    chosen, mode, is_single = choose(tools_of(tools), tool_choice)
+    known = tools_of(tools)
+    if not known and tool_choice != "none":
+        raise StructuralTagError("the list of tools is empty: name one, or compile nothing for a request without tools")
+    chosen, mode, is_single = choose(known, tool_choice)
     counts = _counts(parallel and not is_single, min_calls, max_calls, unique)
     described = response_template_of(format, tokenizer)
     if described is not None:

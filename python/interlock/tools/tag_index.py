@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from interlock._core import (
@@ -32,6 +33,7 @@ from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
+from interlock.tools.tool_places import kept, place_in_tools
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
@@ -181,11 +183,31 @@ def index_of_tools(
     tools: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None, **request: Any
 ) -> Index:
     """See ``Index.from_tools``."""
+    tools = kept(tools)
     tag = tag_of_request(tools, **request)
     # A response template writes its delimiters as texts, whatever they are in the vocabulary.
     is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
     work = {"limits": limits, "cancel": cancel}
-    return index_of_structural_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+    with in_tools(tag, tools):
+        return index_of_structural_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+
+
+@contextlib.contextmanager
+def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
+    """Errors that name a place of ``tag`` name that of ``tools``, of which it was made: clients know no other."""
+    try:
+        yield
+    except InterlockError as error:
+        pointer = getattr(error, "pointer", None)
+        place = place_in_tools(pointer, tag, tools) if pointer else None
+        if place is None:
+            raise
+        if isinstance(error, StructuralTagError):
+            raise StructuralTagError(error.reason, place) from error
+        moved = type(error)(error.client_message.replace(f"at {pointer}: ", f"at {place}: ", 1))
+        own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+        moved.__dict__.update(own, pointer=place)
+        raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
 
 
 def index_of_response_format(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, UnsupportedError
@@ -26,6 +26,8 @@ class Tool:
     """The tool's own ``strict``, where it has one."""
     input: tuple[Literal["text", "lark", "regex"], str] | None = None
     """For a custom tool: the syntax and the definition of its one input, a string."""
+    place: str = field(default="", repr=False, compare=False)
+    """Where the list of tools has the parameters or the definition, as a JSON Pointer; empty where it is not known."""
 
 
 def tools_of(tools: Any) -> list[Tool]:
@@ -47,6 +49,7 @@ def tools_of(tools: Any) -> list[Tool]:
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
         one = _tool(tool, f"/{index}")
+        one = one if one.place else replace(one, place=f"/{index}")
         if one.name in found:
             raise StructuralTagError(f"two tools have the name {one.name!r}", f"/{index}")
         found[one.name] = one
@@ -81,7 +84,10 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     if kind == "custom":
         inner = tool.get("custom", tool)
         name = _name(inner, pointer + ("/custom" if inner is not tool else ""))
-        return Tool(name, input=_custom_input(inner.get("format"), f"{pointer}/format"))
+        place = pointer + ("/custom/format" if inner is not tool else "/format")
+        is_nested = isinstance(inner.get("format"), Mapping) and "grammar" in inner["format"]
+        place += "/grammar/definition" if is_nested else "/definition"
+        return Tool(name, input=_custom_input(inner.get("format"), f"{pointer}/format"), place=place)
     if kind != "function" and "name" not in tool and "parameters" not in tool:
         raise StructuralTagError(
             f"{kind!r} is a tool of a provider: give its name and its parameters, or leave it out", f"{pointer}/type"
@@ -96,7 +102,8 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     strict = inner.get("strict", tool.get("strict"))
     if strict is not None and not isinstance(strict, bool):
         raise StructuralTagError("strict is true or false", f"{place}/strict")
-    return Tool(_name(inner, place), True if parameters is None else parameters, strict)
+    place_of_parameters = f"{place}/{'parameters' if 'parameters' in inner else 'input_schema'}"
+    return Tool(_name(inner, place), True if parameters is None else parameters, strict, place=place_of_parameters)
 
 
 def _name(tool: Any, pointer: str) -> str:

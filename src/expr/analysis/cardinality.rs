@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::expr::{Expr, ExprId, Exprs};
+use crate::util::cancel::should_stop;
 
 /// Memo of [`size`].
 pub type CardinalityTable = FxHashMap<ExprId, u64>;
@@ -24,6 +25,13 @@ const MARKED: usize = 8;
 /// The number of members of `e`, `u64::MAX` for infinitely or immensely many. Every derivative must be decided live or
 /// dead already (see [`Exprs::decide_live`]).
 pub fn size(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64 {
+    // Without a bound there is an answer.
+    size_within(x, table, e, usize::MAX).unwrap_or(u64::MAX)
+}
+
+/// [`size`], unless finding it takes more than about `most` states and alternatives of states with a choice, or the
+/// work at hand must end.
+pub fn size_within(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: usize) -> Option<u64> {
     let (mut at, mut passed, mut marks) = (e, 0, SmallVec::<[ExprId; 8]>::new());
     let n = loop {
         if let Some(&n) = table.get(&at) {
@@ -34,14 +42,14 @@ pub fn size(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64 {
         }
         match only_way(x, at).filter(|_| passed < MAX_BETWEEN) {
             Some(next) => (at, passed) = (next, passed + 1),
-            None => break size_of_choice(x, table, at),
+            None => break size_of_choice(x, table, at, most)?,
         }
     };
     // Where it is near what is known, a state is not worth remembering.
     if passed >= MARKED {
         table.extend(marks.into_iter().map(|mark| (mark, n)));
     }
-    n
+    Some(n)
 }
 
 /// What follows a state that only one byte leads on from, as the expression says it: of a constant all but the last.
@@ -64,11 +72,12 @@ fn next_choice(x: &Exprs, mut e: ExprId, passed: &mut usize) -> ExprId {
     e
 }
 
-/// [`size`] of a state with a choice.
-fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64 {
-    if is_immense(x, e) {
+/// [`size_within`] of a state with a choice.
+fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: usize) -> Option<u64> {
+    let mut effort = Effort { spent: 0, most };
+    if is_immense(x, e, &mut effort)? {
         table.insert(e, u64::MAX);
-        return u64::MAX;
+        return Some(u64::MAX);
     }
     let mut on_path = rustc_hash::FxHashSet::default();
     let mut stack = vec![(e, false)];
@@ -94,13 +103,15 @@ fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64
         if let Expr::Alt(v) | Expr::And(v) = x.get(cur) {
             parts += v.len();
         }
+        // What was found until then holds.
+        effort.spend(x, cur)?;
         if !on_path.insert(cur) || visited > MAX_STATES || parts > MAX_PARTS || passed > MAX_BETWEEN {
             // A live cycle, or too much to count. Everything on the path leads here.
             for &p in &on_path {
                 table.insert(p, u64::MAX);
             }
             table.insert(e, u64::MAX);
-            return u64::MAX;
+            return Some(u64::MAX);
         }
         stack.push((cur, true));
         for edge in x.row(cur).iter() {
@@ -110,23 +121,24 @@ fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId) -> u64
                     for &p in &on_path {
                         table.insert(p, u64::MAX);
                     }
-                    return u64::MAX;
+                    return Some(u64::MAX);
                 }
                 stack.push((to, false));
             }
         }
     }
-    table.get(&e).copied().unwrap_or(0)
+    Some(table.get(&e).copied().unwrap_or(0))
 }
 
 /// Whether `e` is seen to have more members than any document can use up: along the widest ranges of bytes, whatever
 /// is read multiplies. False decides nothing.
-fn is_immense(x: &mut Exprs, e: ExprId) -> bool {
+fn is_immense(x: &mut Exprs, e: ExprId, effort: &mut Effort) -> Option<bool> {
     /// Bytes that are looked at.
     const DEPTH: usize = 64;
     const IMMENSE: u64 = 1 << 40;
     let (mut at, mut ways) = (e, 1u64);
     for _ in 0..DEPTH {
+        effort.spend(x, at)?;
         let row = x.row(at);
         let mut widest = None;
         for edge in row.iter() {
@@ -135,13 +147,33 @@ fn is_immense(x: &mut Exprs, e: ExprId) -> bool {
                 widest = Some((width, edge.to));
             }
         }
-        let Some((width, to)) = widest else { return false };
+        let Some((width, to)) = widest else { return Some(false) };
         (at, ways) = (to, ways.saturating_mul(width));
         if ways >= IMMENSE {
-            return true;
+            return Some(true);
         }
     }
-    false
+    Some(false)
+}
+
+/// What counting may take, where it is bounded.
+struct Effort {
+    spent: usize,
+    most: usize,
+}
+
+impl Effort {
+    /// Counts a state whose row is asked for; `None` if that is too much, or the work at hand must end. The parts of a
+    /// union are compared with each other.
+    fn spend(&mut self, x: &Exprs, state: ExprId) -> Option<()> {
+        const COMPARED_A_STEP: usize = 64;
+        if self.most == usize::MAX {
+            return Some(());
+        }
+        let parts = if let Expr::Alt(v) | Expr::And(v) = x.get(state) { v.len() } else { 1 };
+        self.spent = self.spent.saturating_add(parts + parts * parts / COMPARED_A_STEP);
+        (self.spent <= self.most && !should_stop()).then_some(())
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Names that a grammar uses and does not define.
 
-use crate::error::Result;
+use crate::error::{Result, quoted};
 use crate::grammar::excerpt::did_you_mean;
 use crate::grammar::tree::{Definition, Part, Tree};
 
@@ -60,5 +60,5 @@ fn check_use(tree: &Tree, user: &Definition, found: &Definition, p: u32, argumen
 
 /// What is said of a name without a definition.
 pub(super) fn undefined(name: &str, hint: String) -> String {
-    format!("{name:?} is used, but not defined{hint}")
+    format!("{} is used, but not defined{hint}", quoted(name))
 }

@@ -34,6 +34,8 @@ use crate::util::hash::Seeded;
 const MAX_BYTES: usize = 2 << 20;
 /// What a byte of a rest takes.
 const CELL: usize = size_of::<CompletionNode>();
+/// The places of objects with more names than this are not all kept.
+const MANY_NAMES: usize = 1 << 11;
 /// What a place takes beside its content, about.
 const PLACE: usize = 64;
 /// Bytes of prices that are kept.
@@ -81,7 +83,7 @@ struct CompletionNode {
 }
 
 /// Completions of configurations, as bytes that each know the next one, with the fewest tokens that spell the rest.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(in crate::guide) struct CompletionGraph {
     /// Numbers of configurations. The tables' hash is seeded per process, since outputs choose the keys.
     numbers: HashMap<Box<[u8]>, u64, Seeded>,
@@ -100,6 +102,29 @@ pub(in crate::guide) struct CompletionGraph {
     /// Numbers of the nodes of a stack that stays as it is, those before `base`, and whether each is exact.
     stack: FxHashMap<(FrameId, bool), u64>,
     base: FrameId,
+    /// Objects that lack more names than this are not completed, and the least number for which one was not.
+    most_names: u64,
+    cut_at: u64,
+}
+
+impl Default for CompletionGraph {
+    fn default() -> Self {
+        CompletionGraph {
+            numbers: HashMap::default(),
+            last: 0,
+            forgotten: 0,
+            ends: Vec::new(),
+            cells: Vec::new(),
+            bytes: 0,
+            prices: HashMap::default(),
+            plain: HashMap::default(),
+            price_bytes: 0,
+            stack: FxHashMap::default(),
+            base: 0,
+            most_names: u64::MAX,
+            cut_at: u64::MAX,
+        }
+    }
 }
 
 impl CompletionGraph {
@@ -145,6 +170,18 @@ impl CompletionGraph {
     pub(super) fn begin(&mut self, base: FrameId) {
         self.stack.clear();
         self.base = base;
+        self.most_names = u64::MAX;
+    }
+
+    /// Objects that lack more names than `most` need not be completed until [`begin`](Self::begin) comes again: nobody
+    /// asks by how many tokens more than are left.
+    pub(super) fn limit_names(&mut self, most: u64) {
+        self.most_names = most;
+        if most > self.cut_at {
+            // What had no price then may have one now.
+            self.forget_prices();
+            self.cut_at = u64::MAX;
+        }
     }
 
     /// The number of what `node` and all below it are, for what completes them, or for all bytes if it is to be exact;
@@ -230,10 +267,14 @@ impl CompletionGraph {
         let mut found = END;
         let mut passed: SmallVec<[(usize, u64); 8]> = SmallVec::new();
         let below = watch.below;
+        (watch.most_names, watch.is_cut) = (self.most_names, false);
         let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
             let n = &frames.arena.nodes[at as usize];
             let between = n.phase == Phase::After && matches!(n.kind, FrameKind::Array | FrameKind::Object);
             if !between && read > 0 || n.parent != NONE && n.parent >= below {
+                return false;
+            }
+            if read > 0 && !is_numbered(frames, n) {
                 return false;
             }
             let Some(number) = self.number(frames, at, false) else { return false };
@@ -248,6 +289,10 @@ impl CompletionGraph {
                 }
             }
         });
+        if watch.is_cut {
+            self.cut_at = self.cut_at.min(self.most_names);
+            return NOWHERE;
+        }
         let Some(bytes) = bytes.filter(|_| found != NOWHERE) else {
             // Of the places that were passed some may be completed by themselves: a completion has a longest length.
             if let Some(&(0, number)) = passed.first()
@@ -351,6 +396,17 @@ fn forget_what_ends(frames: &JsonMachine, n: &mut Frame) {
     {
         n.seen = u32::MAX;
     }
+}
+
+/// Whether what completes a place between members is kept. The content of an object grows with its names, so one with
+/// thousands of them is kept at some numbers of members only, which are the same for all that lead there.
+fn is_numbered(frames: &JsonMachine, n: &Frame) -> bool {
+    if n.kind != FrameKind::Object {
+        return true;
+    }
+    let shapes = frames.arena.objects[n.items()].iter().map(|item| &frames.program.objects[item.shape as usize]);
+    let names = shapes.map(|shape| shape.spelled.len()).sum::<usize>();
+    names < MANY_NAMES || (n.count as usize).is_multiple_of(names * names / (MANY_NAMES * MANY_NAMES))
 }
 
 /// Writes the content of one frame, or of the value at its top.

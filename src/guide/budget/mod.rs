@@ -202,7 +202,7 @@ impl Guide {
             }
         }
         if reserve.bound > left {
-            let plan = self.plan_here().filter(|p| p.len() as u64 <= left).or_else(|| self.plan_near(left));
+            let plan = self.plan_by(left).filter(|p| p.len() as u64 <= left).or_else(|| self.plan_near(left));
             let plan = plan.or_else(|| self.plan_as_bounded(left));
             reserve = match plan {
                 Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
@@ -285,6 +285,11 @@ impl Guide {
 
     /// Tokens that complete the output from here.
     fn plan_here(&mut self) -> Option<Arc<[u32]>> {
+        self.plan_by(u64::MAX)
+    }
+
+    /// Tokens that complete the output from here; none may be found where more than `most` are needed.
+    fn plan_by(&mut self, most: u64) -> Option<Arc<[u32]>> {
         if self.is_accepting() {
             return Some(Arc::from([]));
         }
@@ -296,12 +301,23 @@ impl Guide {
         if let IndexEngine::Grammar(_) = &self.index.0.engine {
             return self.plan_grammar().map(Arc::from);
         }
+        let most_names = self.names_within(most);
         let plan = self.in_document(|document, speller| {
             let BudgetedDocument { program, costs, arena, top, rests, .. } = document;
+            rests.limit_names(most_names);
             let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
             rests.plan(rest)
         });
         plan.flatten().map(Arc::from)
+    }
+
+    /// How many names an object of a document may lack that `tokens` tokens complete: each key has a colon behind it.
+    fn names_within(&self, tokens: u64) -> u64 {
+        let inner = &*self.index.0;
+        if tokens == u64::MAX || !matches!(inner.engine, IndexEngine::Document { .. }) {
+            return u64::MAX;
+        }
+        tokens.saturating_mul(inner.tables.marked(&inner.vocabulary).colons as u64)
     }
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
@@ -411,7 +427,9 @@ impl Guide {
             }
             (IndexEngine::Document { .. }, Position::Document { .. }) => {
                 let marked = inner.tables.marked(&inner.vocabulary);
+                let most_names = self.names_within(left);
                 self.in_document(|document, speller| {
+                    document.rests.limit_names(most_names);
                     AffordableTokens::new(document, speller, left).keep(&inner.vocabulary, marked, row);
                 });
             }

@@ -14,6 +14,8 @@ pub const MAX_LENGTH: usize = 40;
 pub struct StructuralTokens {
     /// The most brackets that one token opens.
     pub opens: usize,
+    /// The most colons behind keys that one token has.
+    pub colons: usize,
     /// Bytes of the longest token.
     pub longest: usize,
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
@@ -124,12 +126,13 @@ fn is_mark(byte: u8) -> bool {
 impl StructuralTokens {
     /// The lists of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
-        let (mut opens, mut longest, mut text) = (0, 1, Vec::new());
+        let (mut opens, mut colons, mut longest, mut text) = (0, 0, 1, Vec::new());
         let mut blank: Box<[u32]> = vec![0; vocabulary.words()].into();
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
             opens = opens.max(most_opens(bytes));
             longest = longest.max(bytes.len());
+            colons = colons.max(key_colons(bytes));
             let is_blank = !bytes.is_empty() && bytes.iter().all(|b| b" \t\n\r".contains(b));
             blank[id as usize >> 5] |= u32::from(is_blank) << (id & 31);
             if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
@@ -137,7 +140,7 @@ impl StructuralTokens {
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { opens, longest, text: MarkedText::of(vocabulary, text), blank, plain }
+        StructuralTokens { opens, colons, longest, text: MarkedText::of(vocabulary, text), blank, plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there
@@ -164,6 +167,21 @@ fn most_opens(bytes: &[u8]) -> usize {
         }
     }
     opens
+}
+
+/// How many colons of a token may stand behind keys: behind a quote, or where the token begins.
+fn key_colons(bytes: &[u8]) -> usize {
+    let (mut colons, mut behind_key) = (0, true);
+    for &b in bytes {
+        match b {
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            _ => {
+                colons += usize::from(b == b':' && behind_key);
+                behind_key = b == b'"';
+            }
+        }
+    }
+    colons
 }
 
 fn plain_below(trie: &Trie) -> Box<[u64]> {

@@ -75,6 +75,8 @@ pub fn of_schema(
         if left == 0 {
             break;
         }
+        // Whether it is one takes some counting.
+        poll()?;
         if lexeme.claim_eager() && is_open_string(&lexeme.lexeme) {
             let made = make(tables, vocabulary, lexeme, &EagerBounds { masks: STRING.masks.min(left), ..STRING });
             left -= made.inspect_err(|_| lexeme.release_eager())?;
@@ -88,7 +90,7 @@ fn is_open_string(l: &Lexeme) -> bool {
     /// A string of fewer texts counts as a list.
     const FEW_TEXTS: u64 = 1000;
     let is_string = l.kind() != LexemeKind::Raw && l.kind().has_any_text() && !l.is_any_text() && l.can_be_copied();
-    is_string && l.num_texts(l.next(l.start(), b'"')).is_none_or(|n| n >= FEW_TEXTS)
+    is_string && l.has_many_texts(l.next(l.start(), b'"'), FEW_TEXTS).unwrap_or(true)
 }
 
 /// A state that was met, and what it looks like.

@@ -17,7 +17,10 @@ use crate::expr::INF;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::name_sums::NameSums;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
+use crate::util::bits::ones;
+use smallvec::SmallVec;
 
 /// No bound is known.
 pub const UNBOUNDED: u32 = u32::MAX;
@@ -66,6 +69,8 @@ pub(super) struct ObjectBounds {
     pub(super) member: u32,
     /// A member that a token begins.
     pub(super) growth: u32,
+    /// Tokens of the names with their values, once those are known.
+    names: Option<NameSums>,
 }
 
 /// Completion bounds of one program over one vocabulary.
@@ -99,7 +104,12 @@ impl CompletionBounds {
             };
             o.spelled.iter().map(tokens).collect()
         };
-        let objects = program.objects.iter().map(|o| ObjectBounds { keys: keys(o, &mut text), member: 0, growth: 0 });
+        let objects = program.objects.iter().map(|o| ObjectBounds {
+            keys: keys(o, &mut text),
+            member: 0,
+            growth: 0,
+            names: None,
+        });
         let mut bounds = CompletionBounds {
             values: vec![UNBOUNDED; program.rules.len()],
             bytes: costs.rules.clone(),
@@ -141,7 +151,19 @@ impl CompletionBounds {
         for (i, o) in program.objects.iter().enumerate() {
             let of = |rule: u32| self.values[rule as usize];
             self.objects[i].member = self.implied(i, o).saturating_add(self.most_member(o, of));
+            let usual = o.union.as_ref().map_or(&o.required[..], |union| union.needed());
+            let costs = (0..o.spelled.len()).map(|name| match self.name(i, o, name) {
+                UNBOUNDED => u64::MAX,
+                cost => cost.into(),
+            });
+            self.objects[i].names = Some(NameSums::of(costs, usual));
         }
+    }
+
+    /// A member with a name.
+    fn name(&self, shape: usize, o: &ObjectProgram, name: usize) -> u32 {
+        let value = o.rules_of(name).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
+        value.saturating_add(self.objects[shape].keys[name])
     }
 
     /// What one more key may need beside itself, at most.
@@ -285,25 +307,24 @@ impl CompletionBounds {
         if o.witnesses & !witnessed != 0 {
             return UNBOUNDED;
         }
-        let keys = &self.objects[shape as usize].keys;
-        let (mut total, mut members) = (1 + self.gap, count);
         // Whichever alternatives of a united shape a token leaves, one of them is completed.
         let need = match &o.union {
             Some(_) if count < o.min => return UNBOUNDED,
             Some(union) => union.needed(),
             None => need,
         };
-        for (word, &need) in need.iter().enumerate() {
-            let mut left = need & !seen.get(word).copied().unwrap_or(0);
-            while left != 0 {
-                let i = word * 64 + left.trailing_zeros() as usize;
-                left &= left - 1;
-                let value = o.rules_of(i).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
-                total = total.saturating_add(value).saturating_add(keys[i]);
-                members += 1;
+        let (names, missing) = match &self.objects[shape as usize].names {
+            Some(sums) => sums.missing(seen, need),
+            // Values are still being found.
+            None => {
+                let left: SmallVec<[u64; 4]> =
+                    need.iter().enumerate().map(|(word, need)| need & !seen.get(word).copied().unwrap_or(0)).collect();
+                let cost = |name: usize| u64::from(self.name(shape as usize, o, name));
+                ones(&left).fold((0u64, 0), |(sum, missing), name| (sum.saturating_add(cost(name)), missing + 1))
             }
-        }
-        if o.union.is_none() && members < o.min { UNBOUNDED } else { total }
+        };
+        let names = u32::try_from(names).unwrap_or(UNBOUNDED);
+        if o.union.is_none() && count + missing < o.min { UNBOUNDED } else { names.saturating_add(1 + self.gap) }
     }
 }
 

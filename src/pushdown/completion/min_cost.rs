@@ -4,9 +4,12 @@
 //! algorithm). It is an estimate where rules are guarded by each other: whoever writes a document by it steps each
 //! byte.
 
+use std::sync::OnceLock;
+
 use crate::lexeme::Lexeme;
 use crate::lexeme::shortest_end::shortest_end;
-use crate::pushdown::json::program::Program;
+use crate::pushdown::completion::name_sums::NameSums;
+use crate::pushdown::json::program::{ObjectProgram, Program};
 
 /// Rounds of the fixpoint: rules that nest deeper are left without an estimate and come last.
 const MAX_ROUNDS: usize = 64;
@@ -17,6 +20,12 @@ pub struct MinCosts {
     pub(crate) rules: Vec<u64>,
     /// Bytes of a short member of each lexeme.
     pub(crate) lexemes: Vec<u64>,
+    /// What names cost with their values, by object shape.
+    pub(super) names: Vec<NameSums>,
+    /// The names of each object shape, cheapest values first, as far as they were asked for.
+    cheapest_first: Vec<OnceLock<Box<[u32]>>>,
+    /// Of how many names a shape has the most.
+    most_names: usize,
 }
 
 impl MinCosts {
@@ -25,7 +34,9 @@ impl MinCosts {
         let member = |l: &Lexeme| shortest_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
         let lexemes: Vec<u64> = program.lexemes.iter().map(|l| member(l)).collect();
         let rules = vec![u64::MAX; program.rules.len()];
-        let mut costs = MinCosts { rules, lexemes };
+        let cheapest_first = program.objects.iter().map(|_| OnceLock::new()).collect();
+        let most_names = program.objects.iter().map(|o| o.spelled.len()).max().unwrap_or(0);
+        let mut costs = MinCosts { rules, lexemes, names: Vec::new(), cheapest_first, most_names };
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for r in (0..program.rules.len()).rev() {
@@ -37,7 +48,37 @@ impl MinCosts {
                 break;
             }
         }
+        costs.names = program
+            .objects
+            .iter()
+            .map(|o| NameSums::of((0..o.spelled.len()).map(|i| costs.member(o, i)), &o.required))
+            .collect();
         costs
+    }
+
+    /// About how many bytes a member with a name takes.
+    pub(super) fn member(&self, o: &ObjectProgram, name: usize) -> u64 {
+        let value = o.rules_of(name).map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
+        value.saturating_add(o.spelled[name].len() as u64 + 4)
+    }
+
+    /// The names that a shape has rules for, those of the cheapest values first, and in order of their texts.
+    ///
+    /// # Cost
+    /// They are put in order once.
+    pub(super) fn cheapest_first(&self, program: &Program, shape: u32) -> &[u32] {
+        self.cheapest_first[shape as usize].get_or_init(|| {
+            let o = &program.objects[shape as usize];
+            let cost = |n: u32| o.rules[n as usize].map(|r| self.rules[r.0 as usize]);
+            let mut names: Vec<u32> = (0..o.spelled.len() as u32).filter(|&n| cost(n).is_some()).collect();
+            names.sort_by_key(|&n| (cost(n), o.name(n)));
+            names.into()
+        })
+    }
+
+    /// Whether an object may have more names than this.
+    pub(super) fn has_more_names(&self, than: u64) -> bool {
+        self.most_names as u64 > than
     }
 
     fn estimate(&self, program: &Program, rule: usize) -> u64 {

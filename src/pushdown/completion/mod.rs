@@ -7,6 +7,7 @@
 pub mod completion_bounds;
 mod frame_bounds;
 pub mod min_cost;
+mod name_sums;
 pub(crate) mod remaining_cost;
 pub mod sample;
 pub mod shortest;

@@ -17,6 +17,7 @@ use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, ObjectItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
+use crate::util::bits::ones;
 
 /// Bytes of a member beside its value, about: quotes, a key, a colon and a comma.
 const MEMBER: u64 = 8;
@@ -202,6 +203,16 @@ pub(crate) fn least_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame) -
     rests.chain(objects(frames, node).iter().map(|item| object_rest(frames, costs, node, item))).min().unwrap_or(0)
 }
 
+/// Whether an open object certainly lacks more names than `most`.
+pub(crate) fn lacks_more_names(frames: &JsonMachine, node: &Frame, most: u64) -> bool {
+    let lacks = |item: &ObjectItem| {
+        let shape = &frames.program.objects[item.shape as usize];
+        shape.union.is_none() && frames.missing_names(item, shape) > most
+    };
+    let items = objects(frames, node);
+    !items.is_empty() && items.iter().all(lacks)
+}
+
 /// What an item still needs behind its open member, if it has one.
 fn object_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame, item: &ObjectItem) -> u64 {
     let shape = &frames.program.objects[item.shape as usize];
@@ -256,18 +267,18 @@ impl MinCosts {
         witnessed: u32,
     ) -> u64 {
         let o = &program.objects[shape as usize];
-        let mut total = 1u64;
-        let mut members = count;
-        for (word, &need) in need.iter().enumerate() {
-            let mut left = need & !seen.get(word).copied().unwrap_or(0);
-            while left != 0 {
-                let i = word * 64 + left.trailing_zeros() as usize;
-                left &= left - 1;
-                let value = o.rules_of(i).map(|r| self.rules[r.0 as usize]).min().unwrap_or(u64::MAX);
-                total = total.saturating_add(value).saturating_add(o.name(i as u32).len() as u64 + 4);
-                members += 1;
+        let (names, missing) = match self.names.get(shape as usize) {
+            Some(sums) => sums.missing(seen, need),
+            // Costs are still being found.
+            None => {
+                let left: SmallVec<[u64; 4]> =
+                    need.iter().enumerate().map(|(word, need)| need & !seen.get(word).copied().unwrap_or(0)).collect();
+                let cost = |name: usize| self.member(o, name);
+                ones(&left).fold((0u64, 0), |(sum, missing), name| (sum.saturating_add(cost(name)), missing + 1))
             }
-        }
+        };
+        let mut total = names.saturating_add(1);
+        let members = count + missing;
         let lacking = self.witnesses(o, o.witnesses & !witnessed);
         total = total.saturating_add(lacking.last().copied().unwrap_or(0));
         let more = o.min.saturating_sub(members).saturating_sub(o.missing_members(witnessed));

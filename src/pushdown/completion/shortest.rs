@@ -6,17 +6,20 @@
 //! first, and a closing bracket wherever one is accepted, unless the alternative that it ends leaves more to write than
 //! another one (see `remaining_cost`), by the costs of rules ([`min_cost`](crate::pushdown::completion::min_cost)).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::remaining_cost::{RemainingCosts, least_rest};
+use crate::pushdown::completion::remaining_cost::{RemainingCosts, lacks_more_names, least_rest};
 use crate::pushdown::completion::writer::{ByteWriter, spelled};
-use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
+use crate::util::bits::ones;
 use crate::util::hash::SeededMap;
+use smallvec::SmallVec;
 
 /// Bytes of a completion; a document that needs more has no known completion.
 const MAX_BYTES: usize = 1 << 18;
@@ -32,6 +35,10 @@ const MAX_REPEATED: usize = 4_000_000;
 const LAST: u8 = 3;
 /// How many of these take as long as a byte that is written.
 const REPEATED_A_BYTE: usize = 32;
+/// How many keys are listed in the time that a byte takes which is written.
+const LISTED_A_BYTE: usize = 2;
+/// Of shapes with more names, those that are needed are found without a list of all.
+const MANY_NAMES: usize = 32;
 /// With more ends than this not all are listed where the nearest are used up.
 const MANY_ENDS: u32 = 1 << 14;
 
@@ -46,12 +53,16 @@ pub struct KeyWatch {
     pub vague: bool,
     /// How much work the completion was, in bytes that it wrote, whether it came to an end or not.
     pub effort: usize,
+    /// Objects that lack more names than this are not completed.
+    pub most_names: u64,
+    /// The completion was given up at such an object.
+    pub is_cut: bool,
 }
 
 impl KeyWatch {
     /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
-        KeyWatch { below, tried: Vec::new(), vague: false, effort: 0 }
+        KeyWatch { below, tried: Vec::new(), vague: false, effort: 0, most_names: u64::MAX, is_cut: false }
     }
 }
 
@@ -66,6 +77,10 @@ pub struct Completer<'a, 'f> {
     repeated: usize,
     /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
     passed: SeededMap<EndQuery, PassedEnds>,
+    /// How many of the names of an object, cheapest first, it has or does not need, by the node below the object.
+    had: SeededMap<FrameId, usize>,
+    /// Keys that were listed, of which one was written.
+    listed: usize,
 }
 
 /// Where an end of an element is looked for: the node below its array, the item's lexeme and state with its count, and
@@ -107,12 +122,26 @@ impl<'a, 'f> Completer<'a, 'f> {
             watch,
             repeated: 0,
             passed: SeededMap::default(),
+            had: SeededMap::default(),
+            listed: 0,
         };
         let mut done = false;
-        while c.pen.len() < MAX_BYTES && c.repeated < MAX_REPEATED {
+        let most_names = c.watch.most_names;
+        let is_limited = costs.has_more_names(most_names);
+        if is_limited {
+            let below = |&at: &FrameId| Some(c.pen.frames.arena.nodes[at as usize].parent).filter(|&at| at != NONE);
+            let mut open = std::iter::successors(Some(top), below);
+            c.watch.is_cut =
+                open.any(|at| lacks_more_names(c.pen.frames, &c.pen.frames.arena.nodes[at as usize], most_names));
+        }
+        while !c.watch.is_cut && c.pen.len() < MAX_BYTES && c.repeated < MAX_REPEATED {
             let node = c.pen.node();
             if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
                 done = true;
+                break;
+            }
+            if is_limited && node.phase == Phase::First && lacks_more_names(c.pen.frames, &node, most_names) {
+                c.watch.is_cut = true;
                 break;
             }
             // Writing so much, to find that it is too much, would take seconds.
@@ -121,7 +150,7 @@ impl<'a, 'f> Completer<'a, 'f> {
                 break;
             }
         }
-        c.watch.effort += c.pen.len() + c.repeated / REPEATED_A_BYTE;
+        c.watch.effort += c.pen.len() + c.repeated / REPEATED_A_BYTE + c.listed / LISTED_A_BYTE;
         let out = c.pen.lift();
         done.then_some(out)
     }
@@ -324,10 +353,11 @@ impl<'a, 'f> Completer<'a, 'f> {
             return digits.iter().find_map(|&b| self.pen.take(b));
         }
         // Most often the shortest key of a class will do; a list of its members takes a search.
-        let texts = |ends: &[Arc<[u8]>]| -> Vec<Arc<str>> {
-            ends.iter().filter_map(|end| std::str::from_utf8(end).ok()).map(Arc::from).collect()
+        let texts = |ends: &[Arc<[u8]>]| -> Vec<String> {
+            ends.iter().filter_map(|end| std::str::from_utf8(end).ok()).map(String::from).collect()
         };
-        self.key_of(node, |keys, state| texts(shortest_end(keys, state, 0).as_slice()))
+        self.needed_key(&node)
+            .or_else(|| self.key_of(node, |keys, state| texts(shortest_end(keys, state, 0).as_slice())))
             .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, FEW_MEMBERS))))
             .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, MAX_MEMBERS))))
             .or_else(|| {
@@ -336,11 +366,50 @@ impl<'a, 'f> Completer<'a, 'f> {
             })
     }
 
+    /// Writes the name of the cheapest member that is needed, where a key begins in an object of one shape with many
+    /// names: the same that a list of all names begins with.
+    fn needed_key(&mut self, node: &Frame) -> Option<()> {
+        let program = self.pen.frames.program;
+        let arena = &self.pen.frames.arena;
+        let item = arena.objects.get(node.start as usize).filter(|item| node.len == 1 && item.name == 0)?;
+        let shape = &program.objects[item.shape as usize];
+        if shape.spelled.len() <= MANY_NAMES
+            || shape.witnesses != 0
+            || shape.union.is_some()
+            || shape.implied.is_some()
+            || node.key != u32::MAX
+        {
+            return None;
+        }
+        let need = self.pen.frames.bits(item.need, shape.words);
+        let allowed = self.pen.frames.bits(item.allowed, shape.words);
+        let takes = |n: usize| need[n / 64] & allowed[n / 64] & 1 << (n % 64) != 0;
+        let name = if program.any_order {
+            let names = self.costs.cheapest_first(program, item.shape);
+            let had = self.had.entry(node.parent).or_insert(0);
+            // What an object has, or does not need, it never needs again.
+            *had += names.get(*had..)?.iter().position(|&n| takes(n as usize))?;
+            names[*had]
+        } else {
+            // Only the first one of those that are missing may come.
+            let both: SmallVec<[u64; 4]> = need.iter().zip(allowed).map(|(need, allowed)| need & allowed).collect();
+            ones(&both).find(|&n| shape.rules[n].is_some())? as u32
+        };
+        let name = shape.name(name);
+        if self.pen.frames.arena.is_seen(node.seen, name.as_bytes()) {
+            return None;
+        }
+        if node.parent == self.watch.below {
+            self.watch.tried.push(name.into());
+        }
+        self.pen.take_text(name)
+    }
+
     /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
-    fn key_of(&mut self, node: Frame, ends: impl Fn(&Lexeme, StateId) -> Vec<Arc<str>>) -> Option<()> {
+    fn key_of(&mut self, node: Frame, ends: impl Fn(&Lexeme, StateId) -> Vec<String>) -> Option<()> {
         let program = self.pen.frames.program;
         let prefix = self.pen.frames.key_bytes(node.key);
-        let mut keys: Vec<(u64, u8, u64, Arc<str>)> = Vec::new();
+        let mut keys: Vec<(u64, u8, u64, Cow<'f, str>)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.pen.frames.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
@@ -349,9 +418,9 @@ impl<'a, 'f> Completer<'a, 'f> {
             if item.name != u32::MAX {
                 for &n in p.names.subtree_tokens(item.name) {
                     let Some(rule) = p.rules[n as usize].filter(|_| bits(item.allowed, n)) else { continue };
-                    let rest = p.name(n).get(prefix.len()..).unwrap_or_default().into();
+                    let rest = p.name(n).get(prefix.len()..).unwrap_or_default();
                     let (cost, needed) = (self.costs.rules[rule.0 as usize], bits(item.need, n));
-                    keys.push((member.named(needed, cost), u8::from(!needed), cost, rest));
+                    keys.push((member.named(needed, cost), u8::from(!needed), cost, Cow::Borrowed(rest)));
                 }
             }
             for (c, j) in p.others.iter().zip(0..).filter(|_| item.others) {
@@ -367,17 +436,18 @@ impl<'a, 'f> Completer<'a, 'f> {
                         // yet; shorter ones come first.
                         keys.push((whole, LAST, cost, node.count.to_string().into()));
                     }
-                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k))),
+                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k.into()))),
                 }
             }
         }
+        self.listed += keys.len();
         keys.sort();
         // Not what goes on with the text that others stand in the place of.
         let watched = node.parent == self.watch.below && prefix.is_empty();
         let mut whole = prefix.clone();
         keys.iter().find_map(|(.., key)| {
             if watched {
-                self.watch.tried.push(key.clone());
+                self.watch.tried.push(key.as_ref().into());
             }
             // Looking a key up takes less than writing one that the object has.
             whole.truncate(prefix.len());

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyMapping, PyString, PyTuple, PyType};
 
 use crate::error::{Error, ErrorKind, SourcePlace};
 use crate::python::convert::argument::{Given, text, type_name};
 use crate::python::errors::{argument, of_kind, to_exception};
+use crate::schema::canonical_text::canonical_text;
 
 /// `re.Pattern.flags`, by the letters that `flags=` takes.
 const RE_FLAGS: [(u32, char); 5] = [(2, 'i'), (8, 'm'), (16, 's'), (64, 'x'), (256, 'a')];
@@ -110,14 +111,14 @@ pub fn choices(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(texts)
 }
 
-/// The JSON text of a schema: a `str` or `bytes` is that text; a dict, a bool or a pydantic model class is written as
-/// JSON.
+/// The JSON text of a schema, in its canonical spelling: a `str` or `bytes` is such a text; a dict, a bool or a pydantic
+/// model class is written as JSON. What is no JSON stays as it is.
 pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = source.py();
     if let Ok(text) = source.cast::<PyString>() {
         let text = utf8(text, ErrorKind::Schema, "the schema")?;
         return match is_file_name(&text) {
-            false => Ok(text),
+            false => Ok(canonical_text(&text).unwrap_or(text)),
             true => {
                 let message = format!("the schema is not JSON: {text:?} looks like the name of a file");
                 let error = Error::new(ErrorKind::Schema, message).at(SourcePlace::Byte(0));
@@ -126,7 +127,8 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         };
     }
     if let Ok(bytes) = source.cast::<PyBytes>() {
-        return std::str::from_utf8(bytes.as_bytes()).map(str::to_owned).map_err(|e| {
+        let text = std::str::from_utf8(bytes.as_bytes());
+        return text.map(|text| canonical_text(text).unwrap_or_else(|| text.to_owned())).map_err(|e| {
             let error = Error::new(ErrorKind::Schema, "the schema is not UTF-8");
             to_exception(py, &error.at(SourcePlace::Byte(e.valid_up_to())))
         });
@@ -186,6 +188,8 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
     // NaN is not JSON; the default would write it. Text stays as it is, which keeps offsets short.
     options.set_item("allow_nan", false)?;
     options.set_item("ensure_ascii", false)?;
+    // As the canonical spelling of a text has it.
+    options.set_item("separators", (",", ":"))?;
     match py.import("json")?.getattr("dumps")?.call((value,), Some(&options)) {
         Ok(text) => {
             check_keys(value)?;
@@ -194,8 +198,50 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
         Err(e) if e.is_instance_of::<PyRecursionError>(py) => {
             Err(of_kind(py, ErrorKind::Limit, "the schema is nested too deeply to be written as JSON"))
         }
-        Err(e) => Err(of_kind(py, ErrorKind::Schema, format!("the schema cannot be written as JSON: {e}"))),
+        Err(e) => {
+            let said = e.value(py).to_string();
+            let error = match () {
+                () if said.contains("Out of range float") => {
+                    let (message, pointer) = ("NaN and infinities are no JSON numbers", first_non_finite(value)?);
+                    Error::new(ErrorKind::Schema, message).at_pointer(pointer.unwrap_or_default(), "")
+                }
+                () if said.contains("Circular reference") => {
+                    Error::new(ErrorKind::Schema, "the schema contains itself")
+                }
+                () => Error::new(ErrorKind::Schema, format!("the schema cannot be written as JSON: {said}")),
+            };
+            Err(to_exception(py, &error))
+        }
     }
+}
+
+/// The pointer of the first number that is none of JSON's.
+fn first_non_finite(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    /// Deeper ones are not looked for: a value may contain itself.
+    const DEEPEST: usize = 100;
+    let mut todo = vec![(value.clone(), String::new(), 0)];
+    while let Some((value, pointer, depth)) = todo.pop() {
+        if value.cast::<PyFloat>().is_ok_and(|number| !number.value().is_finite()) {
+            return Ok(Some(pointer));
+        }
+        if depth == DEEPEST {
+            continue;
+        }
+        // The first one last.
+        let from = todo.len();
+        if let Ok(object) = value.cast::<PyDict>() {
+            for (key, item) in object.iter() {
+                let name = key.str()?.to_string_lossy().replace('~', "~0").replace('/', "~1");
+                todo.push((item, format!("{pointer}/{name}"), depth + 1));
+            }
+        } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+            for (i, item) in value.try_iter()?.enumerate() {
+                todo.push((item?, format!("{pointer}/{i}"), depth + 1));
+            }
+        }
+        todo[from..].reverse();
+    }
+    Ok(None)
 }
 
 /// A `SchemaError` for a key that is no string: `json.dumps` would write `1` as `"1"`, and `True` as `"true"`. The value

@@ -108,10 +108,10 @@ impl PyIndex {
         }
         let SchemaNames { whitespace, property_order, on_unsupported, formats, spelling } = names;
         let limits_given = limits::to_python(limits);
-        // A caller's own `str` is kept as it is.
+        // A caller's own `str` is kept where it is the canonical text.
         let own = match schema.cast_exact::<PyString>() {
-            Ok(own) => own.clone(),
-            Err(_) => PyString::new(py, &text),
+            Ok(own) if own.to_str().is_ok_and(|own| own == text) => own.clone(),
+            _ => PyString::new(py, &text),
         };
         let arguments =
             (&own, vocabulary, whitespace, property_order, on_unsupported, formats, documents, limits_given, spelling)

@@ -36,3 +36,18 @@ fn every_state_of_a_long_text_is_counted_and_few_are_remembered() {
     }
     assert!(table.len() < len, "{}", table.len());
 }
+
+#[test]
+fn counting_within_a_bound_ends_or_says_the_same() {
+    let words: Vec<String> = (0..200).map(|i| format!("word{i}x")).collect();
+    let mut exprs = Exprs::new(1 << 20);
+    let few = exprs.choice(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let nested = [99, 99, 99].iter().fold(exprs.choice(&["a"]), |inner, &max| exprs.rep(inner, 1, max));
+    let mut table = CardinalityTable::default();
+    assert_eq!(size_within(&mut exprs, &mut table, few, 1), None);
+    assert_eq!(size_within(&mut exprs, &mut table, few, 20_000), Some(200));
+    // Of an answer that was not found nothing wrong is left.
+    let mut table = CardinalityTable::default();
+    assert_eq!(size_within(&mut exprs, &mut table, nested, 50), None);
+    assert_eq!(size(&mut exprs, &mut table, few), 200);
+}

@@ -29,3 +29,20 @@ fn plain_subtrees_are_whole_characters_without_marks() {
     listed.sort_unstable();
     assert_eq!(listed, [3, 7, 8, 9, 11]);
 }
+
+#[test]
+fn colons_behind_keys_are_those_behind_quotes_or_at_the_beginning() {
+    for (token, colons) in [
+        (&b""[..], 0),
+        (b":", 1),
+        (b" : ", 1),
+        (b"::::", 1),
+        (b"\": ", 1),
+        (b"a\" \n: {\"b\":1,\"c", 2),
+        (b"a:b", 0),
+        (b"\":\":\":", 3),
+        (b"\"x:", 0),
+    ] {
+        assert_eq!(key_colons(token), colons, "{token:?}");
+    }
+}

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
-use crate::guide::outside_text::{OutsidePart, OutsideText};
+use crate::guide::host_text_log::{HostText, OutsidePart};
 use crate::vocab::{NextText, Vocabulary};
 
 impl Guide {
@@ -69,7 +69,7 @@ impl Guide {
             let taken = since - last.since;
             last.tokens = last.tokens[..taken].iter().copied().chain(tokens).collect();
         } else {
-            self.outside.push(OutsideText { since, tokens: tokens.into() });
+            self.outside.push(HostText { since, tokens: tokens.into() });
         }
         self.last_changed();
         Ok(())

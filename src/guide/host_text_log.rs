@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// Text that must come behind some tokens.
 #[derive(Clone)]
-pub(crate) struct OutsideText {
+pub(crate) struct HostText {
     /// How many tokens had been taken.
     pub(super) since: usize,
     pub(super) tokens: Arc<[u32]>,
