@@ -32,13 +32,23 @@ def with_hint(error: E, hint: str) -> E:
 
 
 def _client_message(self: InterlockError) -> str:
-    """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to clients."""
+    """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
+    clients. At most about a thousand characters; control characters are escaped, but for line ends.
+    """
     said: str | None = self.__dict__.get("_client_message")
     return str(self) if said is None else said
 
 
 def _client_line(self: InterlockError) -> str:
-    """``client_message`` in one line, without the line of the source that it may show below: for logs."""
+    """``client_message`` in one line, without the excerpt of a pattern or grammar that it may show below: for logs.
+
+    >>> import interlock
+    >>> try:
+    ...     interlock.check_regex("a(b")
+    ... except interlock.PatternError as error:
+    ...     print(error.client_line)
+    missing ), unterminated subpattern (at offset 1)
+    """
     return _client_message(self).split("\n", 1)[0]
 
 

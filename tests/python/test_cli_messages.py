@@ -277,7 +277,7 @@ MISTAKES = [
     (["--tokenizer", "bytes", "inspect", "order.json"], 2, "--tokenizer stands before the command"),
     (["inspect", "order.json", "--whitespace", "["], 3, "    [\n    ^\n  try: --whitespace takes flexible"),
     (["inspect", "pattern:@latin.txt"], 4, "pattern:@latin.txt is not UTF-8 (at byte 1)"),
-    (["inspect", "list.gbnf", "--syntax", "lark"], 3, "give --syntax gbnf"),
+    (["inspect", "list.gbnf", "--syntax", "lark"], 3, "leave out --syntax"),
     (["version"], 2, "did you mean --version?"),
     (["completion"], 2, "try: interlock completion SHELL"),
     (["inspect", "word.regex", "--take-all"], 2, "--take-all is for a JSON Schema"),

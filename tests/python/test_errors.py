@@ -68,7 +68,7 @@ def test_errors_pickle(byte_vocabulary):
 
 
 def test_limit_error(byte_vocabulary):
-    text = json.dumps({"description": "x" * 100})
+    text = json.dumps({"description": "x" * 100}, separators=(",", ":"))
     for limits in ({"max_source_bytes": 50}, interlock.Limits(max_source_bytes=50)):
         with pytest.raises(interlock.LimitError) as caught:
             interlock.Index.from_json_schema(text, byte_vocabulary, limits=limits)

@@ -246,7 +246,7 @@ def test_classes_and_functions_are_tools():
         ([{"type": "web_search"}], {}, "/0/type"),
         ([3], {}, "/0"),
         ([{"type": "custom", "name": "a", "format": {"type": "grammar", "syntax": "abnf"}}], {}, "/0/format/syntax"),
-        ([], {"tool_choice": "required"}, "/tool_choice"),
+        ([], {"tool_choice": "required"}, ""),
         ([{"name": "a"}], {"tool_choice": {"name": "b"}}, "/tool_choice"),
         ([{"name": "a"}], {"tool_choice": ["a", "b"]}, "/tool_choice/1"),
         ([{"name": "a"}], {"tool_choice": "always"}, "/tool_choice"),
