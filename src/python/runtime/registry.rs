@@ -122,8 +122,9 @@ fn caches() -> Vec<Arc<CompileCache>> {
 /// those of other indexes, and those that were made; ``evictions`` those that the cache let go. ``mask_hits`` and
 /// ``mask_misses`` count masks that an index remembered and those that it put together to remember; ``mask_walks``
 /// counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
-/// ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold, and ``lexemes`` and
-/// ``cache_bytes`` the same of their parts; everything else only grows while the vocabularies live.
+/// ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
+/// once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
+/// ``cache_bytes`` say the same of their parts; everything else only grows while the vocabularies live.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let sums = detached(py, || {
