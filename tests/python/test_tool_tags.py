@@ -7,6 +7,8 @@ import dataclasses
 import json
 
 import pytest
+
+import interlock
 from interlock.tools import (
     Call,
     StructuralTagError,
@@ -286,3 +288,20 @@ def test_many_tools_are_linear():
     for format in ("hermes", "pythonic", "kimi_k2", "harmony"):
         small, large = (len(json.dumps(structural_tag(tools[:count], format=format))) for count in (200, 2000))
         assert large < 12 * small
+
+
+@pytest.mark.parametrize("name", format_names())
+@pytest.mark.parametrize(
+    "wrong",
+    [{"type": "strnig"}, {"minLength": -1}, {"pattern": "("}, {"$ref": "#/nowhere"}, {"items": {"type": "intger"}}],
+    ids=str,
+)
+def test_parameters_that_are_no_schema_are_refused_in_every_notation(name, wrong):
+    tool = {"type": "function", "function": {"name": "a", "parameters": {"properties": {"x": wrong}}}}
+    with pytest.raises(interlock.InterlockError) as caught:
+        interlock.check_tools([tool], format=name)
+    assert caught.value.pointer.startswith("/0/function/parameters/properties/x")
+    if name == "minimax_m3":
+        return  # Repeats names behind values, so it can't write arguments that nobody declared.
+    loose = {"type": "function", "function": {**tool["function"], "strict": False}}
+    interlock.check_tools([loose], format=name)

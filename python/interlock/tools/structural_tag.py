@@ -11,6 +11,7 @@ from interlock.tools.call_tags import call_tag, section, trigger_of
 from interlock.tools.detection import detect_format, response_template_in
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.format_files import tool_format
+from interlock.tools.parameter_checks import check_parameters
 from interlock.tools.response_template import ResponseTemplate, is_response_template
 from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
@@ -111,9 +112,13 @@ def tag_of_request(
     counts = _counts(parallel and not is_single, min_calls, max_calls, unique)
     described = response_template_of(format, tokenizer)
     if described is not None:
+        check_parameters(chosen, strict)
         whole = ResponseTemplate(described).turn(chosen, mode, strict, counts, reasoning, reasoning_is_open, most)
         return check(nodes.StructuralTag(whole))
     form = _format(format, tokenizer)
+    if form.arguments.encoding != "json":
+        # Elsewhere the schema itself is compiled.
+        check_parameters(chosen, strict)
     builder = _Builder(form, chosen, mode, strict, counts, most)
     found = builder.turn(reasoning, reasoning_is_open)
     return check(nodes.StructuralTag(found, form.special_tokens))
