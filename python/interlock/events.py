@@ -221,6 +221,7 @@ class _Reading:
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self.captures: dict[int, _Capture] = {}
+        self.known_kinds: dict[int, frozenset[str]] = {-1: frozenset()}
 
     def capture(self, marker: int) -> _Capture:
         """A capture by the number of its marker."""
@@ -237,6 +238,19 @@ class _Reading:
             found = self.capture(marker)
             yield marker, _words(found.name)
             marker = found.inside
+
+    def kinds(self, marker: int) -> frozenset[str]:
+        """The kinds of all captures around a place. They are kept, since captures may be nested thousands deep."""
+        unknown = []
+        while marker not in self.known_kinds:
+            unknown.append(marker)
+            marker = self.capture(marker).inside if marker >= 0 else -1
+        found = self.known_kinds[marker]
+        for at in reversed(unknown):
+            kind = _words(self.capture(at).name)[0]
+            found = found if kind in found else found | {kind}
+            self.known_kinds[at] = found
+        return found
 
     def new(self) -> list[Event]:
         taken_back, parts = _core._new_events(self.guide)
@@ -279,7 +293,7 @@ class _Reading:
     def text(self, marker: int, data: bytes) -> list[Event]:
         if marker < 0 and not _core._has_captures(self.guide):
             return [Text(data.decode("utf-8", "replace"))]
-        kinds = {words[0] for _, words in self.around(marker)}
+        kinds = self.kinds(marker)
         if "arguments" in kinds:
             return [ArgumentBytes(number, data) for number in self.calls(marker)]
         if "call" in kinds:

@@ -261,7 +261,7 @@ def test_long_outputs_take_linear_time():
 
 def test_deep_nesting_is_read():
     index = interlock.Index.from_grammar('start: x\nx[capture]: "(" x ")" | "y"', VOCABULARY)
-    depth = 1000
+    depth = 3000
     found = [e for e in index.parse("(" * depth + "y" + ")" * depth) if isinstance(e, ev.Captured)]
     assert len(found) == depth + 1
     assert found[0].data == b"y" and found[1].data == b"(y)"
