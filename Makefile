@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev wheel release check test test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
+.PHONY: help all dev wheel release check test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
 	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
@@ -78,11 +78,20 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute af
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
 	$(PYTEST) -m "not slow" tests/python
 
-# Two at a time: the core's tests beside the making of the wheel, and counting instructions, which load does not change,
-# beside pytest.
+# Two at a time: what cargo builds in target/debug, one after the other since it locks that folder, beside the wheel, what
+# tests it, and the counting of instructions, which load does not change.
 test: ## everything: Rust and Python tests, stubs, docs, instruction counts
-	$(MAKE) --no-print-directory --jobs=2 test-rust test-python stubs docs guard
+	$(MAKE) --no-print-directory --jobs=2 test-core test-package
 	@$(PYTHON) benches/guard.py --state
+
+test-core:
+	$(MAKE) --no-print-directory test-rust
+	$(MAKE) --no-print-directory docs
+
+test-package:
+	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory stubs
+	$(MAKE) --no-print-directory guard
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust: ## the Rust tests
