@@ -57,10 +57,11 @@ release: $(VENV)/.built-release ## the same with the wheel as it is shipped (wha
 
 # For working on the core: a quick build that Python imports from the checkout. After a change of one line it takes seconds.
 # `make develop` and `make test` go back to the wheel.
+BUILT := $(or $(CARGO_TARGET_DIR),target)/fast-build/libinterlock.$(if $(filter Darwin,$(shell uname -s)),dylib,so)
 dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package from this checkout
 	cargo build --profile fast-build --features python --lib
 	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
-	cp target/fast-build/libinterlock.so $(DEV_CORE)
+	cp $(BUILT) $(DEV_CORE)
 	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"
 	@rm -f $(VENV)/.built-*
 
@@ -70,6 +71,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # What to run before every commit; about a minute once `make dev` has run.
 check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute after `make dev`)
+	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
 	cargo fmt --check
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .

@@ -246,29 +246,6 @@ keywords! {
     Format "format" ALL Format Plain,
 }
 
-/// Formats that can be enforced.
-pub const FORMATS: [&str; 19] = [
-    "date-time",
-    "date",
-    "time",
-    "duration",
-    "email",
-    "idn-email",
-    "hostname",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "uri",
-    "uri-reference",
-    "iri",
-    "iri-reference",
-    "uri-template",
-    "json-pointer",
-    "relative-json-pointer",
-    "uuid",
-    "regex",
-];
-
 /// The specification's own document of this URI (without fragment).
 pub fn metaschema(uri: &str) -> Option<&'static str> {
     let uri = match uri.strip_prefix("https://json-schema.org/draft-") {

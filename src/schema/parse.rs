@@ -10,8 +10,9 @@ mod envelope;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::schema::drafts::{Draft, FORMATS, Keyword, SILENT, SchemaDialect};
+use crate::schema::drafts::{Draft, Keyword, SILENT, SchemaDialect};
 use crate::schema::dynamic_scope::{ScopeId, Scopes};
+use crate::schema::format;
 use crate::schema::json_pointers::{PointerStep, Pointers};
 use crate::schema::json_tape::{TapeId, TapeKind};
 use crate::schema::keywords;
@@ -433,7 +434,7 @@ impl Object<'_, '_> {
 
     fn format(&mut self, value: TapeId) -> Result<()> {
         let format = keywords::string(&self.document.tape, value)?;
-        if !FORMATS.contains(&format) {
+        if !format::KNOWN.contains(&format) {
             self.row("format", Enforcement::Annotation, format!("the format {format:?} is not known"))?;
         } else if self.parser.formats == Formats::Assert || self.dialect.format_assertion {
             self.out.format = Some(format.to_owned());
