@@ -47,6 +47,8 @@ def test_a_notebook_shows_the_page_and_a_file_holds_it(tmp_path):
     assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;') and shown.count('"') % 2 == 0
     with pytest.raises(TypeError, match="path must be"):
         found.save(5)
+    with pytest.raises(interlock.ArgumentError, match=r"end in \.html"):
+        found.save(tmp_path / "trace.pdf")
 
 
 def test_free_text_and_messages():

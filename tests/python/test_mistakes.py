@@ -276,6 +276,7 @@ TYPES = [
     ("T('[a-z]+')", Argument, "is no JSON Schema .. for a pattern pass re.compile(...)"),
     ("T('{\"type\"')", Argument, "it begins like a schema, but it is not JSON"),
     ("T([User])", Argument, "did you mean list[User]?"),
+    ("T(pydantic.BaseModel)", Argument, "BaseModel itself has no fields .. a class that is derived"),
     ("T(User(name='a'))", Argument, "an instance of User .. pass the class User"),
     ("T(Point(1))", Argument, "an instance of Point .. pass the class Point"),
     ("T([1, 2])", Argument, "choices are strings, and 1 is none .. Literal[1, 2"),

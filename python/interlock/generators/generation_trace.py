@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from interlock._core import Guide, Index, Vocabulary
+from interlock._core import ArgumentError, Guide, Index, Vocabulary
 from interlock.argument_types import require
 from interlock.drawing.trace import Alternative, Step, Trace, trace
 from interlock.drawing.trace_page import trace_page
@@ -80,8 +80,10 @@ class GenerationTrace(Generic[T]):
         return trace_page(self.walk)
 
     def save(self, path: str | Path) -> None:
-        """Write the page to a file."""
+        """Write the page to a file, whose name ends in ``.html``; anything else is an ``ArgumentError``."""
         require(path=(path, "path"))
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            raise ArgumentError(f"{str(path)!r}: a trace is a page; let the name end in .html")
         Path(path).write_text(self.html(), encoding="utf-8")
 
     def _repr_html_(self) -> str:

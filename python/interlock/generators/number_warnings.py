@@ -35,6 +35,6 @@ def warn_long_number(output: OutputType[Any], text: str, value: Any, max_tokens:
     if digits > _LONG or digits >= max(max_tokens - 1, 3):
         warn_caller(
             f"the model wrote a number of {digits} digits and did not end it by itself, since {output.name} has no "
-            "bounds: pass bounds, such as Annotated[int, pydantic.Field(ge=0, le=120)]",
+            f"bounds: pass bounds, such as Annotated[{output.name}, pydantic.Field(ge=0, le=120)]",
             UnboundedNumberWarning,
         )

@@ -285,6 +285,8 @@ def _refuse_values(given: Any) -> None:
     if isinstance(given, int | float | complex):
         raise ArgumentError(f"{given!r} is a value and no type: did you mean {type(given).__name__}?")
     module = type(given).__module__
+    if isinstance(given, type) and (given.__module__, given.__name__) == ("pydantic.main", "BaseModel"):
+        raise ArgumentError("BaseModel itself has no fields: pass a class that is derived from it")
     if isinstance(given, Enum) or hasattr(type(given), "__dataclass_fields__") or hasattr(type(given), "model_fields"):
         raise ArgumentError(f"this is an instance of {type(given).__name__}: pass the class {type(given).__name__}")
     known = (
