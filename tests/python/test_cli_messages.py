@@ -64,6 +64,12 @@ def test_places_and_ways_on(folder):
     assert "try: --on-unsupported" not in stays
 
 
+def test_an_envelope_names_the_option_that_opens_it(folder):
+    (folder / "named.json").write_text('{"description": "x", "schema": {"type": "integer"}}')
+    assert "try: --schema-key schema" in run(folder, "inspect", "named.json", code=3).stderr
+    assert run(folder, "check", "named.json", "--schema-key", "schema", "--text", "5").stdout
+
+
 def test_slips_in_schemas_and_envelopes(folder):
     slip = {"type": "string", "minLenght": 3, "x-order": 1}
     (folder / "slip.json").write_text(json.dumps(slip))

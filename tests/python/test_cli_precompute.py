@@ -220,6 +220,17 @@ def test_wrong_use(folder):
     assert run(folder, *ARGS[:-1], "file", code=4)["error"]["type"] == "ArtifactError"
 
 
+def test_a_link_to_nothing_is_refused_by_name(tmp_path):
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "a.json").write_text('{"type": "integer"}')
+    (tmp_path / "schemas" / "gone.json").symlink_to(tmp_path / "nothing")
+    done = run(tmp_path, "precompute", "schemas", "-t", "bytes", "-o", "store", code=1)
+    assert (done["sources"], done["refused"]) == (2, 1)
+    assert "gone.json" in (tmp_path / "store" / "report.jsonl").read_text()
+    missing = run(tmp_path, "precompute", "schema", "-t", "bytes", "-o", "store", code=4)["error"]["message"]
+    assert missing == "no such file or folder: schema"
+
+
 def test_vocabulary_packs(folder):
     made = run(folder, "vocab", "bytes", "-o", "bytes.ilk")
     assert interlock.Vocabulary.load(folder / "bytes.ilk").fingerprint == made["fingerprint"]

@@ -167,6 +167,8 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
         return _contradiction(error, source, text)
     if error.hint is not None and "`documents`" in error.hint:
         return "--document URI=FILE gives a schema that $ref may reach", ()
+    if isinstance(error, interlock.SchemaError) and (key := re.search(r'pass what \["([^"]+)"\] holds', str(error))):
+        return f"--schema-key {key[1]} takes the schema out of its envelope", ()
     if isinstance(error, interlock.UnsupportedError) and source.options.get("on_unsupported") != "warn":
         with contextlib.suppress(interlock.InterlockError):
             source.make(explain.byte_vocabulary(), on_unsupported="warn")

@@ -141,7 +141,9 @@ def found(word: str) -> list[Item]:
     """The sources that ``word`` names, in the same order on every machine. ``InputError`` if there are none."""
     path = Path(word)
     if path.is_dir():
-        files_in = sorted(p for p in path.rglob("*") if p.suffix.lower() in sources.SUFFIXES and p.is_file())
+        # A link to nothing is a source that cannot be read, and is refused by name.
+        is_source = lambda p: p.is_file() or p.is_symlink() and not p.exists()  # noqa: E731
+        files_in = sorted(p for p in path.rglob("*") if p.suffix.lower() in sources.SUFFIXES and is_source(p))
         items = [Item(p.relative_to(path).as_posix(), str(p)) for p in files_in]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         items = list(_lines(path))
@@ -150,6 +152,8 @@ def found(word: str) -> list[Item]:
     else:
         matched = sorted(p for p in glob.glob(word, recursive=True) if os.path.isfile(p))
         items = [Item(p, p) for p in matched]
+    if not items and not path.exists() and not glob.has_magic(word):
+        raise InputError(f"no such file or folder: {word}")
     if not items:
         wanted = ", ".join(sources.SUFFIXES)
         raise InputError(f"no sources in {word}: give a folder with {wanted}, a .jsonl file, or a glob")
