@@ -103,7 +103,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 journal.add(row)
                 old[row["key"] or row["name"]] = row  # for those that say the same
             bar.show(len(rows), f"{refused} refused" if refused else "")
-    ordered = [rows[item.name] for item in items]
+    # Of two that say the same, the one that was skipped may have come before the one that was compiled.
+    ordered = [_full(rows[item.name], old) for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.
     atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
     summary = Summary(ordered, ignored(args.sources) if count == 1 else [])
@@ -180,7 +181,7 @@ def earlier(report: Path) -> dict[str, dict[str, Any]]:
                 except ValueError:
                     continue
                 if isinstance(row, dict) and isinstance(row.get("key"), str):
-                    rows[row["key"]] = row
+                    rows[row["key"]] = _full(row, rows)
     except FileNotFoundError:
         pass
     return rows
