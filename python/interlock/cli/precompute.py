@@ -143,8 +143,8 @@ def found(word: str) -> list[Item]:
     path = Path(word)
     if path.is_dir():
         # A link to nothing is a source that cannot be read, and is refused by name.
-        is_source = lambda p: p.is_file() or p.is_symlink() and not p.exists()  # noqa: E731
-        files_in = sorted(p for p in path.rglob("*") if p.suffix.lower() in sources.SUFFIXES and is_source(p))
+        names = (p for p in path.rglob("*") if p.suffix.lower() in sources.SUFFIXES)
+        files_in = sorted(p for p in names if p.is_file() or (p.is_symlink() and not p.exists()))
         items = [Item(p.relative_to(path).as_posix(), str(p)) for p in files_in]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         items = list(_lines(path))
@@ -172,7 +172,7 @@ def _lines(path: Path) -> Iterator[Item]:
 
 def earlier(report: Path) -> dict[str, dict[str, Any]]:
     """The rows of an earlier run by key. A line that a killed run has torn is no row."""
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
     try:
         with report.open("rb") as file:
             for line in file:
