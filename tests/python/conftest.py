@@ -64,6 +64,22 @@ def llama3() -> interlock.Vocabulary:
 
 
 @pytest.fixture
+def folder(tmp_path):
+    """A folder with files for the command line; see ``command_line``."""
+    from command_line import write_files
+
+    return write_files(tmp_path)
+
+
+@pytest.fixture
+def shelf(folder):
+    """The same with a source of each kind."""
+    from command_line import write_sources
+
+    return write_sources(folder)
+
+
+@pytest.fixture
 def sglang(monkeypatch):
     """The SGLang plug-in's modules, with a stand-in for SGLang."""
     import sglang_stand_in

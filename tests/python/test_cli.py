@@ -5,7 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from command_line import machine, run, write_files, write_sources
+from command_line import machine, run
 
 import interlock
 import interlock.explain
@@ -13,16 +13,6 @@ from interlock.cli import sources
 from interlock.cli.parser import command_parser
 from interlock.cli.recursion import recurses
 from interlock.cli.sources import extract
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_files(tmp_path)
-
-
-@pytest.fixture
-def shelf(folder):
-    return write_sources(folder)
 
 
 def test_check(folder):

@@ -2,18 +2,7 @@
 
 import json
 
-import pytest
-from command_line import machine, run, write_files, write_sources
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_files(tmp_path)
-
-
-@pytest.fixture
-def shelf(folder):
-    return write_sources(folder)
+from command_line import machine, run
 
 
 SUMS = """start: sum

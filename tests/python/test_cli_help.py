@@ -5,16 +5,10 @@ import shlex
 import subprocess
 from pathlib import Path
 
-import pytest
-from command_line import COMMAND, run, write_files
+from command_line import COMMAND, run
 
 import interlock
 from interlock.cli.commands import COMMANDS
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_files(tmp_path)
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"

@@ -4,20 +4,10 @@ import json
 import re
 
 import pytest
-from command_line import ORDER, machine, run, write_files, write_sources
+from command_line import ORDER, machine, run
 
 import interlock
 from interlock.cli import atomic_files
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_files(tmp_path)
-
-
-@pytest.fixture
-def shelf(folder):
-    return write_sources(folder)
 
 
 def test_what_was_meant(folder):

@@ -11,14 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, PACKAGE, run, write_files
+from command_line import COMMAND, PACKAGE, run
 
 from interlock.cli import atomic_files
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_files(tmp_path)
 
 
 def test_colours(folder):
