@@ -15,6 +15,25 @@ fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
     Lexeme::compile(&exprs, expr, kind, reach, &limits).expect("within limits").expect("accepts something")
 }
 
+/// Calls with the states of a text, the characters read, and the shortest end: of fewer than about `most` states, behind
+/// fewer than `chars` characters.
+fn for_each_state(l: &Lexeme, most: usize, chars: u32, mut look: impl FnMut(StateId, u32, &[u8])) {
+    let mut states = vec![(l.start(), 0)];
+    let mut at = 0;
+    while at < states.len() && states.len() < most {
+        let (s, n) = states[at];
+        look(s, n, &shortest_end(l, s, n).expect("every state is live"));
+        for b in 0..=255u8 {
+            let next = l.next(s, b);
+            let m = n + l.starts_char(l.state(s), b) as u32;
+            if next > CLOSED && l.live_at(l.state(next), m) && !states.contains(&(next, m)) && m < chars {
+                states.push((next, m));
+            }
+        }
+        at += 1;
+    }
+}
+
 #[test]
 fn a_turn_that_lengthens_the_way_is_seen() {
     assert_eq!(farthest(&lexeme("a|b[c]{50}", LexemeKind::Raw)), Some(50));
@@ -35,21 +54,9 @@ fn no_state_is_farther_than_that() {
         let is_known = !l.is_bounded() || l.is_any_text() || min < 10;
         assert!(most < 400 || !is_known, "{pattern}: {most}");
         assert!(farthest(&l).is_none_or(|found| found <= most), "{pattern}: {most}");
-        let mut states = vec![(l.start(), 0)];
-        let mut at = 0;
-        while at < states.len() && states.len() < 3_000 {
-            let (s, n) = states[at];
-            let end = shortest_end(&l, s, n).expect("every state is live");
+        for_each_state(&l, 3_000, 60, |s, n, end| {
             assert!(end.len() as u64 <= most, "{pattern}: {s} after {n} needs {}, not {most}", end.len());
-            for b in 0..=255u8 {
-                let next = l.next(s, b);
-                let m = n + l.starts_char(l.state(s), b) as u32;
-                if next > CLOSED && l.live_at(l.state(next), m) && !states.contains(&(next, m)) && m < 60 {
-                    states.push((next, m));
-                }
-            }
-            at += 1;
-        }
+        });
     }
 }
 
@@ -69,23 +76,11 @@ fn whatever_was_begun_is_completed_by_the_completing_bytes() {
             let l = lexeme(&pattern, LexemeKind::Text { min: 0, max, escapes: EscapeUse::Any });
             let (completing, most) = (l.completing_bytes(), l.distance_bound());
             free += usize::from(!completing[0xC3] && l.used_bytes()[0xC3]);
-            let mut states = vec![(l.start(), 0)];
-            let mut at = 0;
-            while at < states.len() && states.len() < 400 {
-                let (s, n) = states[at];
-                let end = shortest_end(&l, s, n).expect("every state is live");
+            for_each_state(&l, 400, 8, |_, n, end| {
                 assert!(end.len() <= most as usize, "{pattern} of at most {max}: {} bytes, not {most}", end.len());
                 let odd = end.iter().find(|&&byte| byte >= 0x80 && !completing[usize::from(byte)]);
                 assert_eq!(odd, None, "{pattern} of at most {max}: {n} characters, then {end:?}");
-                for b in 0..=255u8 {
-                    let next = l.next(s, b);
-                    let m = n + l.starts_char(l.state(s), b) as u32;
-                    if next > CLOSED && l.live_at(l.state(next), m) && !states.contains(&(next, m)) && m < 8 {
-                        states.push((next, m));
-                    }
-                }
-                at += 1;
-            }
+            });
         }
     }
     assert!(free > 200, "{free}");

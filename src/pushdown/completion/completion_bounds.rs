@@ -17,10 +17,8 @@ use crate::expr::INF;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::name_sums::NameSums;
+use crate::pushdown::completion::name_sums::{NameSums, sum_missing};
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
-use crate::util::bits::ones;
-use smallvec::SmallVec;
 
 /// No bound is known.
 pub const UNBOUNDED: u32 = u32::MAX;
@@ -316,12 +314,7 @@ impl CompletionBounds {
         let (names, missing) = match &self.objects[shape as usize].names {
             Some(sums) => sums.missing(seen, need),
             // Values are still being found.
-            None => {
-                let left: SmallVec<[u64; 4]> =
-                    need.iter().enumerate().map(|(word, need)| need & !seen.get(word).copied().unwrap_or(0)).collect();
-                let cost = |name: usize| u64::from(self.name(shape as usize, o, name));
-                ones(&left).fold((0u64, 0), |(sum, missing), name| (sum.saturating_add(cost(name)), missing + 1))
-            }
+            None => sum_missing(seen, need, |name| self.name(shape as usize, o, name).into()),
         };
         let names = u32::try_from(names).unwrap_or(UNBOUNDED);
         if o.union.is_none() && count + missing < o.min { UNBOUNDED } else { names.saturating_add(1 + self.gap) }

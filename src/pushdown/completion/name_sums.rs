@@ -34,20 +34,28 @@ impl NameSums {
             differ += u64::from((left(word) ^ at(&self.usual, word)).count_ones());
         }
         let words = || 0..need.len().max(self.usual.len());
+        let cost = |name: usize| self.costs.get(name).copied().unwrap_or(u64::MAX);
+        let Some(total) = self.total.filter(|_| differ < missing) else { return sum_missing(seen, need, cost) };
         let sum = |from: u64, word: usize, bits: u64| {
-            let cost = |bit: usize| self.costs.get(word * 64 + bit).copied().unwrap_or(u64::MAX);
-            ones(&[bits]).fold(from, |sum, bit| sum.saturating_add(cost(bit)))
+            ones(&[bits]).fold(from, |sum, bit| sum.saturating_add(cost(word * 64 + bit)))
         };
-        let total = match self.total {
-            Some(total) if differ < missing => {
-                // No usual names cost more than all of them.
-                let had = words().fold(0, |had, word| sum(had, word, at(&self.usual, word) & !left(word)));
-                words().fold(total - had, |total, word| sum(total, word, left(word) & !at(&self.usual, word)))
-            }
-            _ => words().fold(0, |total, word| sum(total, word, left(word))),
-        };
+        // No usual names cost more than all of them.
+        let had = words().fold(0, |had, word| sum(had, word, at(&self.usual, word) & !left(word)));
+        let total = words().fold(total - had, |total, word| sum(total, word, left(word) & !at(&self.usual, word)));
         (total, missing)
     }
+}
+
+/// [`NameSums::missing`] by looking at each of the names: for costs that may still change.
+pub(crate) fn sum_missing(seen: &[u64], need: &[u64], cost: impl Fn(usize) -> u64) -> (u64, u64) {
+    let (mut sum, mut missing) = (0u64, 0);
+    for (word, need) in need.iter().enumerate() {
+        for bit in ones(&[need & !seen.get(word).copied().unwrap_or(0)]) {
+            sum = sum.saturating_add(cost(word * 64 + bit));
+            missing += 1;
+        }
+    }
+    (sum, missing)
 }
 
 #[cfg(test)]

@@ -14,10 +14,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::pushdown::completion::min_cost::MinCosts;
+use crate::pushdown::completion::name_sums::sum_missing;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, ObjectItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram, Program};
-use crate::util::bits::ones;
 
 /// Bytes of a member beside its value, about: quotes, a key, a colon and a comma.
 const MEMBER: u64 = 8;
@@ -270,12 +270,7 @@ impl MinCosts {
         let (names, missing) = match self.names.get(shape as usize) {
             Some(sums) => sums.missing(seen, need),
             // Costs are still being found.
-            None => {
-                let left: SmallVec<[u64; 4]> =
-                    need.iter().enumerate().map(|(word, need)| need & !seen.get(word).copied().unwrap_or(0)).collect();
-                let cost = |name: usize| self.member(o, name);
-                ones(&left).fold((0u64, 0), |(sum, missing), name| (sum.saturating_add(cost(name)), missing + 1))
-            }
+            None => sum_missing(seen, need, |name| self.member(o, name)),
         };
         let mut total = names.saturating_add(1);
         let members = count + missing;
