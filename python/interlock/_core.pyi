@@ -432,8 +432,9 @@ class Index:
         out what cannot be enforced and says so in ``report``. ``formats`` is ``"assert"`` or ``"annotate"``.
         ``documents`` maps URIs to further schemas that ``$ref`` may reach; nothing is ever fetched.
 
-        ``spelling`` says how strings are written. ``"plain"``: every string has only the escapes that JSON needs, so
-        that each text is written in one way, and what a pattern or format leaves no choice about is forced.
+        ``spelling`` says how values are written. ``"plain"``: every string has only the escapes that JSON needs, so
+        that each text is written in one way, and what a pattern or format leaves no choice about is forced; integers
+        have neither point nor exponent.
         ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
         is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way.
         ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or

@@ -38,7 +38,7 @@ pub enum Spelling {
     /// All strings have only the escapes that JSON needs: `\"`, `\\`, and control characters by their short escape, or
     /// by `\u00` and two lower-case digits where there is none. Every other character stands for itself, so each text is
     /// written in one way, and what a pattern or format leaves no choice about is forced. Numbers of `enum` and `const`
-    /// are written as `json.dumps` writes them.
+    /// are written as `json.dumps` writes them, and integers without point and exponent.
     Plain,
     /// As [`Plain`](Self::Plain), but keys that the schema does not name are written in every way: what llguidance takes
     /// for documents in its grammars.
@@ -115,6 +115,11 @@ impl SchemaOptions {
             _ if self.has_plain_constants() => EscapeUse::Writers,
             _ => EscapeUse::Any,
         }
+    }
+
+    /// Whether integers are written without point and exponent.
+    pub(crate) fn has_bare_integers(&self) -> bool {
+        self.spelling == Some(Spelling::Plain)
     }
 
     /// Whether strings with a pattern or format are written as constants are.

@@ -6,6 +6,7 @@ use crate::support::schemas::{self, SCHEMAS};
 use crate::support::twin::Spellings;
 use crate::support::vocabulary;
 use crate::support::walk::{Walker, follow_compared};
+use interlock::json::decimal::Decimal;
 use interlock::schema::{Enforcement, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::util::rng::Rng;
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
@@ -318,13 +319,34 @@ fn compact_and_spaced_are_plain_unless_told() {
     assert!(prints[0] != prints[1] && prints[1] != prints[2] && prints[0] != prints[2]);
 }
 
-/// The document with every string as a writer writes it that escapes what it must and nothing else.
+/// What stands between two strings, with whole numbers without point and exponent.
+fn bare_integers(text: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit() || c == '-') {
+        let end = rest[start..].find(|c| !is_digit(c)).map_or(rest.len(), |n| start + n);
+        let number = &rest[start..end];
+        out.push_str(&rest[..start]);
+        match Decimal::parse(number).expect("a number") {
+            value if value.is_integer() && number.contains(['.', 'e', 'E']) => {
+                out.push_str(if number.starts_with('-') { "-" } else { "" });
+                out.push_str(&value.plain_digits().0);
+            }
+            _ => out.push_str(number),
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// The document as a writer writes it that escapes in strings what it must and nothing else, with bare integers.
 fn respelled(text: &[u8]) -> String {
     let text = std::str::from_utf8(text).expect("a document is UTF-8");
     let mut out = String::new();
     let mut rest = text;
     while let Some(open) = rest.find('"') {
-        out.push_str(&rest[..open]);
+        out.push_str(&bare_integers(&rest[..open]));
         let inside = &rest.as_bytes()[open + 1..];
         let mut end = 0;
         while inside[end] != b'"' {
@@ -335,7 +357,34 @@ fn respelled(text: &[u8]) -> String {
         out.push_str(&serde_json::to_string(&decoded).expect("text"));
         rest = &rest[open + end + 2..];
     }
-    out + rest
+    out + &bare_integers(rest)
+}
+
+#[test]
+fn integers_are_bare() {
+    let bounded = r#"{"type":"integer","minimum":2,"maximum":500}"#;
+    let even = r#"{"type":["integer","null"],"multipleOf":2}"#;
+    for (schema, integers, others) in [
+        (r#"{"type":"integer"}"#, ["5", "-0", "1234567"], ["5.0", "5e2", "1E+2"]),
+        (bounded, ["5", "2", "500"], ["5.0", "2.00", "5e1"]),
+        (even, ["null", "4", "-12"], ["4.0", "4e0", "1e1"]),
+        (r#"{"allOf":[{"type":"integer"},{"not":{"const":7}}]}"#, ["6", "8", "77"], ["7", "6.0", "6e1"]),
+    ] {
+        let at = |spelling| compile(schema, spelling).guide(&GuideOptions::default()).expect("no budget");
+        let (plainly, written) = (at(Spelling::Plain), at(Spelling::PlainValues));
+        for text in integers {
+            assert!(takes(&plainly, text) && takes(&written, text), "{schema} refuses {text}");
+        }
+        for text in others {
+            assert!(!takes(&plainly, text), "{schema} plainly accepts {text}");
+        }
+        assert!(takes(&written, if schema == even { "4.0" } else { "6.0" }), "{schema}");
+    }
+    // A number keeps its spellings, whole or not.
+    let number = compile(r#"{"type":"number"}"#, Spelling::Plain).guide(&GuideOptions::default()).expect("no budget");
+    for text in ["5", "5.0", "2.5e3"] {
+        assert!(takes(&number, text), "{text}");
+    }
 }
 
 #[test]

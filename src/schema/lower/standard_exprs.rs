@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::expr::{ExprId, Exprs};
 use crate::json::decimal::Decimal;
 use crate::schema::format::Format;
-use crate::schema::number::NumberBounds;
+use crate::schema::number::{NumberBounds, NumberSpelling};
 use crate::schema::{format, number};
 use crate::util::cancel::uninterruptible;
 use crate::util::hash::SeededMap;
@@ -45,9 +45,10 @@ fn build() -> Result<StandardExprs> {
     let words = ["null", "true", "false"].map(|text| x.literal(text.as_bytes()));
     let flags = [x.alt(&words[1..]), x.alt(&[words[0], words[1], words[2], any_number])];
     let mut bounds = SeededMap::default();
-    for integer in [true, false] {
+    for (integer, spelling) in [(true, NumberSpelling::Any), (true, NumberSpelling::Bare), (false, NumberSpelling::Any)] {
         for min in [None, Some(0), Some(1)] {
-            let b = NumberBounds { integer, min: min.map(|n| (Decimal::from(n), false)), ..NumberBounds::default() };
+            let min = min.map(|n| (Decimal::from(n), false));
+            let b = NumberBounds { integer, min, spelling, ..NumberBounds::default() };
             let e = number::number(&mut x, &b)?;
             bounds.insert(b, e);
         }

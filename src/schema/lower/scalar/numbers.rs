@@ -124,7 +124,7 @@ impl LoweringContext<'_, '_> {
                     parts.push(self.point_expr(p)?);
                 }
                 for p in &set.pieces {
-                    parts.push(self.piece_expr(p)?);
+                    parts.push(self.spelled_piece(p)?);
                 }
                 Ok(self.x.alt(&parts))
             }
@@ -146,6 +146,20 @@ impl LoweringContext<'_, '_> {
         let bound = Some((p.value.clone(), false));
         let b = NumberBounds { min: bound.clone(), max: bound, spelling: p.spelling, ..NumberBounds::default() };
         number::number(&mut self.x, &b)
+    }
+
+    /// The numbers of a piece as the options spell them: under plain spelling, whole numbers have neither point nor
+    /// exponent. The algebra on sets of numbers does not see this.
+    fn spelled_piece(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
+        if self.options.has_bare_integers() && piece.integer && piece.spelling == NumberSpelling::Any {
+            let bare = NumberBounds { spelling: NumberSpelling::Bare, ..NumberBounds::clone(piece) };
+            let e = self.piece_expr(&Arc::new(bare))?;
+            if e != Exprs::NEVER {
+                self.plain_constants = true;
+                return Ok(e);
+            }
+        }
+        self.piece_expr(piece)
     }
 
     fn piece_expr(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
