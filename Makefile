@@ -80,20 +80,17 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute af
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
 	$(PYTEST) -m "not slow" tests/python
 
-# Two at a time: what cargo builds in target/debug, one after the other since it locks that folder, beside the wheel, what
-# tests it, and the counting of instructions, which load does not change.
-test: ## everything: Rust and Python tests, stubs, docs, instruction counts
+# Two at a time: the Rust tests beside the wheel and what tests it. Instruction counts are `make guard`, which builds the
+# library once more.
+test: ## everything: Rust and Python tests, stubs, docs
 	$(MAKE) --no-print-directory --jobs=2 test-core test-package
-	@$(PYTHON) benches/guard.py --state
 
-test-core:
-	$(MAKE) --no-print-directory test-rust
-	$(MAKE) --no-print-directory docs
+test-core: test-rust
 
 test-package:
 	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory stubs
-	$(MAKE) --no-print-directory guard
+	$(MAKE) --no-print-directory docs
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust: ## the Rust tests

@@ -15,8 +15,8 @@ instructions, and a change shows in both.
 Counts depend on the compiler, on the C library (its copies use what the processor offers, as far as callgrind shows it)
 and on callgrind's version.
 The file names those that it was made with. Where they differ here, or valgrind is not installed, nothing can be
-compared: the script says so and ends well, so that `make test` passes on other machines, and `--state`, the last line
-of `make test`, says it again. Continuous integration guards nothing on such a machine. One that is made to match says
+compared: the script says so and ends well, so that `.ci/run` passes on other machines, and `--state`, the last line
+of `.ci/run`, says it again. Continuous integration guards nothing on such a machine. One that is made to match says
 so with `INTERLOCK_GUARD=required` in its environment, and there it is an error; `.ci/run` passes the variable on and
 does not set it, because it cannot know which machine it is on. Standard library only.
 """

@@ -6,9 +6,25 @@
 //! fire while compiling or answering a question about a language, with the limit, the value and the field;
 //! `max_state_bytes` and `max_guide_bytes` never do.
 
-/// Bytes of lexemes and their masks that one vocabulary's cache holds on to, whoever compiled them. Indexes keep their
-/// own lexemes alive, so what is forgotten is only compiled again.
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of lexemes and their masks that one vocabulary's cache holds on to, whoever compiled them, unless
+/// [`set_mask_cache_bytes`] says otherwise. Indexes keep their own lexemes alive, so what is forgotten is only compiled
+/// again.
 pub const CACHE_BYTES: usize = 256 << 20;
+
+static MASK_CACHE_BYTES: AtomicUsize = AtomicUsize::new(CACHE_BYTES);
+
+/// Bounds the bytes of lexemes and their masks that each vocabulary of the process keeps for the indexes to come. It holds
+/// from the next compile on.
+pub fn set_mask_cache_bytes(most: usize) {
+    MASK_CACHE_BYTES.store(most, Ordering::Relaxed);
+}
+
+/// See [`set_mask_cache_bytes`].
+pub fn mask_cache_bytes() -> usize {
+    MASK_CACHE_BYTES.load(Ordering::Relaxed)
+}
 
 /// Bytes of indexes that one vocabulary's cache holds on to after their compile; see `CompileCache`.
 pub const INDEX_BYTES: usize = 64 << 20;

@@ -58,7 +58,9 @@ mod core_module {
     #[pymodule_export]
     use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]
-    use crate::python::runtime::registry::{clear_caches, get_index_cache_bytes, set_index_cache_bytes, stats};
+    use crate::python::runtime::registry::{
+        clear_caches, get_index_cache_bytes, get_mask_cache_bytes, set_index_cache_bytes, set_mask_cache_bytes, stats,
+    };
     #[pymodule_export]
     use crate::python::token_tables::token_tables;
     #[pymodule_export]

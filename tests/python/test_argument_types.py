@@ -173,6 +173,7 @@ CALLS = [
     (interlock, "check_regex", REGEX),
     (interlock, "index_from_type", {"output_type": int, "vocabulary": V}),
     (interlock, "set_index_cache_bytes", {"n": 5}),
+    (interlock, "set_mask_cache_bytes", {"n": 5 << 20}),
     (interlock, "set_num_threads", {"n": 1}),
     (interlock, "generate", {"model": "m", "tokenizer": "t", "prompt": "p", "output_type": int, "max_tokens": 5}),
     (interlock, "from_transformers", {"model": "m", "tokenizer": "t", "whitespace": "compact", "chat": None}),
@@ -230,7 +231,8 @@ CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "patter
 NOT_CALLED = {
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
     "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
-    "clear_caches", "get_index_cache_bytes", "get_num_threads", "stats", "format_names", "names", "byte_vocabulary",
+    "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names", "names",
+    "byte_vocabulary",
 }  # fmt: skip
 ROWS = [
     pytest.param(owner, name, arguments, which, id=f"{getattr(owner, '__name__', type(owner).__name__)}.{name}-{which}")

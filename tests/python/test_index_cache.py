@@ -105,6 +105,34 @@ def test_the_bound(vocabulary):
         interlock.set_index_cache_bytes(default)
 
 
+def test_the_bound_of_masks(vocabulary):
+    default = interlock.get_mask_cache_bytes()
+    assert default == 256 << 20
+    try:
+        indexes = [interlock.Index.from_regex(rf"m{i}\w*x\w{{20}}", vocabulary) for i in range(20)]
+        for index in indexes:
+            index.guide().fill_bitmask(interlock.allocate_bitmask(1, vocabulary.size))
+        before = interlock.stats()
+        interlock.set_mask_cache_bytes(before["cache_bytes"] // 2)
+        after = interlock.stats()
+        assert after["cache_bytes"] < before["cache_bytes"] and 0 < after["lexemes"] < before["lexemes"]
+        assert after["evictions"] > before["evictions"]
+        interlock.set_mask_cache_bytes(0)
+        assert interlock.stats()["lexemes"] == 0
+        # With a bound of nothing, compiles keep nothing; indexes that exist go on.
+        interlock.Index.from_regex("m21x", vocabulary)
+        assert interlock.stats()["lexemes"] == 0
+        guide = indexes[0].guide()
+        guide.advance_many(b"m0x" + b"a" * 20)
+        assert guide.is_accepting
+        for bad in (-1, 1.5, "1", None):
+            with pytest.raises((TypeError, ValueError)):
+                interlock.set_mask_cache_bytes(bad)
+        assert interlock.get_mask_cache_bytes() == 0
+    finally:
+        interlock.set_mask_cache_bytes(default)
+
+
 def test_clearing_forgets_and_harms_nobody(vocabulary):
     index = interlock.Index.from_regex("ab+", vocabulary)
     guide = index.guide()

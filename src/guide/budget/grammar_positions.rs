@@ -6,8 +6,8 @@
 
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED_NEAR, STEP, SearchSteps};
-use crate::pushdown::grammar::completion::plan::Piece;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
+use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::grammar::program::GrammarProgram;

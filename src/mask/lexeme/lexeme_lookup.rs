@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
 use crate::lexeme::{Lexeme, LexemeKind};
-use crate::limits::{CACHE_BYTES, Limits, MEASURE_BYTES};
+use crate::limits::{Limits, MEASURE_BYTES, mask_cache_bytes};
 use crate::mask::lexeme::lexeme_cache::LexemeCache;
 use crate::mask::lexeme::lexeme_cache::{LEXEME_STEPS, MEASURED, UNBOUNDED};
 use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
@@ -76,13 +76,21 @@ impl VocabTables {
             self.unmeasured.store(0, Ordering::Relaxed);
         }
         cache.measure(if unmeasured { usize::MAX } else { MEASURED });
-        let evicted = cache.evict(CACHE_BYTES);
+        let evicted = cache.evict(mask_cache_bytes());
         self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
         match bounds {
             // Another thread may have made it first, with bounds of its own.
             Some((min, max)) if shares => Ok(kept.with_bounds(min, max)),
             _ => Ok(Some(kept)),
         }
+    }
+
+    /// Forgets the lexemes that were used longest ago, until the others have at most the bytes that the process allows.
+    pub fn evict(&self) {
+        let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
+        cache.measure(usize::MAX);
+        let evicted = cache.evict(mask_cache_bytes());
+        self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
     }
 
     /// Forgets every cached lexeme. Indexes keep their own.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::compile::index_cache::{CacheStats, CompileCache};
-use crate::limits::INDEX_BYTES;
+use crate::limits::{self, INDEX_BYTES};
 use crate::mask::vocab_tables::VocabTables;
 use crate::python::convert::argument::count as count_argument;
 use crate::python::errors::detached;
@@ -195,4 +195,27 @@ pub fn set_index_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<(
 #[pyfunction]
 pub fn get_index_cache_bytes() -> usize {
     MOST.load(Ordering::Relaxed)
+}
+
+/// Bound the bytes of masks, and of the strings, numbers and terminals that they belong to, which every vocabulary keeps
+/// for the sources to come; 256 MiB unless this is called.
+///
+/// What was used longest ago leaves first. Indexes that exist keep what they use, at most some 40 MiB for each of their
+/// patterns, so that a server's memory is this bound and what its running requests hold.
+/// ``stats()["cache_bytes"]`` says how many bytes there are.
+#[pyfunction]
+#[pyo3(signature = (n), text_signature = "(n)")]
+pub fn set_mask_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
+    let n = count_argument(n, "n")?;
+    detached(py, || {
+        limits::set_mask_cache_bytes(n);
+        tables().iter().for_each(|tables| tables.evict());
+        Ok(())
+    })
+}
+
+/// How many bytes of masks, and of what they belong to, every vocabulary keeps at most.
+#[pyfunction]
+pub fn get_mask_cache_bytes() -> usize {
+    limits::mask_cache_bytes()
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarBackend, BaseGrammarObject, InvalidGrammarObject
 
-from interlock import Vocabulary
+from interlock import Vocabulary, set_mask_cache_bytes
 from interlock.integrations.markup_tokens import markup_token_ids
 from interlock.integrations.prometheus_mirror import mirror
 from interlock.integrations.server_counts import counts
@@ -49,6 +49,7 @@ class InterlockGrammarBackend(KeepsGrammars, BaseGrammarBackend):  # type: ignor
         self._framing: list[int] = []
         self.executor: CompilePool = CompilePool(options.compile_threads, seconds)
         self.cache: GrammarCache = GrammarCache(options.cache_entries)
+        set_mask_cache_bytes(options.mask_cache_mb << 20)
         self.compiler = Compiler(vocabulary_with(()), options, whitespace)
 
     @property

@@ -24,6 +24,8 @@ class Options:
     """How many sources are compiled at once."""
     cache_entries: int = 256
     """How many compiled sources and refusals are kept for later requests."""
+    mask_cache_mb: int = 256
+    """Megabytes of masks that are kept for the sources to come."""
     warm_up_ms: float = 5.0
     """Time for making masks in the background after a compile, while the prompt is read; 0 for none."""
     budget: bool = True
@@ -116,6 +118,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "compile_seconds": _seconds,
     "compile_threads": _count,
     "cache_entries": _count,
+    "mask_cache_mb": _count,
     "warm_up_ms": _milliseconds,
     "budget": _switch,
     "reserved": _one_of("template", "none"),

@@ -68,6 +68,7 @@ class Backend:
         self.deadlines = Deadlines(options.deadline)
         self.rows = Rows(counts, options.threads or None)
         interlock.set_index_cache_bytes(options.index_cache_mb << 20)
+        interlock.set_mask_cache_bytes(options.mask_cache_mb << 20)
         begin = time.perf_counter()
         self.vocabulary = vocabulary_of(tokenizer, vocab_size, options, counts)
         self._marks = frozenset(self.vocabulary.special_token_ids) | frozenset(self.vocabulary.eos_token_ids)

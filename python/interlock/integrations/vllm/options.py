@@ -62,6 +62,7 @@ class Options:
     )
     threads: int = _option(0, "threads that fill the masks of a batch; 0 for interlock's own default")
     index_cache_mb: int = _option(64, "megabytes of compiled sources kept to be found again")
+    mask_cache_mb: int = _option(256, "megabytes of masks kept for the sources to come")
     cache_dir: str = _option("", "folder for vocabularies; by default interlock/vocabularies in the user's cache")
     metrics: bool = _option(True, "whether numbers appear in vLLM's /metrics")
 

@@ -4,7 +4,7 @@
 //! terminal_ways --> obligation_relations --> search    whether a branch can be completed at all
 //!       |
 //!       +---------> plan <-- stack_costs <-- symbol_costs    by what it is, shortest first
-//!                     ^---- line_texts                       how far its lines are indented
+//!                     ^---- terminal_texts <-- line_texts    the texts of its terminals, and how far lines are indented
 //! ```
 
 pub mod leaf_costs;
@@ -17,4 +17,5 @@ pub mod prospects;
 pub mod search;
 pub mod stack_costs;
 pub mod symbol_costs;
+pub mod terminal_texts;
 pub mod terminal_ways;

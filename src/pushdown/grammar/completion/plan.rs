@@ -15,28 +15,20 @@ use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::leaf_costs::{LeafCosts, promises_nothing};
-use crate::pushdown::grammar::completion::line_texts::{Blocks, blocks_of, next_width};
+use crate::pushdown::grammar::completion::line_texts::{Blocks, blocks_of};
 use crate::pushdown::grammar::completion::longest_ends::LargestCosts;
 use crate::pushdown::grammar::completion::obligation_relations::ObligationRelations;
 use crate::pushdown::grammar::completion::prospects::{FEW, lock};
 use crate::pushdown::grammar::completion::stack_costs::StackCosts;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
+use crate::pushdown::grammar::completion::terminal_texts::{Piece, PieceOfTrace, Trace, add, extend, pieces_of};
 use crate::pushdown::grammar::completion::terminal_ways::Way;
 use crate::pushdown::grammar::indenter::Effect;
-use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN, NodeId, ParseStack};
+use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::hash::SeededSet;
-
-/// A part of a completion.
-#[derive(Clone, Debug)]
-pub enum Piece {
-    /// Bytes.
-    Text(Vec<u8>),
-    /// A special token of a set.
-    Special(usize),
-}
 
 /// The most terminals of a completion.
 const MOST_LEAVES: usize = 1 << 16;
@@ -44,19 +36,17 @@ const MOST_LEAVES: usize = 1 << 16;
 const MOST_TRIED: usize = 6;
 /// Places that a search looks at.
 const MOST_SEARCHED: usize = 400;
-/// Ways of reading the same terminals that are followed side by side.
-const WIDTH: usize = 4;
 
 /// A way to end what is being read.
-struct Begun {
-    cost: u64,
-    ways: Vec<Way>,
-    tops: SmallVec<[NodeId; 2]>,
+pub(super) struct Begun {
+    pub(super) cost: u64,
+    pub(super) ways: Vec<Way>,
+    pub(super) tops: SmallVec<[NodeId; 2]>,
     /// Which of the tops costs least.
-    best: usize,
-    blocks: Blocks,
+    pub(super) best: usize,
+    pub(super) blocks: Blocks,
     /// What is being read is a newline terminal: the state of the scanner and the column.
-    line: Option<(ScanStateId, u32)>,
+    pub(super) line: Option<(ScanStateId, u32)>,
 }
 
 /// What is left when something that is being read has ended.
@@ -64,54 +54,6 @@ struct Behind {
     tops: SmallVec<[NodeId; 2]>,
     indents: NodeId,
     line: Option<(ScanStateId, u32)>,
-}
-
-/// A text in the making: the part before, and the last piece.
-type Trace = Vec<(u32, PieceOfTrace)>;
-
-#[derive(Clone)]
-enum PieceOfTrace {
-    Nothing,
-    Text(Arc<[u8]>),
-    Special(usize),
-}
-
-fn pieces_of(trace: &Trace, end: u32) -> Vec<Piece> {
-    let mut parts = Vec::new();
-    let mut at = end;
-    while at != 0 {
-        parts.push(&trace[at as usize].1);
-        at = trace[at as usize].0;
-    }
-    let mut out: Vec<Piece> = Vec::new();
-    for part in parts.into_iter().rev() {
-        match (part, out.last_mut()) {
-            (PieceOfTrace::Nothing, _) => {}
-            (PieceOfTrace::Text(text), Some(Piece::Text(before))) => before.extend_from_slice(text),
-            (PieceOfTrace::Text(text), _) => out.push(Piece::Text(text.to_vec())),
-            (PieceOfTrace::Special(set), _) => out.push(Piece::Special(*set)),
-        }
-    }
-    out.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
-    out
-}
-
-fn add(trace: &mut Trace, before: u32, text: &Arc<[u8]>) -> u32 {
-    if text.is_empty() {
-        return before;
-    }
-    trace.push((before, PieceOfTrace::Text(text.clone())));
-    trace.len() as u32 - 1
-}
-
-/// Writes texts and a special token behind a piece: the last piece then, and how many bytes the texts have.
-fn extend(trace: &mut Trace, before: u32, texts: &[&Arc<[u8]>], special: Option<usize>) -> (u32, usize) {
-    let mut end = texts.iter().fold(before, |end, text| add(trace, end, text));
-    if let Some(set) = special {
-        trace.push((end, PieceOfTrace::Special(set)));
-        end = trace.len() as u32 - 1;
-    }
-    (end, texts.iter().map(|text| text.len()).sum())
 }
 
 impl GrammarProgram {
@@ -360,148 +302,6 @@ impl GrammarMachine<'_> {
         let mut shifted = Shifted::default();
         found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
         shifted.finish(self.stack)
-    }
-
-    /// What must not follow behind a text of a document; `None` if the text must not come.
-    fn keeps(&self, from: ObligationsId, text: &[u8]) -> Option<ObligationsId> {
-        text.iter().try_fold(from, |held, &byte| self.program.scanner.next_obligations(held, byte))
-    }
-
-    /// Where one may be behind a terminal, a special token or a document, ignored terminals before it included.
-    fn ways_through(
-        &self,
-        relations: &mut ObligationRelations,
-        symbol: Symbol,
-        from: ObligationsId,
-        mut found: impl FnMut(ObligationsId, &[&Arc<[u8]>], Option<usize>),
-    ) {
-        let program = self.program;
-        let parts = program.relation_parts();
-        if let Some(set) = program.productions.token_set(symbol) {
-            if !program.token_sets[set].is_empty() {
-                found(NO_OBLIGATIONS, &[], Some(set));
-            }
-            return;
-        }
-        for before in relations.between(parts, from).iter() {
-            if let Some(document) = program.productions.document(symbol) {
-                if let Some(text) = program.leaf_costs().document(document)
-                    && let Some(to) = self.keeps(before.to, text)
-                {
-                    found(to, &[&before.text, text], None);
-                }
-                continue;
-            }
-            for way in relations.ways.from_start(&program.scanner, symbol, before.to).all {
-                found(way.to, &[&before.text, &way.text], None);
-            }
-        }
-    }
-
-    /// Where one may be behind a newline terminal that ends with a line of a width.
-    fn lines_through(
-        &self,
-        relations: &mut ObligationRelations,
-        newline: Symbol,
-        from: ObligationsId,
-        width: u32,
-        mut found: impl FnMut(Way),
-    ) {
-        let scanner = &self.program.scanner;
-        for before in relations.between(self.program.relation_parts(), from).iter() {
-            let start = scanner.oblige_start(scanner.start_of_all(), before.to);
-            for way in relations.ways.from_start(scanner, newline, before.to).all {
-                if let Some(way) = self.program.line_text(start, NO_COLUMN, &way.text, width) {
-                    found(Way { to: way.to, text: [&*before.text, &*way.text].concat().into() });
-                }
-            }
-        }
-    }
-
-    /// Reads terminals one after the other, each in a way that lets the next one follow.
-    fn read_leaves(&self, relations: &mut ObligationRelations, begun: &Begun, leaves: &[Symbol]) -> Option<Vec<Piece>> {
-        let program = self.program;
-        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
-        if program.costs_are_exact() {
-            let mut at = add(&mut trace, 0, &begun.ways.first()?.text);
-            for &leaf in leaves {
-                if let Some(set) = program.productions.token_set(leaf) {
-                    trace.push((at, PieceOfTrace::Special(set)));
-                    at = trace.len() as u32 - 1;
-                    continue;
-                }
-                let text = match program.productions.document(leaf) {
-                    Some(document) => program.leaf_costs().document(document)?,
-                    None => program.leaf_costs().terminal(leaf)?,
-                };
-                at = add(&mut trace, at, text);
-            }
-            return Some(pieces_of(&trace, at));
-        }
-        // What holds, the length so far, and the text.
-        let mut now: Vec<(ObligationsId, usize, u32)> = Vec::new();
-        let mut blocks = begun.blocks.clone();
-        let line = program.indenter.as_ref().zip(begun.line);
-        let line = line.map(|(indenter, line)| (line, next_width(indenter, &mut blocks, leaves)));
-        for way in &begun.ways {
-            let way = match line {
-                None => way.clone(),
-                Some(((scan, column), width)) => match program.line_text(scan, column, &way.text, width?) {
-                    Some(way) => way,
-                    None => continue,
-                },
-            };
-            now.push((way.to, way.text.len(), add(&mut trace, 0, &way.text)));
-        }
-        for (number, &leaf) in leaves.iter().enumerate() {
-            let mut width = None;
-            if let Some(indenter) = &program.indenter {
-                if indenter.silent().contains(&leaf) {
-                    continue;
-                }
-                if indenter.newline == leaf {
-                    width = Some(next_width(indenter, &mut blocks, &leaves[number + 1..])?);
-                }
-                indenter.bracket(leaf).into_iter().for_each(|opens| match opens {
-                    true => blocks.push(None),
-                    false => drop(blocks.pop()),
-                });
-            }
-            let mut next: Vec<(ObligationsId, usize, u32)> = Vec::new();
-            for (held, length, at) in now {
-                if let Some(width) = width {
-                    self.lines_through(relations, leaf, held, width, |way| {
-                        let (end, more) = extend(&mut trace, at, &[&way.text], None);
-                        next.push((way.to, length + more, end));
-                    });
-                    continue;
-                }
-                self.ways_through(relations, leaf, held, |to, texts, special| {
-                    let (end, more) = extend(&mut trace, at, texts, special);
-                    next.push((to, length + more, end));
-                });
-            }
-            next.sort_by_key(|&(to, length, _)| (length, program.scanner.obligations(to).len()));
-            now = Vec::new();
-            for one in next {
-                if now.len() < WIDTH && !now.iter().any(|known| program.scanner.is_weaker(known.0, one.0)) {
-                    now.push(one);
-                }
-            }
-            if now.is_empty() {
-                return None;
-            }
-        }
-        let ends = now.iter().filter_map(|&(held, _, at)| Some((self.end_of_text(relations, held)?, at)));
-        let (text, at) = ends.min_by_key(|(text, _)| text.len())?;
-        let end = add(&mut trace, at, &text);
-        Some(pieces_of(&trace, end))
-    }
-
-    /// Ignored texts behind which the output may end under obligations.
-    fn end_of_text(&self, relations: &mut ObligationRelations, held: ObligationsId) -> Option<Arc<[u8]>> {
-        let between = relations.between(self.program.relation_parts(), held);
-        between.iter().find(|way| self.program.scanner.may_end(way.to)).map(|way| way.text.clone())
     }
 
     /// Searches for a completion, terminal by terminal.
