@@ -9,7 +9,7 @@ from interlock.cli import style
 from interlock.cli.style import NAME, Line
 
 COMMANDS = {
-    "check": "Walk a document or text through a source, and say where and why it is refused",
+    "check": "Walk documents or texts through a source, and say where and why they are refused",
     "inspect": "Say what a source became: states, memory, and how exactly each keyword is enforced",
     "sample": "Examples that a source accepts: plausible ones, or with --wild anything that the masks allow",
     "draw": "Draw a source: the structure of a schema or a grammar, the automaton of a pattern",

@@ -264,6 +264,8 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         from_file = rest.startswith("@")
     else:
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
+        if os.path.isdir(word):
+            raise InputError(f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources")
         if suffix not in SUFFIXES:
             raise UsageError(_what_is(word, prefix if colon else ""))
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
@@ -312,8 +314,6 @@ def _syntax(name: str, text: str) -> str:
 def _what_is(word: str, prefix: str) -> str:
     """Why a word names no source, and what was probably meant."""
     hint = ""
-    if os.path.isdir(word):
-        return f"{word} is a folder: name a file in it; interlock precompute takes a folder"
     if prefix and (meant := near(prefix, KINDS)):
         hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
     elif not os.path.exists(word) and (meant := near_file(word)):

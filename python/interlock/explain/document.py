@@ -21,6 +21,10 @@ LITERALS = {"true": True, "false": False, "null": None}
 ELSEWHERE = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null", "Infinity": "null"}
 
 
+TRIED = 100
+"""Brackets and braces at which ``embedded`` tries to read a value."""
+
+
 class NotJson(Exception):
     """The text is no JSON: ``offset`` is where, ``message`` what is wrong there and ``hint`` a way on, or empty."""
 
@@ -92,6 +96,26 @@ def parse(text: str) -> Node:
     if at < len(text):
         raise NotJson("the document has ended; nothing may follow", at, reader.hint(at))
     return node
+
+
+def embedded(text: str, at: int = 0) -> int | None:
+    """Where the first object or array in a text begins that is JSON, from ``at`` on; where none is whole, the first that
+    begins as one. ``None`` where there is neither.
+
+    >>> embedded('Sure! {"a": 1}'), embedded("[see below] {}"), embedded('So: {"a": '), embedded("none {here}")
+    (6, 12, 4, None)
+    """
+    cut = None
+    for begin in [match.start() for match in re.finditer(r"[{[]", text[at:])][:TRIED]:
+        try:
+            _Reader(text).value(at + begin)
+            return at + begin
+        except NotJson as error:
+            if cut is None and error.offset >= len(text):
+                cut = at + begin
+        except RecursionError:
+            return at + begin
+    return cut
 
 
 class _Reader:
