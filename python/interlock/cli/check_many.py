@@ -43,9 +43,7 @@ def _has_lines(path: str, args: argparse.Namespace) -> bool:
     return bool(args.lines) or os.path.splitext(path)[1].lower() in LINES
 
 
-def run(
-    args: argparse.Namespace, output: Output, source: sources.Source, vocabulary: interlock.Vocabulary
-) -> int:
+def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabulary: interlock.Vocabulary) -> int:
     """Walk all of them, and report."""
     for option in ("trace", "bytes"):
         if getattr(args, option):

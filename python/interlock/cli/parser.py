@@ -150,7 +150,7 @@ def parser(only: str | None = None) -> Parser:
             module = import_module(f"interlock.cli.{name}")
             sub.description = module.__doc__
             sub.add_argument("--json", action="store_true", help="one JSON object on the standard output")
-            sub.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
+            sub.add_argument("-q", "--quiet", action="store_true", help="nothing that was not asked for: no progress, no remarks, no answer that the exit code gives")
             module.register(sub)
             sub.usage = _shortest_call(name, sub, "[options] ")
             sub.set_defaults(run=module.run)
@@ -163,7 +163,7 @@ def _shortest_call(name: str, sub: argparse.ArgumentParser, options: str = "") -
     for action in sub._actions:
         shown = str(action.metavar or ("{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()))
         if not action.option_strings:
-            words.append(f"[{shown}]" if action.nargs == "?" else shown)
+            words.append({"?": f"[{shown}]", "*": f"[{shown} ...]"}.get(str(action.nargs), shown))
     words += [f"{a.option_strings[0]} {a.metavar}" for a in sub._actions if a.option_strings and a.required]
     return f"interlock {name} {options}{' '.join(words)}".rstrip()
 

@@ -101,10 +101,13 @@ class Summary:
         refused += ": " + ", ".join(f"{number} {kind}" for kind, number in kinds.items()) if kinds else ""
         left_out = len(counts["left_out"])
         return [
-            ("sources", f"{sources} = {' + '.join(shown)}" if len(shown) > 1 else f"{sources}, {shown[0].partition(' ')[2]}"),
+            (
+                "sources",
+                f"{sources} = {' + '.join(shown)}" if len(shown) > 1 else f"{sources}, {shown[0].partition(' ')[2]}",
+            ),
             ("refused", Line((refused, BAD if self.refused else ""))),
             ("left out", f"{left_out} besides, which are no sources" if left_out else "0"),
-            ("packs", f"{self.packs}, one for each different source, {size(self.bytes)}"),
+            ("packs", f"{self.packs}, one for each different source, {size(self.bytes)}" if self.packs else "0"),
         ]
 
     def details(self) -> list[Line]:

@@ -265,7 +265,9 @@ def _read(word: str, args: argparse.Namespace) -> Source:
     else:
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
         if os.path.isdir(word):
-            raise InputError(f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources")
+            raise InputError(
+                f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources"
+            )
         if suffix not in SUFFIXES:
             raise UsageError(_what_is(word, prefix if colon else ""))
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True

@@ -8,7 +8,8 @@
 
 A text is cut into the longest tokens that fit, where a model's tokenizer may cut elsewhere; --ids takes the tokens that
 a model produced, and --logprobs a response of a chat-completions API with logprobs (top_logprobs too), which shows what
-the model wanted and was refused. -o - writes the page to the standard output, and nothing else. Exit code 0: the output is accepted; 1: it is refused; the page is written either way.
+the model wanted and was refused. -o - writes the page to the standard output, and nothing else. Exit code 0: the output
+is accepted; 1: it is refused; the page is written either way.
 """
 
 from __future__ import annotations

@@ -42,7 +42,9 @@ class Walker:
         self.guide = index.guide()
         self._over_bytes: interlock.Index | None = None
 
-    def walk(self, ids: list[int], data: bytes, trace: list[dict[str, Any]] | None = None, bytes: bool = False) -> Verdict:
+    def walk(
+        self, ids: list[int], data: bytes, trace: list[dict[str, Any]] | None = None, bytes: bool = False
+    ) -> Verdict:
         """What is said of these tokens, which spell ``data``. ``trace`` takes a step for each; ``bytes`` adds where
         generation would have stopped.
         """

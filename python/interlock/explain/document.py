@@ -99,23 +99,27 @@ def parse(text: str) -> Node:
 
 
 def embedded(text: str, at: int = 0) -> int | None:
-    """Where the first object or array in a text begins that is JSON, from ``at`` on; where none is whole, the first that
-    begins as one. ``None`` where there is neither.
+    """Where the longest object or array in a text begins, from ``at`` on: one that is JSON, or that the end of the text
+    cuts off. ``None`` where there is none.
 
-    >>> embedded('Sure! {"a": 1}'), embedded("[see below] {}"), embedded('So: {"a": '), embedded("none {here}")
-    (6, 12, 4, None)
+    >>> embedded('Sure! {"a": 1}'), embedded("[1] says {}, [] and [2, 3]"), embedded('So: {"a": '), embedded("{a}")
+    (6, 20, 4, None)
     """
-    cut = None
-    for begin in [match.start() for match in re.finditer(r"[{[]", text[at:])][:TRIED]:
+    longest, found, end = 0, None, at
+    for begin in [match.start() for match in re.compile(r"[{[]").finditer(text, at)][:TRIED]:
+        if begin < end:  # It is part of one that was read.
+            continue
         try:
-            _Reader(text).value(at + begin)
-            return at + begin
+            end = _Reader(text).value(begin).end
         except NotJson as error:
-            if cut is None and error.offset >= len(text):
-                cut = at + begin
+            if error.offset < len(text):
+                continue
+            end = len(text)
         except RecursionError:
-            return at + begin
-    return cut
+            return begin
+        if end - begin > longest:
+            longest, found = end - begin, begin
+    return found
 
 
 class _Reader:
