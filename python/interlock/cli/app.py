@@ -18,7 +18,7 @@ from interlock import _interrupt
 from interlock.cli import atomic_files, exits, streams, style
 from interlock.cli.commands import COMMANDS, overview
 from interlock.cli.output import Output
-from interlock.cli.parser import command_in, command_parser, in_order, parser
+from interlock.cli.parser import command_in, command_parser, in_order, parser, refuse_empty
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +48,7 @@ def _main(argv: Sequence[str] | None, caught: bool) -> int:
     def work() -> None:
         nonlocal outcome
         try:
+            refuse_empty(args)
             outcome = args.run(args, output)
         except BaseException as error:  # whatever it is, it becomes a message and an exit code
             outcome = fail(error, output)

@@ -30,7 +30,9 @@ from interlock.cli.verdict import Walker
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
-    parser.add_argument("given", metavar="FILE", nargs="*", help="the document; - is the standard input (repeatable)")
+    parser.add_argument(
+        "given", metavar="FILE", nargs="*", default=[], help="the document; - is the standard input (repeatable)"
+    )
     parser.add_argument("--text", action="append", help="the document itself (repeatable)")
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument(

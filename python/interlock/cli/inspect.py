@@ -91,8 +91,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
             *([("shortest text", found)] if shortest is not None or unsought != uncounted else []),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
-            (f"first {unit[:-1]}", f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'none'}"),
-            ("forced text", text_of(forced) if forced else "none, the first byte is open"),
+            (
+                f"first {unit[:-1]}",
+                f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'the end'}",
+            ),
+            ("forced text", text_of(forced) if forced else "none"),
         ]
     )
     people.append(Line(""))

@@ -277,6 +277,8 @@ def _read(word: str, args: argparse.Namespace) -> Source:
 def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
     """The source with this content; ``kind`` is the prefix of a word."""
     notes: tuple[str, ...] = ()
+    if from_file:
+        _refuse_unreadable(kind, data, name)
     try:
         text = _text(kind, data, from_file, args)
     except UnicodeDecodeError as error:
@@ -289,6 +291,8 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
             text, notes = _unwrapped(text, parsed)
         if kind == "schema" and not args.take_all:
             _refuse_documents(text, name)
+    if kind == "pattern" and not text:
+        notes = ("the pattern is empty, so that only the empty text is accepted",)
     if kind == "choices":
         notes = choices_text.notes(data.decode("utf-8-sig", "replace"), from_file)
     options = options_of(args, KINDS[kind])
@@ -297,6 +301,23 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         if options.setdefault("syntax", told) != told:
             notes = (f"it looks like {SYNTAXES[told]}, and is read as {SYNTAXES[options['syntax']]} (--syntax)",)
     return Source(KINDS[kind], text, options, name, notes)
+
+
+def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
+    """``InputError`` for a file that is no text in UTF-8; an error of the source for one that is empty."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        way = "save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" not in data else ""
+        what = "is not UTF-8" if way else "is a binary file, and no text in UTF-8"
+        raise InputError(f"{name} {what} (at byte {error.start})", way) from None
+    if not data.strip():
+        if kind == "schema":
+            raise interlock.SchemaError(f"{name} is empty: it should hold a JSON Schema")
+        if kind == "grammar":
+            raise interlock.GrammarError(f"{name} is empty: it should hold a grammar")
+        if kind == "tag":
+            raise InputError(f"{name} is empty: it should hold a structural tag")
 
 
 def _parsed(text: Any) -> Any:

@@ -22,7 +22,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import atomic_files, exits, sources, streams, vocabularies
-from interlock.cli.output import Output, counted, decimal, facts, size
+from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, NOTE, Line
 from interlock.cli.text_arguments import in_order, one_of, tokens_of
 from interlock.cli.walk import Speller
@@ -32,6 +32,8 @@ from interlock.drawing.trace_page import trace_page
 
 PAGE = "trace.html"
 """The default name of the page."""
+MOST = 10_000
+"""Tokens of an output. A page of more is too large for a browser."""
 MARK = b"<h2>The output, token by token</h2>"
 """What stands in every page."""
 
@@ -61,6 +63,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ids, wishes = _response(atomic_files.read(args.logprobs), vocabulary)
     else:
         ids, _ = tokens_of(args, vocabulary, args.given, args.text)
+    if len(ids) > MOST:
+        raise exits.InputError(
+            f"the output has {len(ids)} tokens, and a page shows {MOST} at most",
+            "trace its beginning; interlock check walks outputs of any length",
+        )
     index = source.compile(vocabulary)
     sources.remarks(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
@@ -95,13 +102,16 @@ def _page(out: str | None, output: Output) -> str:
 
 
 def _people(found: Trace, path: str) -> list[Line]:
-    masks = sorted(step.mask_us for step in found.steps) or [0.0]
+    masks = sorted(step.mask_us for step in found.steps)
+    timed = (
+        [("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most")] if masks else []
+    )
     verdict = Line(("accepted", GOOD)) if found.complete else Line(("refused", BAD))
     rows: list[tuple[str, str | Line]] = [
         ("output", verdict),
         ("tokens", f"{len(found.steps)}"),
-        ("forced tokens", Line((counted(found.forced, "token"), FORCED), ", for which no model is asked")),
-        ("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most"),
+        ("forced tokens", Line((str(found.forced), FORCED), ", for which no model is asked" if found.forced else "")),
+        *timed,
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]
     return facts(rows) + [Line("  ", problem) for problem in found.problems]
@@ -110,11 +120,18 @@ def _people(found: Trace, path: str) -> list[Line]:
 def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int], list[dict[int, float]]]:
     """The tokens of a chat-completions response and, for each, the log-probabilities of those that were likely."""
     try:
-        content = json.loads(data)["choices"][0]["logprobs"]["content"]
-        entries = [(_entry(item), [_entry(other) for other in item.get("top_logprobs", [])]) for item in content]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        response = json.loads(data)
+    except (ValueError, RecursionError):
         raise exits.InputError(
-            f"--logprobs: no chat-completions response with choices[0].logprobs.content ({error})"
+            "--logprobs: the file is not JSON; it holds a response of a chat-completions API"
+        ) from None
+    try:
+        content = response["choices"][0]["logprobs"]["content"]
+        entries = [(_entry(item), [_entry(other) for other in item.get("top_logprobs", [])]) for item in content]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        raise exits.InputError(
+            "--logprobs: no chat-completions response with choices[0].logprobs.content",
+            "ask the API for logprobs, and save the response as it came",
         ) from None
     ids_of = Speller(vocabulary).ids
     ids, wishes = [], []

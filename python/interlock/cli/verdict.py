@@ -70,11 +70,13 @@ class Walker:
     def _advance(self, ids: list[int], trace: list[dict[str, Any]] | None) -> tuple[int, int | None]:
         """The bytes that were taken, and the token that was refused."""
         guide, taken = self.guide, 0
+        if trace is None:
+            known = guide.advance_many(ids)
+            return len(self.vocabulary.decode(ids[:known])), ids[known] if known < len(ids) else None
         for i in ids:
-            if trace is not None:
-                step = {"at": taken, "token": i, "text": text_of(self.vocabulary.token_bytes(i))}
-                allowed, forced = len(guide.allowed_token_ids()), text_of(guide.forced_bytes())
-                trace.append(step | {"allowed": allowed, "forced_text": forced})
+            step = {"at": taken, "token": i, "text": text_of(self.vocabulary.token_bytes(i))}
+            allowed, forced = len(guide.allowed_token_ids()), text_of(guide.forced_bytes())
+            trace.append(step | {"allowed": allowed, "forced_text": forced})
             if not guide.try_advance(i):
                 return taken, i
             taken += len(self.vocabulary.decode([i]))

@@ -63,7 +63,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("width of the logits", str(vocabulary.size)),
             ("tokens with text", str(len(tokens))),
             ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
-            ("special tokens", f"{len(vocabulary.special_token_ids)} in all, which spell no text"),
+            (
+                "special tokens",
+                f"{len(vocabulary.special_token_ids)}"
+                + (", which spell no text" if vocabulary.special_token_ids else ""),
+            ),
             ("bytes without a token", byte_set(missing) or "none"),
             ("longest token", counted(len(longest), "byte")),
             ("memory", f"{size(vocabulary.memory_bytes)} of this process, for the tokens and their trie"),
