@@ -276,7 +276,6 @@ MISTAKES = [
     (["vocab", "x.tiktoken"], 4, "Give --eos IDS, the ids that end an output"),
     (["check", "", "--text", "a"], 2, "the source is empty"),
     (["check", "-", "good.json"], 2, "write schema:@-, pattern:@-"),
-    (["diff", "schema:@-", "schema:@-"], 2, "the standard input is named twice"),
     (["check", "pattern:-a", "--text", "-a"], 2, "one that begins with - is written --text=-..."),
     (["check", "order.json", "nope.json"], 4, "try: check the spelling of the path"),
     (["inspect", "order.jsn"], 2, "did you mean order.json?"),
@@ -318,6 +317,11 @@ def test_mistakes_of_arguments(shelf):
         done = run(shelf, *args, code=code)
         assert words in done.stderr + done.stdout, (args, done.stderr)
         assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
+
+
+def test_the_standard_input_is_read_once(folder):
+    said = run(folder, "diff", "schema:@-", "schema:@-", stdin="true", code=2).stderr
+    assert "the standard input is named twice" in said
 
 
 def test_options_that_fit_one_of_two_sources(shelf):

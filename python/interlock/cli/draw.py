@@ -25,11 +25,11 @@ from pathlib import Path
 
 import interlock
 from interlock.cli import atomic_files, exits, recursion, sources, streams, vocabularies
-from interlock.cli.located import Located
+from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
 from interlock.cli.number_arguments import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
-from interlock.drawing.drawn import MOST_STATES
+from interlock.drawing.drawing import MOST_STATES
 from interlock.output_types import Grammar
 
 FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
@@ -121,7 +121,7 @@ def _limits(source: sources.Source, most: int) -> Iterator[None]:
             raise interlock.UnsupportedError(message) from error
         option = "--max-states N" if error.limit == most else "--limit max_flat_states=N"
         remedy = f"{option} takes more; --whitespace compact makes fewer of a schema"
-        error.located = Located("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
+        error.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
         raise
 
 

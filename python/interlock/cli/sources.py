@@ -29,7 +29,7 @@ import interlock
 from interlock import schema_hints
 from interlock.cli import atomic_files, choices_text, kind_options
 from interlock.cli.exits import InputError, UsageError
-from interlock.cli.located import Located
+from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
@@ -96,9 +96,9 @@ class Source:
         try:
             return self.make(vocabulary, **changed)
         except interlock.InterlockError as error:
-            from interlock.cli import error_places
+            from interlock.cli import locate_error
 
-            error_places.attach(error, self)
+            locate_error.attach(error, self)
             raise
 
     @schema_hints.quiet()
@@ -394,7 +394,7 @@ def _refuse_documents(text: str | bytes, name: str) -> None:
         error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         remedy = "--take-all takes it as a schema all the same"
-        error.located = Located(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
+        error.located = PlaceInSource(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
         raise error
 
 

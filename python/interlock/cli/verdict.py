@@ -8,7 +8,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import sources, vocabularies
-from interlock.cli.excerpt import excerpt
+from interlock.cli.line_with_caret import excerpt
 from interlock.cli.output import byte_set, counted, text_of
 from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.cli.walk import spells
