@@ -316,7 +316,7 @@ def loaded(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("interlock.integrations.sglang._")]:
         monkeypatch.delitem(sys.modules, name)
     registry, choices = install(monkeypatch)
-    names = ("_backend", "_grammar", "_reasoning", "_requests", "_masks", "_cache_policy", "_compiling")
+    names = ("_backend", "_grammar", "_reasoning", "_requests", "_masks", "_grammar_cache_mixin", "_compiling")
     modules = {name[1:]: importlib.import_module(f"interlock.integrations.sglang.{name}") for name in names}
     for name in [name for name in sys.modules if name.startswith("interlock.integrations.sglang._")]:
         monkeypatch.setitem(sys.modules, name, sys.modules.pop(name))

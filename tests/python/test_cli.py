@@ -26,7 +26,7 @@ def test_check(folder):
     swapped = run(folder, "check", "order.json", "--text", '{"count": 2, "item": ""}', code=1)
     assert "--property-order any" in swapped.stdout
     early = machine(folder, "check", "choices:yes,no", "--ids", "121", "--trace", code=1)
-    assert early["forced"] == "es" and early["trace"][0]["allowed"] == 2
+    assert early["forced_text"] == "es" and early["trace"][0]["allowed"] == 2
 
 
 def test_every_reason_in_the_words_of_the_schema(folder):
@@ -94,7 +94,7 @@ def test_samples_that_jsonschema_cannot_judge(folder, schema, why):
 
 def test_inspect_sample_vocab_bench(folder):
     seen = machine(folder, "inspect", "order.json")
-    assert seen["start"]["forced"] == "{" and seen["states"] > 1
+    assert seen["start"]["forced_text"] == "{" and seen["states"] > 1
     assert {row["keyword"] for row in seen["report"]} >= {"minimum"}
     assert seen["shortest_member"] == '{"item":""}'
     sizes = {"[a-c]{2}": 9, "a*": "infinite", "(?s:.){500}": "about 10^3023"}
@@ -371,7 +371,7 @@ def test_index_files(shelf):
     assert [problem["keyword"] for problem in refused["problems"]] == ["minimum"]
     assert machine(shelf, "check", "order.index", "--text", '{"item": "tea"}', code=1)["problems"]
     described = machine(shelf, "inspect", "order.index")
-    assert described["kind"] == "json_schema" and described["start"]["forced"] == '{"item":"'
+    assert described["kind"] == "json_schema" and described["start"]["forced_text"] == '{"item":"'
     assert described["fingerprint"] == machine(shelf, "inspect", "order.json", "--whitespace", "compact")["fingerprint"]
     assert all(json.loads(s["text"]) for s in machine(shelf, "sample", "order.index", "-n", "3")["samples"])
     assert machine(shelf, "diff", "order.index", "order.json", "--json", code=1)["relation"] == "the first accepts less"

@@ -46,7 +46,7 @@ def test_structural_tags(folder):
         assert run(folder, "check", word, "--text", '<call>{"a":1}</call>').stdout.startswith("accepted: 20 tokens")
     assert "does not fit" in run(folder, "check", "tag.json", "--text", '<call>{"a":2}</call>', code=1).stdout
     facts = machine(folder, "inspect", "tag.json")
-    assert (facts["kind"], facts["start"]["forced"]) == ("structural_tag", "<call>{")
+    assert (facts["kind"], facts["start"]["forced_text"]) == ("structural_tag", "<call>{")
     drawn = machine(folder, "sample", "tag.json", "-n", "3")
     assert drawn["not_confirmed"] == 0 and all(sample["ended"] for sample in drawn["samples"])
     wrong = run(folder, "check", 'tag:{"type":"structural_tag","format":{"type":"nope"}}', "--text", "a", code=3)

@@ -188,8 +188,16 @@ MISTAKES = [
         "--flags is for a pattern, and each source in",
     ),
     (["draw", "order.json", "-o", "a.svg", "--max-states", "9"], 2, "--max-states is for automata: leave it out"),
-    (["inspect", "order.json", "--size", "300"], 2, "--eos and --size are for a tokenizer file"),
-    (["inspect", "order.json", "--eos", "3"], 2, "--eos and --size are for a tokenizer file"),
+    (
+        ["inspect", "order.json", "--size", "300"],
+        2,
+        "--eos and --size say what a tokenizer file leaves open, and bytes is no file",
+    ),
+    (
+        ["inspect", "order.json", "--eos", "3"],
+        2,
+        "--eos and --size say what a tokenizer file leaves open, and bytes is no file",
+    ),
     (["inspect", "regex:"], 2, "no text follows 'regex:'\n  try: pattern:'[a-z]+', or pattern:@FILE"),
     (["inspect", "pattern:"], 2, "no text follows 'pattern:'"),
     (["inspect", "choices:"], 2, "no text follows 'choices:'\n  try: choices:yes,no, or choices:@FILE"),
@@ -211,7 +219,11 @@ MISTAKES = [
         3,
         "--limit max_depth=N raises it",
     ),
-    (["inspect", "schemas"], 2, "schemas is a folder: name a file in it; interlock precompute takes a folder"),
+    (
+        ["inspect", "schemas"],
+        4,
+        "schemas is a folder: name a file in it\n  try: interlock precompute compiles a folder",
+    ),
     (["inspect", "order.json", "--foo"], 2, "try: interlock inspect --help"),
     (["sample", "order.json", "--seed", "x"], 2, "--seed: must be a whole number, not 'x'"),
     (["sample", "order.json", "-n", "0"], 2, "must be at least 1, not 0"),
@@ -250,7 +262,7 @@ MISTAKES = [
     (["draw", "order.json", "-o", "-", "--format", "dot", "--json"], 2, ""),
     (["compile", "order.json", "-t", "bytes", "-o", "-"], 2, "name a file, not -"),
     (["compile", "order.json"], 2, "try: interlock compile SOURCE -t FILE -o FILE"),
-    (["vocab", "gpt2"], 4, "no file is named gpt2; --tokenizer takes a file, and no names of models"),
+    (["vocab", "gpt2"], 4, "no file is named gpt2; a tokenizer is a file, and not the name of a model"),
     (["inspect", "order.json", "-t", "Qwen2.5-7B"], 4, "from_tokenizer(tiktoken.get_encoding(...)).save"),
     (["inspect", "order.json", "-t", "vocabulari.ilk"], 4, "did you mean vocabulary.ilk?"),
     (["vocab", "schemas"], 4, "schemas is a folder: a tokenizer is a file"),
@@ -264,18 +276,38 @@ MISTAKES = [
     (["vocab", "x.tiktoken"], 4, "Give --eos IDS, the ids that end an output"),
     (["check", "", "--text", "a"], 2, "the source is empty"),
     (["check", "-", "good.json"], 2, "write schema:@-, pattern:@-"),
-    (["diff", "schema:@-", "schema:@-"], 2, "the standard input is named twice"),
     (["check", "pattern:-a", "--text", "-a"], 2, "one that begins with - is written --text=-..."),
     (["check", "order.json", "nope.json"], 4, "try: check the spelling of the path"),
     (["inspect", "order.jsn"], 2, "did you mean order.json?"),
     (["check", "order.json", "schemas"], 4, "try: name a file in it"),
-    (["check", "order.json", "good.json", "bad.json"], 2, "too many arguments: bad.json"),
+    (["trace", "order.json", "good.json", "bad.json"], 2, "too many arguments: bad.json"),
+    (["check", "order.json", "good.json", "bad.json", "--trace"], 2, "--trace shows one document"),
+    (["check", "order.json", "--text", "1", "--text", "2", "--bytes"], 2, "--bytes shows one document"),
+    (["check", "order.json", "--text", "1", "--lines"], 2, "--lines is for a FILE"),
+    (["check", "order.json", "good.json", "god.json"], 4, "did you mean good.json?"),
+    (["check", "order.json", "good.json", '{"a": 1}'], 2, "is no file; the output itself is given with --text"),
+    (["trace", "order.json", "good.json", "-o", "-", "--json"], 2, ""),
+    (["vocab", "bytes", "--eos", "3"], 2, "--eos and --size say what a tokenizer file leaves open"),
     (["--tokenizer", "bytes", "inspect", "order.json"], 2, "--tokenizer stands before the command"),
     (["inspect", "order.json", "--whitespace", "["], 3, "    [\n    ^\n  try: --whitespace takes flexible"),
     (["inspect", "pattern:@latin.txt"], 4, "pattern:@latin.txt is not UTF-8 (at byte 1)"),
     (["inspect", "list.gbnf", "--syntax", "lark"], 3, "leave out --syntax"),
     (["version"], 2, "did you mean --version?"),
     (["completion"], 2, "try: interlock completion SHELL"),
+    (["compile", "order.json", "-t", "bytes", "-o", ""], 2, "--out is empty; where it is a variable of the shell"),
+    (["check", "order.json", ""], 2, "FILE is empty"),
+    (["vocab", ""], 2, "the name of the tokenizer file is empty"),
+    (["verify", ""], 2, "STORE is empty"),
+    (["check", "--foo"], 2, "unrecognized arguments: --foo"),
+    (["check", "--whitespce", "compact"], 2, "did you mean --whitespace?"),
+    (["inspect", "schema:@binary.txt"], 4, "is a binary file, and no text in UTF-8"),
+    (["inspect", "schema:@latin.txt"], 4, "is not UTF-8 (at byte 1)\n  try: save it as UTF-8"),
+    (["inspect", "schema:@empty.txt"], 3, "is empty: it should hold a JSON Schema"),
+    (["inspect", "grammar:@empty.txt"], 3, "is empty: it should hold a grammar"),
+    (["inspect", "tag:@empty.txt"], 4, "is empty: it should hold a structural tag"),
+    (["trace", "order.json", "--logprobs", "binary.txt"], 4, "--logprobs: the file is not JSON"),
+    (["trace", "order.json", "--logprobs", "good.json"], 4, "try: ask the API for logprobs"),
+    (["trace", "pattern:a*", "long.txt"], 4, "the output has 10001 tokens, and a page shows 10000 at most"),
     (["inspect", "word.regex", "--take-all"], 2, "--take-all is for a JSON Schema"),
 ]
 
@@ -285,6 +317,11 @@ def test_mistakes_of_arguments(shelf):
         done = run(shelf, *args, code=code)
         assert words in done.stderr + done.stdout, (args, done.stderr)
         assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
+
+
+def test_the_standard_input_is_read_once(folder):
+    said = run(folder, "diff", "schema:@-", "schema:@-", stdin="true", code=2).stderr
+    assert "the standard input is named twice" in said
 
 
 def test_options_that_fit_one_of_two_sources(shelf):
@@ -303,7 +340,7 @@ def test_options_before_the_command(folder):
 
 def test_what_is_missing_has_a_remedy_for_machines(folder):
     error = machine(folder, "check", code=2)["error"]
-    assert (error["type"], error["remedy"]) == ("UsageError", "interlock check SOURCE [FILE]")
+    assert (error["type"], error["remedy"]) == ("UsageError", "interlock check SOURCE [FILE ...]")
     assert (
         machine(folder, "inspect", "order.json", "--nothing", code=2)["error"]["remedy"] == "interlock inspect --help"
     )

@@ -1,7 +1,10 @@
 """``precompute``, ``verify`` and vocabulary packs: what is asked for is in the store, whatever happens on the way."""
 
+import itertools
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -192,6 +195,7 @@ def test_what_is_no_schema_is_left_out_and_named(folder):
     args = ["precompute", "mixed", "-t", "bytes", "-o", "store"]
     made = run(folder, *args, code=1)
     assert (made["sources"], made["ok"], made["refused"], made["duplicates"]) == (4, 3, 1, 1)
+    assert (made["compiled"], made["done_before"], made["packs"]) == (2, 0, 2)
     assert {row["name"] for row in made["left_out"]} == {"answer.json", "list.json", "README.md"}
     people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
     for words in (
@@ -200,7 +204,8 @@ def test_what_is_no_schema_is_left_out_and_named(folder):
         "left out list.json: it is an array",
         "note order.json: `minPropertys`",
         "note wrapped.json: this is a named schema",
-        "of them done before",
+        "sources:   4 = 2 in the store before + 1 the same as another + 1 refused",
+        "packs:     2, one for each different source",
     ):
         assert words in people, people
     assert len(rows(folder)) == 6 and sum("left_out" in row for row in rows(folder)) == 2
@@ -285,7 +290,35 @@ def test_a_summary_names_few_and_hides_no_single_one():
     assert details(noted=7) == ["notes 7 on 7 sources, all of them in the report"]
 
 
-def test_quiet_shows_the_numbers_alone(folder):
+def test_the_numbers_are_sums():
+    """Whatever was done before, twice, or refused, in this run or in an earlier one."""
+    error = {"type": "SchemaError", "message": "no"}
+    kinds = {
+        "compiled": lambda n: {"key": f"c{n}", "ok": True},
+        "done_before": lambda n: {"key": f"b{n}", "ok": True, "skipped": True},
+        "duplicates": lambda n: {"key": "c0", "ok": True, "skipped": True},
+        "refused": lambda n: {"key": f"r{n}", "ok": False, "error": error},
+        "refused before": lambda n: {"key": f"e{n}", "ok": False, "skipped": True},
+    }
+    for wanted in itertools.product(range(3), repeat=len(kinds)):
+        if wanted[0] == 0 and wanted[2]:  # Of what would they be duplicates?
+            continue
+        rows = [
+            make(n) | {"name": f"{kind} {n}"} for (kind, make), most in zip(kinds.items(), wanted) for n in range(most)
+        ]
+        random.Random(str(wanted)).shuffle(rows)
+        counts = Summary(rows, []).counts()
+        compiled, before, duplicates, refused, refused_before = wanted
+        assert [counts[kind] for kind in list(kinds)[:4]] == [compiled, before, duplicates, refused + refused_before]
+        assert counts["sources"] == sum(wanted) and counts["packs"] == compiled + before
+        if rows:
+            shown = dict(Summary(rows, []).lines())
+            numbers = [int(number) for number in re.findall(r"\d+", str(shown["sources"]))]
+            assert numbers[0] == sum(wanted) and (len(numbers) == 1 or sum(numbers[1:]) == numbers[0])
+            assert sum(map(int, re.findall(r"\d+", str(shown["refused"]))[1:])) == refused + refused_before
+
+
+def test_quiet_leaves_the_numbers_to_the_report(folder):
     (folder / "few").mkdir()
     (folder / "few" / "bad.json").write_text("{")
     (folder / "few" / "notes.txt").write_text("about")
@@ -294,8 +327,9 @@ def test_quiet_shows_the_numbers_alone(folder):
         subprocess.run([*args, *more], cwd=folder, capture_output=True, text=True, timeout=60) for more in ([], ["-q"])
     )
     assert (
-        "refused bad.json: SchemaError" in loud.stdout and "left out:      1 more, which are no sources" in loud.stdout
+        "refused bad.json: SchemaError" in loud.stdout and "left out:  1 besides, which are no sources" in loud.stdout
     )
     assert "1 process\n" in loud.stdout
-    assert "bad.json" not in quiet.stdout and "refused:       1, 1 SchemaError" in quiet.stdout
-    assert (loud.returncode, quiet.returncode, quiet.stderr) == (1, 1, "")
+    assert "refused:   1: 1 SchemaError" in loud.stdout
+    assert (loud.returncode, quiet.returncode, quiet.stdout, quiet.stderr) == (1, 1, "", "")
+    assert [row["name"] for row in rows(folder)] == ["bad.json"]

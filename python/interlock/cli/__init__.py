@@ -5,8 +5,8 @@ an exit code. What the commands share:
 
 * ``app``: running a command, and the one place where an exception becomes a message and an exit code;
 * ``commands``: which there are, and the overview; ``parser``: arguments, help, and what a wrong argument was to be;
-* ``exits``: the exit codes and how a failure is shown; ``error_places``: where in its source an error is, and a way on,
-  which the error carries as a ``located.Located``;
+* ``exits``: the exit codes and how a failure is shown; ``locate_error``: where in its source an error is, and a way on,
+  which the error carries as a ``located.PlaceInSource``;
 * ``output``: text for people on the standard output, or one JSON object with ``--json``; progress on the standard
   error, and only on a terminal; ``style``: colours; ``excerpt``: a line with a caret; ``suggest``: what was meant;
 * ``sources`` and ``vocabularies``: the arguments that name a source and a vocabulary;

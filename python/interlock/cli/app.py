@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 
 from interlock import _interrupt
 from interlock.cli import atomic_files, exits, streams, style
-from interlock.cli.commands import overview
+from interlock.cli.commands import COMMANDS, overview
 from interlock.cli.output import Output
-from interlock.cli.parser import command_in, in_order, parser
+from interlock.cli.parser import command_in, command_parser, in_order, parser, refuse_empty
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +48,7 @@ def _main(argv: Sequence[str] | None, caught: bool) -> int:
     def work() -> None:
         nonlocal outcome
         try:
+            refuse_empty(args)
             outcome = args.run(args, output)
         except BaseException as error:  # whatever it is, it becomes a message and an exit code
             outcome = fail(error, output)
@@ -74,7 +75,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments, unless a text was asked for or they make no sense: then the process ends."""
     try:
         given = in_order(sys.argv[1:] if argv is None else argv)
-        return parser(only=command_in(given)).parse_args(given)
+        name = command_in(given)
+        if name not in COMMANDS or given[0] != name:
+            return parser(only=name).parse_args(given)
+        # Options may stand between the files.
+        args = command_parser(name).parse_intermixed_args(given[1:])
+        args.command = name
+        return args
     except SystemExit:
         # The text may not have been written yet.
         streams.write("")

@@ -7,6 +7,7 @@ thread is in native code, and then no ``finally`` block runs before the process 
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import os
 import sys
@@ -18,6 +19,8 @@ from typing import Any
 import interlock
 from interlock.cli.exits import UsageError
 
+STANDARD_OUTPUT = ("-", "/dev/stdout")
+"""Names of the standard output, for commands that write one text."""
 _lock = threading.Lock()
 _unfinished: set[Path] = set()
 _called: list[Callable[[], object]] = []
@@ -44,8 +47,7 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
     target = Path(path)
     if str(path) == "-":
         raise UsageError("this is written to a file, and cannot be written to the standard output: name a file, not -")
-    if target.is_dir():
-        raise IsADirectoryError(21, "is a folder, not a file", str(target))
+    refuse_folder(path)
     if target.exists():
         if not target.is_file():
             raise OSError(22, "is no regular file", str(target))
@@ -65,6 +67,12 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
         partial.unlink(missing_ok=True)
         with _lock:
             _unfinished.discard(partial)
+
+
+def refuse_folder(path: str | os.PathLike[str]) -> None:
+    """``IsADirectoryError`` for a folder in the place of a file."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
 
 
 @contextlib.contextmanager

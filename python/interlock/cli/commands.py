@@ -9,7 +9,7 @@ from interlock.cli import style
 from interlock.cli.style import NAME, Line
 
 COMMANDS = {
-    "check": "Walk a document or text through a source, and say where and why it is refused",
+    "check": "Walk documents or texts through a source, and say where and why they are refused",
     "inspect": "Say what a source became: states, memory, and how exactly each keyword is enforced",
     "sample": "Examples that a source accepts: plausible ones, or with --wild anything that the masks allow",
     "draw": "Draw a source: the structure of a schema or a grammar, the automaton of a pattern",
@@ -24,7 +24,7 @@ COMMANDS = {
     "help": "Print what a command does, its options and examples: the same as COMMAND --help",
 }
 """The commands, and the first sentence of each one's file: help and overview import none of them."""
-TITLE = "Exact constrained decoding: compile patterns, JSON Schemas and choices, and look at what they mean."
+TITLE = "Exact constrained decoding: compile patterns, JSON Schemas, grammars and choices, and see what they mean."
 EXAMPLES = (
     ("interlock check order.json answer.json", "does this document satisfy the schema, and if not, where?"),
     ("interlock inspect pattern:'[a-z]{1,60}'", "states, memory, how each keyword is enforced"),

@@ -57,5 +57,5 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ("tables", tables),
         ("compiled in", f"{decimal(milliseconds)} ms"),
     ]
-    output.result(machine, facts(rows))
+    output.answer(machine, facts(rows))
     return exits.OK

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     people = [Line((relation, GOOD if same else BAD))]
     named = (("first", only_first), ("second", only_second))
     people += [Line(f"  only the {name} accepts: ", (text_of(w), NAME)) for name, w in named if w is not None]
-    output.result({"equal": same, "relation": relation, "only_first": texts[0], "only_second": texts[1]}, people)
+    output.answer({"equal": same, "relation": relation, "only_first": texts[0], "only_second": texts[1]}, people)
     return exits.OK if same else exits.NO
 
 

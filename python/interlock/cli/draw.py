@@ -25,15 +25,14 @@ from pathlib import Path
 
 import interlock
 from interlock.cli import atomic_files, exits, recursion, sources, streams, vocabularies
-from interlock.cli.located import Located
+from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
 from interlock.cli.number_arguments import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
-from interlock.drawing.drawn import MOST_STATES
+from interlock.drawing.drawing import MOST_STATES
 from interlock.output_types import Grammar
 
 FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
-STANDARD_OUTPUT = ("-", "/dev/stdout")
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -75,20 +74,20 @@ def run(args: argparse.Namespace, output: Output) -> int:
         text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
-    if args.out in STANDARD_OUTPUT:
+    if args.out in atomic_files.STANDARD_OUTPUT:
         streams.write(text)
         return exits.OK
     atomic_files.write_text(args.out, text)
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
     shown = {"file": args.out, "size": size(written), "form": drawing.form, **drawing.counts()}
-    output.result(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
+    output.answer(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
     return exits.OK
 
 
 def _suffix(args: argparse.Namespace, output: Output) -> str:
     """The ending of the format that is asked for."""
-    if args.out in STANDARD_OUTPUT:
+    if args.out in atomic_files.STANDARD_OUTPUT:
         if output.json:
             raise exits.UsageError("--json and the drawing both want the standard output: name a file with -o")
         if args.format is None:
@@ -96,6 +95,7 @@ def _suffix(args: argparse.Namespace, output: Output) -> str:
                 f"-o {args.out} has no ending that says the format", "--format dot, svg, mmd or html"
             )
         return f".{args.format}"
+    atomic_files.refuse_folder(args.out)
     suffix = Path(args.out).suffix.lower()
     if args.format is not None:
         if suffix in SUFFIXES and suffix != f".{args.format}":
@@ -121,7 +121,7 @@ def _limits(source: sources.Source, most: int) -> Iterator[None]:
             raise interlock.UnsupportedError(message) from error
         option = "--max-states N" if error.limit == most else "--limit max_flat_states=N"
         remedy = f"{option} takes more; --whitespace compact makes fewer of a schema"
-        error.located = Located("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
+        error.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
         raise
 
 

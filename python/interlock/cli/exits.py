@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import interlock
-from interlock.cli.located import located
+from interlock.cli.place_in_source import located
 from interlock.cli.style import BAD, NAME, QUIET, TRY, Line
 from interlock.cli.suggest import near_file
 
@@ -147,7 +147,7 @@ def sentence(error: BaseException) -> list[Line]:
         lines.append(Line("  at: " + ", ".join(extra)))
     place = located(error)
     if place is not None and place.found:
-        from interlock.cli.excerpt import excerpt
+        from interlock.cli.line_with_caret import excerpt
 
         lines.append(Line((f"  line {described['line']}, column {described['column']}:", QUIET)))
         lines += [Line("  ") + line for line in excerpt(place.text, place.start, place.end)]

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "start": {
             "allowed_tokens": len(allowed),
             "allowed_bytes": first,
-            "forced": forced.decode("utf-8", "backslashreplace"),
+            "forced_text": forced.decode("utf-8", "backslashreplace"),
         },
         "report": [
             {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
@@ -91,8 +91,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
             *([("shortest text", found)] if shortest is not None or unsought != uncounted else []),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
-            (f"first {unit[:-1]}", f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'none'}"),
-            ("forced start", text_of(forced) if forced else "nothing"),
+            (
+                f"first {unit[:-1]}",
+                f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'the end'}",
+            ),
+            ("forced text", text_of(forced) if forced else "none"),
         ]
     )
     people.append(Line(""))

@@ -2,7 +2,7 @@
 
 The standard output holds results only, so that it can be piped. With ``--json`` it holds exactly one JSON object,
 also after a failure (``{"error": {...}}``). Progress and remarks go to the standard error; a bar is drawn only if
-that is a terminal.
+that is a terminal. With ``--quiet`` there are neither, nor what the exit code or a written file says already.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ class Output:
         else:
             colours = style.wanted(sys.stdout)
             streams.write("".join(style.painted(line, colours) + "\n" for line in people))
+
+    def answer(self, machine: dict[str, Any], people: Iterable[str | Line]) -> None:
+        """A result that the exit code or a written file says already: with ``--quiet``, people are told nothing."""
+        if self.json or not self.quiet:
+            self.result(machine, people)
 
     def line(self, line: str | Line) -> None:
         """A line of a result that is written while the command works. With ``--json`` there are none."""

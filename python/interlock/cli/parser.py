@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import sys
@@ -72,6 +73,8 @@ class Parser(argparse.ArgumentParser):
         return form.format_help()
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith("the following arguments are required") and (unknown := self._unknown()):
+            message = f"unrecognized arguments: {unknown}"
         meant = self._meant(message)
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
@@ -125,6 +128,12 @@ class Parser(argparse.ArgumentParser):
             return f"did you mean {found}?" if found else ""
         return ""
 
+    def _unknown(self) -> str:
+        """The first option that there is not. argparse says first what is missing, which may be its value."""
+        known = self._of_command()
+        words = list(itertools.takewhile(lambda word: word != "--", sys.argv[1:]))
+        return next((w for w in words if w.startswith("--") and w.partition("=")[0] not in known), "")
+
     def _of_command(self) -> list[str]:
         """The options of the command that was given, or of all."""
         given = command_in(sys.argv[1:])
@@ -150,7 +159,7 @@ def parser(only: str | None = None) -> Parser:
             module = import_module(f"interlock.cli.{name}")
             sub.description = module.__doc__
             sub.add_argument("--json", action="store_true", help="one JSON object on the standard output")
-            sub.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
+            sub.add_argument("-q", "--quiet", action="store_true", help="only errors, and what was asked to be printed")
             module.register(sub)
             sub.usage = _shortest_call(name, sub, "[options] ")
             sub.set_defaults(run=module.run)
@@ -163,7 +172,7 @@ def _shortest_call(name: str, sub: argparse.ArgumentParser, options: str = "") -
     for action in sub._actions:
         shown = str(action.metavar or ("{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()))
         if not action.option_strings:
-            words.append(f"[{shown}]" if action.nargs == "?" else shown)
+            words.append({"?": f"[{shown}]", "*": f"[{shown} ...]"}.get(str(action.nargs), shown))
     words += [f"{a.option_strings[0]} {a.metavar}" for a in sub._actions if a.option_strings and a.required]
     return f"interlock {name} {options}{' '.join(words)}".rstrip()
 
@@ -175,6 +184,26 @@ def command_parser(name: str) -> Parser:
             found: Parser = action.choices[name]
             return found
     raise AssertionError("the parser has commands")
+
+
+FILES = {
+    "given": "FILE",
+    "sources": "SOURCES",
+    "store": "STORE",
+    "tokenizer": "the name of the tokenizer file",
+    "out": "--out",
+    "report": "--report",
+    "logprobs": "--logprobs",
+}
+"""Arguments that name files, and what they are called."""
+
+
+def refuse_empty(args: argparse.Namespace) -> None:
+    """``UsageError`` for a name of a file that is empty, as that of a variable which the shell does not know."""
+    for name, shown in FILES.items():
+        value = getattr(args, name, None)
+        if value == "" or isinstance(value, list) and "" in value:
+            raise exits.UsageError(f"{shown} is empty; where it is a variable of the shell, that is not set")
 
 
 def command_in(argv: Sequence[str]) -> str:

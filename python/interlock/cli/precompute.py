@@ -7,7 +7,8 @@
 Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
 again). A JSON file without any keyword of JSON Schema, such as an answer that lies among the schemas, is left out and
 named (--take-all takes it). The report has a line for each source. Exit code 0: all are in the store; 1: some were
-refused.
+refused. "Sources" is a sum: those that this run compiled, those that the store had, those that say the same as another
+and share its pack, and those that were refused. What was left out is not in it.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ("time", f"{clock(time.monotonic() - began)}, {counted(jobs, 'process', 'processes')}"),
         ("report", str(report)),
     ]
-    output.result(machine, [*facts(people), *([] if output.quiet else summary.details())])
+    output.answer(machine, [*facts(people), *summary.details()])
     return exits.NO if summary.refused else exits.OK
 
 

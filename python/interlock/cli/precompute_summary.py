@@ -36,22 +36,44 @@ class Summary:
         return [row for row in self.taken if not row["ok"]]
 
     @property
-    def again(self) -> dict[str, str]:
-        """Sources that say the same as one that this run has compiled: their names, and the name of that one."""
-        first = {row["key"]: row["name"] for row in self.taken if row["key"] and not row.get("skipped")}
-        return {r["name"]: first[r["key"]] for r in self.taken if r.get("skipped") and r["key"] in first}
+    def compiled(self) -> list[dict[str, Any]]:
+        """Rows of sources that this run has compiled."""
+        return [row for row in self.taken if row["ok"] and not row.get("skipped")]
+
+    @property
+    def duplicates(self) -> list[dict[str, Any]]:
+        """Rows of sources that were not compiled because an earlier row has the same key: one pack serves both."""
+        keys = {row["key"] for row in self.compiled}
+        out = []
+        for row in self.taken:
+            if row["ok"] and row.get("skipped") and row["key"] in keys:
+                out.append(row)
+            elif row["ok"]:
+                keys.add(row["key"])
+        return out
+
+    @property
+    def packs(self) -> int:
+        """Different packs that the store holds for these sources."""
+        return len({row["key"] for row in self.taken if row["ok"]})
 
     def counts(self) -> dict[str, Any]:
-        """The run in numbers, for machines."""
+        """The run in numbers, for machines. ``sources`` is ``compiled`` and ``done_before`` and ``duplicates`` and
+        ``refused``; ``packs`` is the first two.
+        """
         kinds = Counter(row["error"]["type"] for row in self.refused if "error" in row)
         left_out = [*self.left_out, *self.ignored]
+        ok, compiled, duplicates = len(self.taken) - len(self.refused), len(self.compiled), len(self.duplicates)
         return {
             "sources": len(self.taken),
-            "ok": len(self.taken) - len(self.refused),
+            "ok": ok,
+            "compiled": compiled,
+            "done_before": ok - compiled - duplicates,
+            "duplicates": duplicates,
+            "packs": self.packs,
             "refused": len(self.refused),
             "errors": dict(sorted(kinds.items())),
             "skipped": sum(bool(row.get("skipped")) for row in self.taken),
-            "duplicates": len(self.again),
             "left_out": [{"name": name, "reason": reason} for name, reason in left_out],
             "bytes": self.bytes,
         }
@@ -62,21 +84,31 @@ class Summary:
         return sum({row["key"]: row.get("bytes") or 0 for row in self.taken}.values())
 
     def lines(self) -> list[tuple[str, str | Line]]:
-        """The run in numbers, for people."""
-        kinds = Counter(row["error"]["type"] for row in self.refused if "error" in row)
-        before = sum(bool(row.get("skipped")) for row in self.taken) - len(self.again)
-        how = [f"{before} of them done before"] if before else []
-        how += [f"{len(self.again)} the same as another"] if self.again else []
-        refused = f"{len(self.refused)}" + "".join(f", {n} {kind}" for kind, n in sorted(kinds.items()))
-        left_out = len(self.left_out) + len(self.ignored)
-        out: list[tuple[str, str | Line]] = [
-            ("sources", ", ".join([str(len(self.taken)), *how])),
-            ("in the store", str(len(self.taken) - len(self.refused))),
-            ("refused", Line((refused, BAD if self.refused else ""))),
-            ("left out", f"{left_out} more, which are no sources" if left_out else "0"),
-            ("size", size(self.bytes)),
+        """The run in numbers, for people. The parts of a sum stand behind it."""
+        counts = self.counts()
+        parts = [
+            (counts["compiled"], "compiled"),
+            (counts["done_before"], "in the store before"),
+            (counts["duplicates"], "the same as another"),
+            (counts["refused"], "refused"),
         ]
-        return out
+        sources = str(counts["sources"])
+        shown = [f"{number} {word}" for number, word in parts if number]
+        kinds = dict(counts["errors"])
+        if earlier := counts["refused"] - sum(kinds.values()):
+            kinds["refused in an earlier run"] = earlier
+        refused = str(counts["refused"])
+        refused += ": " + ", ".join(f"{number} {kind}" for kind, number in kinds.items()) if kinds else ""
+        left_out = len(counts["left_out"])
+        return [
+            (
+                "sources",
+                f"{sources} = {' + '.join(shown)}" if len(shown) > 1 else f"{sources}, {shown[0].partition(' ')[2]}",
+            ),
+            ("refused", Line((refused, BAD if self.refused else ""))),
+            ("left out", f"{left_out} besides, which are no sources" if left_out else "0"),
+            ("packs", f"{self.packs}, one for each different source, {size(self.bytes)}" if self.packs else "0"),
+        ]
 
     def details(self) -> list[Line]:
         """Which sources were refused or left out, and why; and what looks like a mistake in those that were taken."""

@@ -29,7 +29,7 @@ import interlock
 from interlock import schema_hints
 from interlock.cli import atomic_files, choices_text, kind_options
 from interlock.cli.exits import InputError, UsageError
-from interlock.cli.located import Located
+from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
@@ -96,9 +96,9 @@ class Source:
         try:
             return self.make(vocabulary, **changed)
         except interlock.InterlockError as error:
-            from interlock.cli import error_places
+            from interlock.cli import locate_error
 
-            error_places.attach(error, self)
+            locate_error.attach(error, self)
             raise
 
     @schema_hints.quiet()
@@ -264,6 +264,10 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         from_file = rest.startswith("@")
     else:
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
+        if os.path.isdir(word):
+            raise InputError(
+                f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources"
+            )
         if suffix not in SUFFIXES:
             raise UsageError(_what_is(word, prefix if colon else ""))
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
@@ -273,6 +277,8 @@ def _read(word: str, args: argparse.Namespace) -> Source:
 def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
     """The source with this content; ``kind`` is the prefix of a word."""
     notes: tuple[str, ...] = ()
+    if from_file:
+        _refuse_unreadable(kind, data, name)
     try:
         text = _text(kind, data, from_file, args)
     except UnicodeDecodeError as error:
@@ -285,6 +291,8 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
             text, notes = _unwrapped(text, parsed)
         if kind == "schema" and not args.take_all:
             _refuse_documents(text, name)
+    if kind == "pattern" and not text:
+        notes = ("the pattern is empty, so that only the empty text is accepted",)
     if kind == "choices":
         notes = choices_text.notes(data.decode("utf-8-sig", "replace"), from_file)
     options = options_of(args, KINDS[kind])
@@ -293,6 +301,23 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         if options.setdefault("syntax", told) != told:
             notes = (f"it looks like {SYNTAXES[told]}, and is read as {SYNTAXES[options['syntax']]} (--syntax)",)
     return Source(KINDS[kind], text, options, name, notes)
+
+
+def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
+    """``InputError`` for a file that is no text in UTF-8; an error of the source for one that is empty."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        way = "save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" not in data else ""
+        what = "is not UTF-8" if way else "is a binary file, and no text in UTF-8"
+        raise InputError(f"{name} {what} (at byte {error.start})", way) from None
+    if not data.strip():
+        if kind == "schema":
+            raise interlock.SchemaError(f"{name} is empty: it should hold a JSON Schema")
+        if kind == "grammar":
+            raise interlock.GrammarError(f"{name} is empty: it should hold a grammar")
+        if kind == "tag":
+            raise InputError(f"{name} is empty: it should hold a structural tag")
 
 
 def _parsed(text: Any) -> Any:
@@ -312,8 +337,6 @@ def _syntax(name: str, text: str) -> str:
 def _what_is(word: str, prefix: str) -> str:
     """Why a word names no source, and what was probably meant."""
     hint = ""
-    if os.path.isdir(word):
-        return f"{word} is a folder: name a file in it; interlock precompute takes a folder"
     if prefix and (meant := near(prefix, KINDS)):
         hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
     elif not os.path.exists(word) and (meant := near_file(word)):
@@ -371,7 +394,7 @@ def _refuse_documents(text: str | bytes, name: str) -> None:
         error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         remedy = "--take-all takes it as a schema all the same"
-        error.located = Located(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
+        error.located = PlaceInSource(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
         raise error
 
 

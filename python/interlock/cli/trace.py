@@ -4,10 +4,12 @@
   interlock trace order.json answer.json -t tokenizer.json --max-tokens 60 -o trace.html
   interlock trace order.json --ids 5018,606,794 -t tokenizer.json -o trace.html
   interlock trace order.json --logprobs response.json -t tokenizer.json -o trace.html
+  interlock trace order.json answer.json -o - > trace.html
 
 A text is cut into the longest tokens that fit, where a model's tokenizer may cut elsewhere; --ids takes the tokens that
 a model produced, and --logprobs a response of a chat-completions API with logprobs (top_logprobs too), which shows what
-the model wanted and was refused. Exit code 0: the output is accepted; 1: it is refused; the page is written either way.
+the model wanted and was refused. -o - writes the page to the standard output, and nothing else. Exit code 0: the output
+is accepted; 1: it is refused; the page is written either way.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.cli import exits, atomic_files, sources, vocabularies
-from interlock.cli.check import in_order, one_of, tokens_of
-from interlock.cli.output import Output, counted, decimal, facts, size
+from interlock.cli import atomic_files, exits, sources, streams, vocabularies
+from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, NOTE, Line
+from interlock.cli.text_arguments import in_order, one_of, tokens_of
 from interlock.cli.walk import Speller
 from interlock.cli.number_arguments import at_least
 from interlock.drawing.trace import Trace, trace
@@ -30,6 +32,8 @@ from interlock.drawing.trace_page import trace_page
 
 PAGE = "trace.html"
 """The default name of the page."""
+MOST = 10_000
+"""Tokens of an output. A page of more is too large for a browser."""
 MARK = b"<h2>The output, token by token</h2>"
 """What stands in every page."""
 
@@ -42,7 +46,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument("--logprobs", metavar="FILE", help="a chat-completions response with logprobs")
     parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="the budget of the output")
-    parser.add_argument("-o", "--out", metavar="FILE", help="the page (default: trace.html)")
+    parser.add_argument("-o", "--out", metavar="FILE", help="the page (default: trace.html); - is the standard output")
     vocabularies.add_arguments(parser)
 
 
@@ -50,7 +54,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Walk, and write the page."""
     ways = {"FILE": args.given, "--text": args.text, "--ids": args.ids, "--logprobs": args.logprobs}
     one_of(args, "traced", ways)
-    page = _page(args.out)
+    page = _page(args.out, output)
     replaces = args.out is None and os.path.exists(page)
     source = in_order(args)
     vocabulary = vocabularies.read(args)
@@ -58,23 +62,39 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.logprobs is not None:
         ids, wishes = _response(atomic_files.read(args.logprobs), vocabulary)
     else:
-        ids, _ = tokens_of(args, vocabulary)
+        ids, _ = tokens_of(args, vocabulary, args.given, args.text)
+    if len(ids) > MOST:
+        raise exits.InputError(
+            f"the output has {len(ids)} tokens, and a page shows {MOST} at most",
+            "trace its beginning; interlock check walks outputs of any length",
+        )
     index = source.compile(vocabulary)
     sources.remarks(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
+    code = exits.OK if found.complete else exits.NO
+    if page in atomic_files.STANDARD_OUTPUT:
+        streams.write(trace_page(found))
+        return code
     atomic_files.write_text(page, trace_page(found))
     if replaces:
         output.remark(Line(("note: ", NOTE), f"an earlier {page} was replaced; -o NAME.html writes another file"))
-    output.result({"file": page, **found.machine()}, _people(found, page))
-    return exits.OK if found.complete else exits.NO
+    machine = {"forced_tokens" if name == "forced" else name: value for name, value in found.machine().items()}
+    output.answer({"file": page, **machine}, _people(found, page))
+    return code
 
 
-def _page(out: str | None) -> str:
+def _page(out: str | None, output: Output) -> str:
     """The file to write. By default trace.html, which replaces an earlier page and nothing else."""
     if out is not None:
+        if out in atomic_files.STANDARD_OUTPUT:
+            if output.json:
+                raise exits.UsageError("--json and the page both want the standard output: name a file with -o")
+            return out
+        atomic_files.refuse_folder(out)
         if not out.endswith(".html"):
             raise exits.UsageError(f"--out {out}: the name must end in .html")
         return out
+    atomic_files.refuse_folder(PAGE)
     if os.path.lexists(PAGE):
         if not os.path.isfile(PAGE) or MARK not in Path(PAGE).read_bytes():
             raise exits.UsageError(f"{PAGE} exists, and is no page of this command", "-o NAME.html names another file")
@@ -82,13 +102,16 @@ def _page(out: str | None) -> str:
 
 
 def _people(found: Trace, path: str) -> list[Line]:
-    masks = sorted(step.mask_us for step in found.steps) or [0.0]
+    masks = sorted(step.mask_us for step in found.steps)
+    timed = (
+        [("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most")] if masks else []
+    )
     verdict = Line(("accepted", GOOD)) if found.complete else Line(("refused", BAD))
     rows: list[tuple[str, str | Line]] = [
         ("output", verdict),
         ("tokens", f"{len(found.steps)}"),
-        ("forced", Line((counted(found.forced, "token"), FORCED), ", for which no model is asked")),
-        ("a mask", f"{decimal(masks[len(masks) // 2])} us median, {decimal(masks[-1])} us at most"),
+        ("forced tokens", Line((str(found.forced), FORCED), ", for which no model is asked" if found.forced else "")),
+        *timed,
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]
     return facts(rows) + [Line("  ", problem) for problem in found.problems]
@@ -97,11 +120,18 @@ def _people(found: Trace, path: str) -> list[Line]:
 def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int], list[dict[int, float]]]:
     """The tokens of a chat-completions response and, for each, the log-probabilities of those that were likely."""
     try:
-        content = json.loads(data)["choices"][0]["logprobs"]["content"]
-        entries = [(_entry(item), [_entry(other) for other in item.get("top_logprobs", [])]) for item in content]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        response = json.loads(data)
+    except (ValueError, RecursionError):
         raise exits.InputError(
-            f"--logprobs: no chat-completions response with choices[0].logprobs.content ({error})"
+            "--logprobs: the file is not JSON; it holds a response of a chat-completions API"
+        ) from None
+    try:
+        content = response["choices"][0]["logprobs"]["content"]
+        entries = [(_entry(item), [_entry(other) for other in item.get("top_logprobs", [])]) for item in content]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        raise exits.InputError(
+            "--logprobs: no chat-completions response with choices[0].logprobs.content",
+            "ask the API for logprobs, and save the response as it came",
         ) from None
     ids_of = Speller(vocabulary).ids
     ids, wishes = [], []

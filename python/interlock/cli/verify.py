@@ -40,5 +40,5 @@ def run(args: argparse.Namespace, output: Output) -> int:
     total = sum(entry.bytes for entry in entries)
     machine = {"store": args.store, "packs": len(entries), "bytes": total, "problems": problems}
     people = facts([("packs", str(len(entries))), ("size", size(total)), ("problems", str(len(problems)))])
-    output.result(machine, people + [Line((f"  {problem}", BAD)) for problem in problems])
+    output.answer(machine, people + [Line((f"  {problem}", BAD)) for problem in problems])
     return exits.NO if problems else exits.OK

@@ -6,7 +6,9 @@
   interlock vocab tokenizer.json -o vocabulary.ilk
 
 Processes map a pack and share its memory; every command takes it as --tokenizer. Exit code 1: a text of --find is no
-token.
+token. The memory, memory_bytes in JSON, is what the vocabulary takes in this process: the bytes of its tokens, their
+trie and, where a file says it, how texts are encoded. What is mapped from a pack is shared and not counted, nor are the
+indexes over it, whose memory interlock inspect shows.
 """
 
 from __future__ import annotations
@@ -61,10 +63,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("width of the logits", str(vocabulary.size)),
             ("tokens with text", str(len(tokens))),
             ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
-            ("special tokens", f"{len(vocabulary.special_token_ids)} in all, which spell no text"),
+            (
+                "special tokens",
+                f"{len(vocabulary.special_token_ids)}"
+                + (", which spell no text" if vocabulary.special_token_ids else ""),
+            ),
             ("bytes without a token", byte_set(missing) or "none"),
             ("longest token", counted(len(longest), "byte")),
-            ("memory", size(vocabulary.memory_bytes)),
+            ("memory", f"{size(vocabulary.memory_bytes)} of this process, for the tokens and their trie"),
             ("fingerprint", vocabulary.fingerprint),
         ]
     )
@@ -77,5 +83,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.out is not None:
         machine["file"] = args.out
         people.append(Line(f"written to {args.out}"))
-    output.result(machine, people)
+    asked = args.token or args.find or args.out is None
+    (output.result if asked else output.answer)(machine, people)
     return exits.OK if all(found.values()) else exits.NO

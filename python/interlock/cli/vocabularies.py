@@ -67,7 +67,10 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
     """The vocabulary in a file, or the built-in one for ``bytes``."""
     if path == BYTES:
         if eos is not None or size is not None:
-            raise UsageError("--eos and --size are for a tokenizer file: give it with --tokenizer, or leave them out")
+            raise UsageError(
+                f"--eos and --size say what a tokenizer file leaves open, and {BYTES} is no file: name a file, or "
+                "leave them out"
+            )
         return byte_vocabulary()
     ids = None
     if eos is not None:
@@ -96,7 +99,9 @@ def _no_tokenizer(path: str) -> InputError | None:
     # An ending of letters says that a file is meant; those of gpt-3.5 and Qwen2.5-7B do not.
     if near_file(path) or os.path.splitext(path)[1].lower() in ENDINGS:
         return None
-    return InputError(f"no file is named {path}; --tokenizer takes a file, and no names of models or encodings", WAYS)
+    return InputError(
+        f"no file is named {path}; a tokenizer is a file, and not the name of a model or an encoding", WAYS
+    )
 
 
 def require_token(option: str, token: int, vocabulary: interlock.Vocabulary) -> None:

@@ -35,9 +35,12 @@ class Speller:
             if (token := vocabulary.token_bytes(i)) and is_text(i):
                 self.ids.setdefault(token, i)
         self.longest = max(map(len, self.ids), default=0)
+        self.single = {token[0]: i for token, i in self.ids.items() if len(token) == 1}
 
     def spell(self, data: bytes) -> list[int]:
         """The ids of ``data``; raises ``VocabularyError`` where no token fits."""
+        if self.longest == 1 and len(self.ids) == 256:
+            return [self.single[byte] for byte in data]
         ids, at = [], 0
         while at < len(data):
             for length in range(min(self.longest, len(data) - at), 0, -1):

@@ -9,6 +9,6 @@ In a notebook, the value of ``draw`` shows itself. ``save`` writes SVG, HTML (zo
 or DOT, by the end of the name.
 """
 
-from interlock.drawing.drawn import FORMS, SUFFIXES, Drawing, draw
+from interlock.drawing.drawing import FORMS, SUFFIXES, Drawing, draw
 
 __all__ = ["FORMS", "SUFFIXES", "Drawing", "draw"]

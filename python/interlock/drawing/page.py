@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 
-from interlock.drawing.runs import Run, count_forced
+from interlock.drawing.forced_runs import Run, count_forced
 from interlock.drawing.theme import clean, part, variables
 
 STRUCTURE_LEGEND = (

@@ -21,6 +21,10 @@ LITERALS = {"true": True, "false": False, "null": None}
 ELSEWHERE = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null", "Infinity": "null"}
 
 
+TRIED = 100
+"""Brackets and braces at which ``embedded`` tries to read a value."""
+
+
 class NotJson(Exception):
     """The text is no JSON: ``offset`` is where, ``message`` what is wrong there and ``hint`` a way on, or empty."""
 
@@ -92,6 +96,30 @@ def parse(text: str) -> Node:
     if at < len(text):
         raise NotJson("the document has ended; nothing may follow", at, reader.hint(at))
     return node
+
+
+def embedded(text: str, at: int = 0) -> int | None:
+    """Where the longest object or array in a text begins, from ``at`` on: one that is JSON, or that the end of the text
+    cuts off. ``None`` where there is none.
+
+    >>> embedded('Sure! {"a": 1}'), embedded("[1] says {}, [] and [2, 3]"), embedded('So: {"a": '), embedded("{a}")
+    (6, 20, 4, None)
+    """
+    longest, found, end = 0, None, at
+    for begin in [match.start() for match in re.compile(r"[{[]").finditer(text, at)][:TRIED]:
+        if begin < end:  # It is part of one that was read.
+            continue
+        try:
+            end = _Reader(text).value(begin).end
+        except NotJson as error:
+            if error.offset < len(text):
+                continue
+            end = len(text)
+        except RecursionError:
+            return begin
+        if end - begin > longest:
+            longest, found = end - begin, begin
+    return found
 
 
 class _Reader:

@@ -15,7 +15,7 @@ from interlock._recipe import END, Recipe, byte_vocabulary
 from interlock.explain import generation_rules
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
-from interlock.explain.document import BLANKS, Node, NotJson, line_column, parse
+from interlock.explain.document import BLANKS, Node, NotJson, embedded, line_column, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
 from interlock.schema_hints import quiet
@@ -191,7 +191,12 @@ def _oracle(recipe: Recipe) -> Callable[[Any, str], bool | None]:
 
 def _not_json(error: NotJson, text: str) -> Problem:
     at = min(error.offset, len(text))
-    return Problem("", "", "", f"not JSON: {error.message}", at, at + 1, len(text), error.hint)
+    message, hint = error.message, error.hint
+    if not text[:at].strip(BLANKS) and (begin := embedded(text, at + 1)) is not None:
+        line, column = line_column(text, begin)
+        message = f"text stands before the JSON, which begins at line {line}, column {column}"
+        hint = hint or "leave out what stands before it"
+    return Problem("", "", "", f"not JSON: {message}", at, at + 1, len(text), hint)
 
 
 def _choices(choices: list[str], text: str) -> Problem:

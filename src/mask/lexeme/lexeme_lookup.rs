@@ -1,4 +1,4 @@
-//! Looks up a lexeme in its vocabulary's cache, or compiles it; and counts what a vocabulary's caches hold.
+//! Looks up a lexeme in its vocabulary's cache, or compiles it; clears a vocabulary's caches, and counts what they hold.
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
@@ -93,7 +93,13 @@ impl VocabTables {
         self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
     }
 
-    /// Forgets every cached lexeme. Indexes keep their own.
+    /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks are
+    /// made of. That is sets of crossing tokens (`crosses`), patches and their bases (`shares.kept`, `shares.cores`),
+    /// masks inside names (`shares.names`), values of members (`shares.members`), finished rows (`finished`), known
+    /// sets of characters (`sets`), and rows of the tokens over such sets (`holders.rows`).
+    ///
+    /// Indexes and guides keep what they hold of these, so nothing is answered differently. The vocabulary's own tries
+    /// stay: they are made once, and the same for all sources.
     pub fn clear(&self) {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
@@ -108,7 +114,12 @@ impl VocabTables {
         self.holders.rows.clear();
     }
 
-    /// The counters now.
+    /// The counters now. `bytes` counts what [`clear`](Self::clear) forgets, but for the bases of patches: each base is
+    /// a part of the patches that have it, and [`SharedPatch::memory_bytes`] counts it with every one of them. So
+    /// `shares.cores` would count them once more. Bases that no patch has any longer are not counted; `patch_base` lets
+    /// all bases together grow to about a mebibyte.
+    ///
+    /// [`SharedPatch::memory_bytes`]: crate::mask::json::cache::patch_base::SharedPatch::memory_bytes
     pub fn stats(&self) -> TableStats {
         let cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         let c = &self.counters;

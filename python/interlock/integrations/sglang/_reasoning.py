@@ -19,7 +19,7 @@ from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._compiling import CompilePool
 from interlock.integrations.sglang._grammar import InterlockGrammar, Terms, fill_entries
 from interlock.integrations.sglang._grammar_cache import GrammarCache, Key
-from interlock.integrations.sglang._cache_policy import KeepsGrammars
+from interlock.integrations.sglang._grammar_cache_mixin import KeepsGrammars
 
 __all__ = ["InterlockReasonerBackend", "InterlockReasonerGrammar"]
 

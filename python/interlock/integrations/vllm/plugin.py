@@ -21,7 +21,7 @@ from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
 from interlock.integrations.vllm.legacy_fields import with_legacy_fields
-from interlock.integrations.vllm.quick_turns import QuickTurns
+from interlock.integrations.vllm.thread_switch_interval import ThreadSwitchInterval
 from interlock.integrations.vllm.publish import Collector, Publisher, make_folder
 
 __all__ = ["NAME", "register"]
@@ -274,7 +274,7 @@ def _manager_init(original: Callable[..., Any]) -> Callable[..., Any]:
     return init
 
 
-_turns = QuickTurns()
+_switch_interval = ThreadSwitchInterval()
 
 
 def _grammar_init(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -283,11 +283,11 @@ def _grammar_init(original: Callable[..., Any]) -> Callable[..., Any]:
         if structured is None or not isinstance(self.backend, Backend):
             original(self, request)
             return
-        _turns.begin()
+        _switch_interval.begin()
         try:
             original(self, request)
         finally:
-            _turns.end_with(structured._grammar)
+            _switch_interval.end_with(structured._grammar)
 
     return grammar_init
 

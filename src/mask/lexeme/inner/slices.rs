@@ -1,14 +1,17 @@
-//! Tokens over a set of characters, and the nodes at which other tokens leave the set.
+//! Inner tokens of a state by its *slice*: by a set of characters of which any string may pass it.
 //!
-//! A state of which a set of characters is a [`Slice`] lets all tokens over the set pass. For most sets that is nearly
-//! all that passes: `[a-z]+:\w+` allows eighteen thousand tokens of letters and a few hundred with a colon. The tokens
-//! over a set depend on the vocabulary and the set alone, so they are found once for all states of all lexemes; sources
-//! use few sets. What is left for a state are the *exits*: the nodes of the trie at which a path of characters of the
-//! set reads a byte that is not of it. There are hundreds of exits where a walk meets ten thousand nodes, and most of
-//! them are dead at once.
+//! In `[a-z]+:\w+` the state at the start has the slice `a-z`. The tokens that are made of such characters alone stay
+//! inside without being stepped, and for most slices they are nearly all that does: eighteen thousand tokens of letters
+//! here, beside a few hundred with a colon. [`by_set`] finds the mask of such a state in two steps:
 //!
-//! Below the nodes of big subtrees the same tokens and exits are kept, for states that have the slice only behind a
-//! token's first characters: `[A-Z][a-z]+` behind each capital letter.
+//! 1. *The tokens over the set.* They depend on the vocabulary and the set alone. So they are found once for all states
+//!    of all lexemes (`slice_sets`, `char_postings`), and a state copies their row. Sources use few sets.
+//! 2. *The exits.* An exit is a node of the vocabulary's trie whose byte is not of the set, below a path of characters
+//!    of the set. All other tokens of the state pass one, so only what lies below exits is walked. There are hundreds
+//!    of exits where a walk of the whole trie meets ten thousand nodes, and most are dead at once.
+//!
+//! For states that have the slice only behind a token's first characters, such as `[A-Z][a-z]+` behind each capital
+//! letter, tokens and exits are kept for the nodes of big subtrees as well.
 
 use crate::mask::lexeme::inner::slice_sets::SliceSet;
 use std::sync::Arc;

@@ -20,7 +20,7 @@ from interlock.drawing.dot import automaton_dot, structure_dot
 from interlock.drawing.mermaid import automaton_mermaid, structure_mermaid
 from interlock.drawing.grammar_structure import GrammarStructure
 from interlock.drawing.page import AUTOMATON_LEGEND, GRAMMAR_LEGEND, STRUCTURE_LEGEND, Page, View
-from interlock.drawing.runs import Run, example_runs, forced_otherwise
+from interlock.drawing.forced_runs import Run, example_runs, forced_otherwise
 from interlock.drawing.structure import Cards, Structure, loads
 from interlock.drawing.structure_svg import structure_svg
 from interlock.explain.wording import shortened

@@ -1,4 +1,4 @@
-"""A place in a source that an error carries: ``error_places`` finds it, and ``exits`` shows it."""
+"""A place in a source that an error carries: ``locate_error`` finds it, and ``exits`` shows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Located:
+class PlaceInSource:
     """Characters ``start`` to ``end`` of a text, the text's name, and what to do (empty where nothing is known)."""
 
     text: str
@@ -17,7 +17,7 @@ class Located:
     notes: tuple[str, ...] = ()
 
 
-def located(error: BaseException) -> Located | None:
+def located(error: BaseException) -> PlaceInSource | None:
     """What ``attach`` found out about an error."""
     place = getattr(error, "located", None)
-    return place if isinstance(place, Located) else None
+    return place if isinstance(place, PlaceInSource) else None

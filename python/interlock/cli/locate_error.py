@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock import explain
-from interlock.cli.located import Located
-from interlock.explain.contradiction import contradiction
+from interlock.cli.place_in_source import PlaceInSource
+from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Node
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def attach(error: interlock.InterlockError, source: Source) -> None:
             error.located = place  # type: ignore[attr-defined]
 
 
-def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
+def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | None:
     if source.kind == "choices":
-        return Located("", 0, 0, "give at least one choice", found=False) if not source.text else None
+        return PlaceInSource("", 0, 0, "give at least one choice", found=False) if not source.text else None
     if source.kind == "regex":
         return _in_pattern(error, source.text, source.options)
     if source.kind == "structural_tag":
@@ -46,7 +46,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
     whitespace = source.options.get("whitespace", "")
     if isinstance(error, interlock.PatternError) and error.pointer is None and error.offset is not None and whitespace:
         way = "--whitespace takes flexible, compact, spaced, or a pattern of the blanks between values"
-        return Located(whitespace, error.offset, error.offset + 1, way)
+        return PlaceInSource(whitespace, error.offset, error.offset + 1, way)
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
     document = explain.parse(text)
@@ -54,10 +54,10 @@ def _locate(error: interlock.InterlockError, source: Source) -> Located | None:
     remedy, notes = _remedy(error, source, text)
     if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
         start, end, remedy = _inner_pattern(document, error, text, start, end)
-    return Located(text, start, end, remedy, error.pointer is not None, notes)
+    return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
 
 
-def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> Located | None:
+def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
     remedy = ""
     slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
     other = "ecma" if options.get("dialect", "python") == "python" else "python"
@@ -75,20 +75,20 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
     elif isinstance(error, interlock.UnsatisfiableError):
         remedy = "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
     if error.offset is None:
-        return Located(pattern, 0, 1, remedy, found=False) if remedy else None
-    return Located(pattern, error.offset, error.offset + 1, remedy)
+        return PlaceInSource(pattern, 0, 1, remedy, found=False) if remedy else None
+    return PlaceInSource(pattern, error.offset, error.offset + 1, remedy)
 
 
-def _in_grammar(error: interlock.InterlockError, text: str) -> Located:
+def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
     remedy = next(
         (way for option, way in _GRAMMAR_OPTIONS.items() if f"`{option}`" in str(error)),
         _GRAMMAR_REMEDIES.get(type(error), ""),
     )
     if error.offset is None:
-        return Located(text, 0, 1, remedy, found=False)
+        return PlaceInSource(text, 0, 1, remedy, found=False)
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
-    return Located(text, start, start + 1, remedy)
+    return PlaceInSource(text, start, start + 1, remedy)
 
 
 _GRAMMAR_OPTIONS = {
@@ -103,7 +103,7 @@ _GRAMMAR_REMEDIES = {
 }
 
 
-def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Located:
+def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
     from interlock.cli.suggest import near_file
 
     assert error.offset is not None
@@ -116,7 +116,7 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Loc
     if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
         name = near_file(text.strip()) or text.strip()
         remedy = f"is this a file? write {name} or schema:@{name}"
-    return Located(text, start, start + 1, remedy)
+    return PlaceInSource(text, start, start + 1, remedy)
 
 
 def _span(document: Node, error: interlock.InterlockError) -> tuple[int, int]:

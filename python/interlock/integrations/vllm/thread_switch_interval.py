@@ -12,12 +12,12 @@ import threading
 from concurrent.futures import Future
 from typing import Any
 
-__all__ = ["QuickTurns"]
+__all__ = ["ThreadSwitchInterval"]
 
 _SECONDS = 1e-4
 
 
-class QuickTurns:
+class ThreadSwitchInterval:
     """Sets the interval while something is compiled, and puts it back behind the last one."""
 
     def __init__(self) -> None:

@@ -1,0 +1,137 @@
+"""Checking many documents in one run: a line for each, then the numbers.
+
+The lines of documents that are refused alike are held back until one is not: where all are, one line says it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import interlock
+from interlock.cli import atomic_files, exits, sources, text_arguments
+from interlock.cli.exits import UsageError
+from interlock.cli.output import Output, Progress, counted
+from interlock.cli.style import BAD, GOOD, NAME, Line
+from interlock.cli.verdict import Verdict, Walker
+from interlock.cli.walk import Speller
+
+LINES = (".jsonl", ".ndjson")
+"""How files with a document on each line are called."""
+SHOWN = 40
+"""Characters of a text of ``--text`` that name it."""
+
+
+class Document(NamedTuple):
+    """One document of many."""
+
+    name: str
+    data: bytes
+    is_line: bool = False
+    """Whether it is one line of a file, so that only the column says something."""
+
+
+def asked(args: argparse.Namespace) -> bool:
+    """Whether the arguments may give more than one document."""
+    return len(args.given) > 1 or len(args.text or ()) > 1 or any(_has_lines(path, args) for path in args.given)
+
+
+def _has_lines(path: str, args: argparse.Namespace) -> bool:
+    return bool(args.lines) or os.path.splitext(path)[1].lower() in LINES
+
+
+def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabulary: interlock.Vocabulary) -> int:
+    """Walk all of them, and report."""
+    for option in ("trace", "bytes"):
+        if getattr(args, option):
+            raise UsageError(f"--{option} shows one document: check that one alone")
+    for path in args.given:  # What cannot be read is said before anything is.
+        text_arguments.require_file(path)
+        if os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path) and path != "-":
+            with open(path, "rb"):  # A pipe can be opened once.
+                pass
+    index = source.compile(vocabulary)
+    unknown = sources.remarks(source, index, output)
+    walker, speller = Walker(source, index), Speller(vocabulary)
+    report = _Report(output)
+    machine: list[dict[str, Any]] = []
+    total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())
+    with Progress("checking", total, output, hidden=not total or sys.stdout.isatty()) as bar:
+        for document in _documents(args):
+            verdict = _verdict(document, walker, speller)
+            report.add(document, verdict)
+            if output.json:
+                machine.append({"name": document.name} | verdict.machine)
+            bar.show(report.accepted + report.refused)
+    if not machine and not report.accepted + report.refused:
+        raise exits.InputError(f"there is no document in {', '.join(args.given)}: every line is blank")
+    whole: dict[str, Any] = {"accepted": report.accepted, "refused": report.refused, "documents": machine}
+    output.answer(whole | ({"unknown_keywords": unknown} if unknown else {}), report.end())
+    return exits.NO if report.refused else exits.OK
+
+
+def _documents(args: argparse.Namespace) -> Iterator[Document]:
+    for text in args.text or ():
+        line = text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+        yield Document(line, text_arguments.of_text(text))
+    for path in args.given:
+        if not _has_lines(path, args):
+            yield Document(path, text_arguments.of_file(path))
+            continue
+        for number, raw in enumerate(atomic_files.read(path).split(b"\n"), 1):
+            if raw.strip():
+                yield Document(f"{path}:{number}", raw.removesuffix(b"\r"), True)
+
+
+def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
+    try:
+        ids = speller.spell(document.data)
+    except interlock.VocabularyError as error:
+        return Verdict(False, {"accepted": False, "reason": str(error)}, [], str(error), str(error))
+    verdict = walker.walk(ids, document.data)
+    if document.is_line:
+        verdict.brief = verdict.brief.removeprefix("line 1, ")
+    return verdict
+
+
+class _Report:
+    """The lines for people, written as soon as it is known that they will not be one."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.accepted = 0
+        self.refused = 0
+        self.held: list[Line] | None = []
+        """Lines of documents that are refused for the same reason; ``None`` once one was not."""
+        self.reason = ""
+        self.first = ""
+
+    def add(self, document: Document, verdict: Verdict) -> None:
+        """Count one, and write its line or hold it back."""
+        if not self.accepted + self.refused:
+            self.reason, self.first = verdict.reason, f"{document.name}: {verdict.brief}"
+        self.accepted += verdict.accepted
+        self.refused += not verdict.accepted
+        word = ("accepted", GOOD) if verdict.accepted else ("refused", BAD)
+        line = Line((document.name, NAME), ": ", word, "" if verdict.accepted else f": {verdict.brief}")
+        if self.held is not None and not verdict.accepted and verdict.reason == self.reason:
+            self.held.append(line)
+            return
+        self._write([*(self.held or ()), line])
+        self.held = None
+
+    def end(self) -> list[Line]:
+        """The last lines: the numbers, or the one reason of all."""
+        if self.held and len(self.held) > 1:
+            return [Line(("refused", BAD), f": all {self.refused}, for the same reason; the first, {self.first}")]
+        self._write(self.held or [])
+        numbers = f"{counted(self.accepted + self.refused, 'document')}: {self.accepted} accepted"
+        return [Line(numbers + ", ", (f"{self.refused} refused", BAD if self.refused else ""))]
+
+    def _write(self, lines: list[Line]) -> None:
+        if not self.output.json and not self.output.quiet:
+            for line in lines:
+                self.output.line(line)

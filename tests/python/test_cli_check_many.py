@@ -1,0 +1,118 @@
+"""``check`` of many documents in one run."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+
+@pytest.fixture
+def answers(folder):
+    (folder / "answers.jsonl").write_text('{"item": "tea"}\n\n{"item": "tea", "count": 0}\r\n{"x": 1}\n{"item":')
+    (folder / "alike.jsonl").write_text('{"item": "a", "count": 0}\n' * 3)
+    return folder
+
+
+def test_a_line_each_and_the_numbers(answers):
+    done = run(answers, "check", "order.json", "good.json", "bad.json", "answers.jsonl", code=1)
+    assert done.stdout.splitlines() == [
+        "good.json: accepted",
+        "bad.json: refused: line 2, column 11, at /count: `count`: 0 is below minimum 1",
+        "answers.jsonl:1: accepted",
+        "answers.jsonl:3: refused: column 26, at /count: `count`: 0 is below minimum 1",
+        "answers.jsonl:4: refused: column 1: `item` is missing; it is required (and 1 more reason)",
+        "answers.jsonl:5: refused: column 9: not JSON: the text ends where a value is expected",
+        "6 documents: 2 accepted, 4 refused",
+    ]
+    assert done.stderr == ""
+    done = run(answers, "check", "order.json", "good.json", "good.json")
+    assert done.stdout.splitlines()[-1] == "2 documents: 2 accepted, 0 refused"
+
+
+def test_all_that_fail_alike_are_one_line(answers):
+    done = run(answers, "check", "order.json", "alike.jsonl", code=1)
+    assert done.stdout == (
+        "refused: all 3, for the same reason; the first, "
+        "alike.jsonl:1: column 24, at /count: `count`: 0 is below minimum 1\n"
+    )
+    # One that is refused for another reason, and one that is accepted, end that, wherever they stand.
+    for last in ("bad.json", "good.json", "answers.jsonl"):
+        for order in (["alike.jsonl", last], [last, "alike.jsonl"]):
+            lines = run(answers, "check", "order.json", *order, code=1).stdout.splitlines()
+            if last == "bad.json":  # The same reason in another place.
+                assert len(lines) == 1 and lines[0].startswith("refused: all 4, for the same reason")
+            else:
+                assert sum(line.startswith("alike.jsonl:") for line in lines) == 3
+                assert f"{len(lines) - 1} documents" in lines[-1]
+
+
+def test_for_machines(answers):
+    said = machine(answers, "check", "order.json", "answers.jsonl", "good.json", code=1)
+    assert (said["accepted"], said["refused"]) == (2, 3)
+    names = [document["name"] for document in said["documents"]]
+    assert names == ["answers.jsonl:1", "answers.jsonl:3", "answers.jsonl:4", "answers.jsonl:5", "good.json"]
+    for document in said["documents"]:
+        alone = {name: value for name, value in document.items() if name != "name"}
+        text = {
+            "answers.jsonl:1": '{"item": "tea"}',
+            "answers.jsonl:3": '{"item": "tea", "count": 0}',
+            "answers.jsonl:4": '{"x": 1}',
+            "answers.jsonl:5": '{"item":',
+            "good.json": '{"item": "tea", "count": 2}',
+        }[document["name"]]
+        assert machine(answers, "check", "order.json", "--text", text, code=int(not alone["accepted"])) == alone
+
+
+def test_texts_and_lines_of_any_file(answers):
+    done = run(answers, "check", "choices:yes,no", "--text", "yes", "--text", "maybe" * 20, code=1)
+    assert done.stdout.splitlines()[0] == "yes: accepted"
+    assert done.stdout.splitlines()[1].startswith("maybe" * 7 + "ma...: refused: line 1, column 1: ")
+    assert run(answers, "check", "choices:yes,no", "--lines", "-", stdin="yes\nno\n").stdout.splitlines() == [
+        "-:1: accepted",
+        "-:2: accepted",
+        "2 documents: 2 accepted, 0 refused",
+    ]
+    one = run(answers, "check", "choices:yes,no", "--lines", "-", stdin="yes\n").stdout
+    assert one == "-:1: accepted\n1 document: 1 accepted, 0 refused\n"
+    assert "every line is blank" in run(answers, "check", "choices:a", "--lines", "-", stdin="\n\n", code=4).stderr
+
+
+def test_nothing_is_said_before_every_file_can_be_read(answers):
+    for wrong in ("absent.json", "schemas"):
+        (answers / "schemas").mkdir(exist_ok=True)
+        done = run(answers, "check", "order.json", "good.json", wrong, "bad.json", code=4)
+        assert done.stdout == "" and wrong in done.stderr
+
+
+def test_options_may_stand_between_files(answers):
+    done = run(
+        answers, "check", "order.json", "-t", "bytes", "good.json", "--whitespace", "flexible", "bad.json", code=1
+    )
+    assert done.stdout.endswith("2 documents: 1 accepted, 1 refused\n")
+    assert run(answers, "check", "--quiet", "order.json", "-t", "bytes", "good.json").stdout == ""
+    assert json.loads(run(answers, "inspect", "-t", "bytes", "order.json", "--json").stdout)["kind"] == "json_schema"
+
+
+def test_tokens_that_spell_not_every_text(answers):
+    """A document that the vocabulary cannot spell is refused; the others are checked all the same."""
+    (answers / "few.tiktoken").write_text("YQ== 0\nYg== 1\n")
+    args = [
+        "check",
+        "pattern:[abc]+",
+        "--text",
+        "ab",
+        "--text",
+        "abc",
+        "-t",
+        "few.tiktoken",
+        "--eos",
+        "2",
+        "--size",
+        "3",
+    ]
+    done = run(answers, *args, code=1)
+    assert done.stdout.splitlines() == [
+        "ab: accepted",
+        "abc: refused: no token spells byte 2 of the text (0x63)",
+        "2 documents: 1 accepted, 1 refused",
+    ]

@@ -1,0 +1,119 @@
+"""Rules that hold for every command: folders in the place of files, ``--quiet``, words for what is forced."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+from interlock.cli.commands import COMMANDS
+
+FOLDERS = [
+    ["check", "schemas", "good.json"],
+    ["check", "order.json", "schemas"],
+    ["check", "order.json", "good.json", "schemas"],
+    ["check", "order.json", "good.json", "-t", "schemas"],
+    ["check", "schema:@schemas", "good.json"],
+    ["inspect", "schemas"],
+    ["inspect", "order.json", "--document", "a=schemas"],
+    ["inspect", "list.gbnf", "--grammar", "a=schemas"],
+    ["sample", "schemas"],
+    ["draw", "schemas", "-o", "a.svg"],
+    ["draw", "order.json", "-o", "schemas"],
+    ["draw", "order.json", "--format", "svg", "-o", "schemas"],
+    ["trace", "schemas", "good.json"],
+    ["trace", "order.json", "schemas"],
+    ["trace", "order.json", "--logprobs", "schemas"],
+    ["trace", "order.json", "good.json", "-o", "schemas"],
+    ["diff", "schemas", "order.json"],
+    ["diff", "order.json", "schemas"],
+    ["compile", "schemas", "-t", "bytes", "-o", "a.index"],
+    ["compile", "order.json", "-t", "schemas", "-o", "a.index"],
+    ["compile", "order.json", "-t", "bytes", "-o", "schemas"],
+    ["precompute", "schemas", "-t", "schemas", "-o", "store"],
+    ["precompute", "schemas", "-t", "bytes", "-o", "store", "--report", "schemas"],
+    ["vocab", "schemas"],
+    ["vocab", "bytes", "-o", "schemas"],
+    ["bench", "schemas"],
+]
+#: A file in the place of a folder.
+FILES = [["verify", "order.json"], ["precompute", "schemas", "-t", "bytes", "-o", "order.json"]]
+
+
+@pytest.mark.parametrize("args", [*FOLDERS, *FILES], ids=" ".join)
+def test_a_folder_in_the_place_of_a_file(shelf, args):
+    before = sorted(path for path in shelf.rglob("*") if "store" not in path.parts)
+    done = run(shelf, *args, code=4)
+    assert "folder" in done.stderr or "a directory" in done.stderr, done.stderr
+    assert done.stdout == "" and "try: " in done.stderr + "try: " * (args in FILES or "-o" in args), done.stderr
+    assert machine(shelf, *args, code=4)["error"]["message"]
+    assert sorted(path for path in shelf.rglob("*") if "store" not in path.parts) == before
+
+
+#: A call of each command, its exit code, and whether what it prints was asked for.
+CALLS = {
+    "check": (["order.json", "bad.json"], 1, False),
+    "inspect": (["order.json"], 0, True),
+    "sample": (["order.json", "--wild", "--most", "0"], 1, False),
+    "draw": (["order.json", "-o", "a.svg"], 0, False),
+    "trace": (["order.json", "good.json", "-o", "a.html"], 0, False),
+    "diff": (["order.json", "pattern:a"], 1, False),
+    "compile": (["slip.json", "-t", "bytes", "-o", "a.index"], 0, False),
+    "precompute": (["schemas", "-t", "bytes", "-o", "store"], 0, False),
+    "verify": (["store"], 0, False),
+    "vocab": (["bytes"], 0, True),
+    "bench": (["order.json", "--walks", "1", "--repeat", "1"], 0, True),
+    "completion": (["bash"], 0, True),
+    "help": (["check"], 0, True),
+}
+
+
+def test_quiet(shelf):
+    """Only what was asked to be printed is; the exit code is the same, and JSON is JSON."""
+    (shelf / "slip.json").write_text('{"type": "string", "minLenght": 3}')
+    assert set(CALLS) == set(COMMANDS)
+    for command, (args, code, shown) in CALLS.items():
+        quiet = run(shelf, command, *args, "--quiet", code=code)
+        assert quiet.stderr == "", (command, quiet.stderr)
+        assert bool(quiet.stdout) == shown, (command, quiet.stdout)
+        loud = run(shelf, command, *args, code=code)
+        assert loud.stdout or loud.stderr, command
+        assert json.loads(run(shelf, command, *args, "-q", "--json", code=code).stdout), command
+    assert run(shelf, "check", "order.json", "good.json", "bad.json", "-q", code=1).stdout == ""
+    assert run(shelf, "sample", "order.json", "-n", "2", "-q").stdout.count("\n") == 2
+    assert run(shelf, "vocab", "bytes", "-o", "a.ilk", "-q").stdout == ""
+    assert run(shelf, "vocab", "bytes", "-o", "a.ilk", "-q", "--token", "3").stdout != ""
+    assert run(shelf, "trace", "order.json", "good.json", "-o", "-", "-q").stdout.startswith("<!doctype html>")
+    # An error is no remark.
+    assert "absent.json" in run(shelf, "inspect", "absent.json", "-q", code=4).stderr
+
+
+def test_forced_text_and_forced_tokens(folder):
+    """Text and tokens that are forced have names of their own."""
+    assert machine(folder, "inspect", "order.json")["start"]["forced_text"] == "{"
+    assert "forced text:" in run(folder, "inspect", "order.json").stdout
+    early = machine(folder, "check", "choices:yes,no", "--text", "y", "--trace", code=1)
+    assert (early["forced_text"], early["trace"][0]["forced_text"]) == ("es", '""')
+    traced = machine(folder, "trace", "choices:yes,no", "--text", "yes", "-o", "a.html")
+    assert traced["forced_tokens"] == sum(step["forced"] for step in traced["steps"]) == 2
+    assert "forced tokens:" in run(folder, "trace", "choices:yes,no", "--text", "yes", "-o", "a.html").stdout
+
+
+def test_the_page_of_trace_on_the_standard_output(folder):
+    run(folder, "trace", "order.json", "good.json", "-o", "a.html")
+    for out in ("-", "/dev/stdout"):
+        done = run(folder, "trace", "order.json", "good.json", "-o", out)
+        assert done.stdout.startswith("<!doctype html>") and done.stdout.rstrip().endswith("</html>")
+        assert not (folder / "-").exists() and not (folder / "trace.html").exists()
+    assert run(folder, "trace", "order.json", "bad.json", "-o", "-", code=1).stdout.startswith("<!doctype html>")
+
+
+def test_text_around_the_json(folder):
+    for text, words in (
+        ('Sure! {"item": "tea"}', "text stands before the JSON, which begins at line 1, column 7"),
+        ('Here [1] it is:\n{"item": "t', "text stands before the JSON, which begins at line 2, column 1"),
+        ('```json\n{"item": "tea"}\n```', "try: leave out the code fence"),
+        ('{"item": "tea"} Bye!', "the document has ended; nothing may follow"),
+        ("I cannot {do} that", "not JSON: a value is expected"),
+        ("True", "JSON has no True; write true"),
+    ):
+        assert words in run(folder, "check", "order.json", "--text", text, code=1).stdout
