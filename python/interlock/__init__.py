@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
+    from interlock.generators.budget_warnings import TightBudgetWarning
     from interlock.generators.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.pattern_hints import UnicodeClassWarning
@@ -113,6 +114,7 @@ __all__ = [
     "StructuralTagError",
     "TokenRejected",
     "ToolFormatError",
+    "TightBudgetWarning",
     "UnboundedNumberWarning",
     "UnicodeClassWarning",
     "UnknownKeywordWarning",
@@ -158,6 +160,7 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "TightBudgetWarning": "interlock.generators.budget_warnings",
     "UnboundedNumberWarning": "interlock.generators.number_warnings",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",

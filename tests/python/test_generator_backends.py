@@ -21,6 +21,12 @@ from interlock.output_types import OutputType, output_type_of
 
 END = 256
 
+# Random logits neither end a number by themselves nor a text before its budget.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::interlock.UnboundedNumberWarning"),
+    pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning"),
+]
+
 
 @dataclass
 class User:
@@ -124,6 +130,25 @@ def test_llama_cpp(llama):
         interlock.from_llama_cpp("model.gguf")
 
 
+def test_a_number_ends_where_the_model_says_something_else(llama, mlx, vocabulary, monkeypatch):
+    """The logits want "12 years": the mask forbids the blank, and the number ends there instead of going on."""
+
+    def wanting(ids):
+        text = b"12 years"
+        written = bytes(token for token in ids if 48 <= token < 58)
+        made = np.zeros(END + 1, dtype=np.float32)
+        made[48:58] = 5
+        made[text[len(written)] if len(written) < len(text) else END] = 9
+        return made
+
+    monkeypatch.setattr(sys.modules[__name__], "scores", wanting)
+    gen = interlock.from_llama_cpp(llama)
+    assert gen("How long?", int, chat=False, temperature=0.0) == 12
+    assert gen("How long?", list[int], chat=False, temperature=0.0, max_tokens=9)[0] // 100 == 12, "only at the top"
+    gen = interlock.from_mlx_lm(types.SimpleNamespace(args=types.SimpleNamespace(vocab_size=END + 1)), MlxTokenizer())
+    assert gen("How long?", int, chat=False) == 12
+
+
 def test_generate_finds_the_backend(llama):
     Llama.__module__ = "llama_cpp.llama"
     try:
@@ -165,7 +190,7 @@ def mlx(monkeypatch, vocabulary):
 
     core = types.ModuleType("mlx.core")
     core.array = lambda values, dtype=None: np.asarray(values, dtype=dtype)
-    core.where, core.async_eval = np.where, lambda *arrays: None
+    core.where, core.async_eval, core.float32 = np.where, lambda *arrays: None, np.float32
     core.random = types.SimpleNamespace(seed=lambda seed: calls.append(("seed", seed)))
     modules = {"mlx": types.ModuleType("mlx"), "mlx.core": core, "mlx_lm": types.ModuleType("mlx_lm")}
     modules["mlx"].core = core

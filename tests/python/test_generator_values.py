@@ -21,6 +21,11 @@ from interlock import pattern_hints
 from interlock.output_types import output_type_of
 
 
+class Person(pydantic.BaseModel):
+    name: str
+    age: int
+
+
 class Even(pydantic.BaseModel):
     a: int
 
@@ -166,6 +171,13 @@ def test_a_warning_can_be_an_error_or_silent():
         (int, "7", 2, False),
         (float, "3.14159", 20, False),
         (pydantic.conint(ge=0), "1" * 30, 200, False),
+        (tuple[int, ...], f"[1, {'3' * 30}]", 200, True),
+        (tuple[int, str], f'[{"3" * 30}, "a"]', 200, True),
+        (list[dict[str, float]], f'[{{}}, {{"a": 0.{"3" * 30}}}]', 200, True),
+        (int | None, "1" * 30, 200, True),
+        (Person, f'{{"name": "A", "age": {"9" * 30}}}', 200, True),
+        (Person, f'{{"name": "{"9" * 30}", "age": 9}}', 200, False),
+        (tuple[pydantic.conint(ge=0), ...], f"[1, {'3' * 30}]", 200, False),
     ],
 )
 def test_numbers_that_a_model_does_not_end(hint, answer, max_tokens, warns):
@@ -176,6 +188,50 @@ def test_numbers_that_a_model_does_not_end(hint, answer, max_tokens, warns):
     assert value == output_type_of(hint).parse(answer)
     assert [one.category for one in seen] == [interlock.UnboundedNumberWarning] * warns
     assert not warns or seen[0].filename == __file__
+
+
+def test_a_long_number_says_where_it_is():
+    with pytest.warns(interlock.UnboundedNumberWarning, match=r"a number of 30 digits at \[1\]\['age'\]"):
+        ScriptedGenerator({"N": f'[{{"name": "A", "age": 1}}, {{"name": "B", "age": {"9" * 30}}}]'})("N", list[Person])
+
+
+# Budgets
+
+
+@pytest.mark.parametrize(
+    ("hint", "answer", "max_tokens", "warns"),
+    [
+        (Person, '{"name": "Ada Lovelace", "age": 36}', 21, True),
+        (Person, '{"name": "Ada Lovelace", "age": 36}', 60, False),
+        (Person, '{"name": "", "age": 36}', 60, False),
+        (list[str], '["a", "b", "c", "d"]', 5, True),
+        (list[str], '["a", "b", "c", "d"]', 60, False),
+        # What is whole at every place, or has one place, is not cut short.
+        (str, "Once upon a time there was", 4, False),
+        (bool, "true", 5, False),
+        (["yes", "no"], "yes", 3, False),
+        (int, "7", 1, False),
+        (re.compile("[a-z ]+"), "once upon a time", 3, False),
+    ],
+)
+@pytest.mark.parametrize("way", ["call", "stream", "trace"])
+def test_a_budget_without_room_warns(hint, answer, max_tokens, warns, way):
+    gen = ScriptedGenerator({"N": answer})
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        if way == "trace":
+            gen.trace("N", hint, max_tokens=max_tokens)
+        elif way == "stream":
+            gen("N", hint, max_tokens=max_tokens, stream=True).value
+        else:
+            gen("N", hint, max_tokens=max_tokens)
+    assert [one.category for one in seen] == [interlock.TightBudgetWarning] * warns
+    if warns:
+        index = gen.index(hint)
+        assert f"needs {index.guide().min_tokens_to_finish()} tokens" in str(seen[0].message)
+        assert f"max_tokens={max_tokens} is tight" in str(seen[0].message)
+        # The stand-in's calls are outside of the package, as a caller's are.
+        assert way != "trace" or seen[0].filename == __file__
 
 
 # Notebooks

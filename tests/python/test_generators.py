@@ -25,7 +25,10 @@ from interlock.integrations.transformers import JumpForwardStats
 
 
 # A model of random numbers does not end a number by itself.
-pytestmark = pytest.mark.filterwarnings("ignore::interlock.UnboundedNumberWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::interlock.UnboundedNumberWarning"),
+    pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning"),
+]
 
 
 class Color(enum.Enum):
@@ -251,9 +254,13 @@ MISTAKES = [
     (lambda g: g("x", int, streamer=1), "pass stream=True"),
     (lambda g: g("x", int, return_dict_in_generate=True), "returns values"),
     (lambda g: g("x", int, temperature=0, do_sample=True), "greedy search"),
-    (lambda g: g("x", int, temperature=-1), "temperature is 0 for greedy search, or a number above 0, not -1"),
+    (lambda g: g("x", int, temperature=-1), "temperature is 0 for greedy search, or a number up to 10, not -1"),
     (lambda g: g("x", int, top_p=2.0), "top_p is a number above 0 and at most 1, not 2.0"),
     (lambda g: g("x", int, top_p=0), "top_p is a number above 0"),
+    (lambda g: g("x", int, top_k=-1), "top_k is a number of tokens, or 0 for all, not -1"),
+    (lambda g: g("x", int, temperature=9999), "temperature is 0 for greedy search, or a number up to 10, not 9999"),
+    (lambda g: g("x", int, logits_processor=print), "logits_processor is a list, not builtin_function_or_method: write"),
+    (lambda g: g("x", int, stopping_criteria=print, num_beams=2), "stopping_criteria=[...]"),
     (lambda g: g("x", int, top_k=-5), "top_k is a number of tokens, or 0 for all, not -5"),
     (lambda g: g("x", int, min_p=1.5), "min_p is a number from 0 to 1"),
     (lambda g: g("x", int, seed=2**70), "seed is a whole number of 64 bits"),
@@ -312,7 +319,7 @@ def test_options_of_another_python_type(gen, monkeypatch, option, said):
 def test_options_that_say_nothing(gen):
     same = gen("x", Literal["yes", "no"])
     assert gen("x", Literal["yes", "no"], temperature=None, top_p=None, seed=None) == same
-    assert gen("x", Literal["yes", "no"], top_k=-1, temperature=1.0, seed=3) in ("yes", "no")
+    assert gen("x", Literal["yes", "no"], top_k=0, temperature=1.0, seed=3) in ("yes", "no")
 
 
 def test_an_error_of_the_model_itself_is_not_an_options(gen, monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock import ArgumentError, grammars
+from interlock import ArgumentError, Grammar, grammars
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,27 @@ from interlock import ArgumentError, grammars
 def test_wrong_arguments(call):
     with pytest.raises(ArgumentError):
         call()
+
+
+@pytest.mark.parametrize(
+    ("options", "has_parameters"),
+    [
+        ({"tables": {"student": ["name", "age"]}}, False),
+        ({"tables": {"student": ["name", "age"]}, "parameters": True}, True),
+        ({}, True),
+        ({"parameters": False}, False),
+    ],
+)
+def test_parameters_of_sql(options, has_parameters):
+    grammar = Grammar(grammars.sql(**options))
+    assert grammar.accepts("SELECT age FROM student WHERE name = 'A' LIMIT 2")
+    for parameter in ("?", "?1", ":name", "@name", "$name"):
+        assert grammar.accepts(f"SELECT age FROM student WHERE name = {parameter}") is has_parameters
+
+
+def test_parameters_are_a_flag():
+    with pytest.raises(TypeError, match="parameters must be True, False or None, not str"):
+        grammars.sql(parameters="no")
 
 
 def test_headers_name_the_lexer():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
+from interlock.generators.arguments import MISSING, check_prompt
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator, TextType
 from interlock.generators.call_options import CallOptions
 from interlock.generators.stream import AsyncStream, Stream
@@ -199,8 +200,8 @@ def generate(
 ) -> Any: ...
 def generate(
     model: Any,
-    tokenizer: Any,
-    prompt: Any,
+    tokenizer: Any = None,
+    prompt: Any = MISSING,
     output_type: Any = str,
     *,
     max_tokens: int = DEFAULT_MAX_TOKENS,
@@ -216,6 +217,7 @@ def generate(
 
         user = interlock.generate(model, tokenizer, "Make up a user.", User, max_tokens=100)
     """
+    check_prompt(prompt, options)
     return _generator_of(model, tokenizer)(prompt, output_type, max_tokens=max_tokens, **options)
 
 

@@ -9,10 +9,23 @@ from typing import Any
 from interlock._core import ArgumentError
 from interlock.generators.sampling_options import check_sampling
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Message", "Prompt", "as_messages", "check_max_tokens", "check_options", "is_batch"]
+__all__ = [
+    "DEFAULT_MAX_TOKENS",
+    "MISSING",
+    "Message",
+    "Prompt",
+    "as_messages",
+    "check_max_tokens",
+    "check_options",
+    "check_prompt",
+    "is_batch",
+]
 
 DEFAULT_MAX_TOKENS = 512
 """The budget of a call that names none."""
+
+MISSING: Any = object()
+"""In the place of a prompt that was not passed."""
 
 Message = Mapping[str, Any]
 """A turn of a chat: ``{"role": "user", "content": "..."}``."""
@@ -45,6 +58,7 @@ OTHER_NAMES = {
     "n": "a list with the prompt several times",
 }
 _OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat")
+_LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
     "whitespace": "blanks of JSON belong to the generator: interlock.from_transformers(model, tokenizer, "
@@ -79,7 +93,27 @@ def check_options(options: Mapping[str, Any], known: Collection[str], backend: s
             near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.6)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ArgumentError(f"{backend} has no option {name!r}{hint}")
+        _check_list(name, options[name])
     check_sampling(options)
+
+
+def _check_list(name: str, value: Any) -> None:
+    """``ArgumentError`` for a function where a list of functions is needed."""
+    if name in _LISTS and value is not None and not isinstance(value, list | tuple):
+        raise ArgumentError(f"{name} is a list, not {_kind(value)}: write it in brackets, {name}=[...]")
+
+
+def check_prompt(prompt: Any, options: Mapping[str, Any]) -> None:
+    """``ArgumentError`` for a call without a prompt; ``options`` may have it under another name."""
+    if prompt is not MISSING:
+        return
+    named = next((name for name in ("messages", "text", "input", "inputs", "prompts") if name in options), None)
+    if named is None:
+        raise ArgumentError("the prompt is missing: the first argument is a text or a list of messages")
+    raise ArgumentError(
+        f"{named!r} has another name here: the first argument, prompt, takes a text or a list of messages, "
+        f"as in gen({named}, output_type)"
+    )
 
 
 def check_max_tokens(max_tokens: Any) -> int:

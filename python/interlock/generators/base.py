@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
+from interlock.attribute_hints import no_attribute
+from interlock.generators.budget_warnings import warn_tight_budget
 from interlock.generators.arguments import (
-    DEFAULT_MAX_TOKENS, Message, Prompt, check_max_tokens, check_options, is_batch,
+    DEFAULT_MAX_TOKENS, MISSING, Message, Prompt, check_max_tokens, check_options, check_prompt, is_batch,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.stream import Stream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.grammars.grammar_text import GrammarText
+from interlock.integrations._number_end import NumberEnd
 from interlock.output_types import Grammar, InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
 
@@ -33,6 +36,16 @@ __all__ = ["DEFAULT_MAX_TOKENS", "Generator", "LocalGenerator", "TextType"]
 T = TypeVar("T")
 
 _KEPT = 256
+
+# Methods of other packages' objects, and how the same is said here.
+_OTHER_METHODS = {
+    **dict.fromkeys(
+        ("generate", "complete", "create", "invoke", "predict", "run", "chat", "ask"),
+        "a generator is called, gen(prompt, output_type)",
+    ),
+    "generate_stream": "pass stream=True, or call gen.stream(prompt, output_type)",
+    "astream": "async for reads gen.stream(prompt, output_type)",
+}
 
 TextType = re.Pattern[str] | Grammar | GrammarText | Index | list[str] | tuple[str, ...]
 """Output types whose values are texts."""
@@ -136,7 +149,7 @@ class Generator(ABC):
     ) -> Any: ...
     def __call__(
         self,
-        prompt: Any,
+        prompt: Any = MISSING,
         output_type: Any = str,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
@@ -157,8 +170,12 @@ class Generator(ABC):
         values of a batch are not lost.
 
         Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` beyond ASCII, and
-        ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself.
+        ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself, and
+        ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty.
+
+        A number that is the whole output ends where the model would write what is no part of it.
         """
+        check_prompt(prompt, options)
         require(stream=(stream, "flag"))
         check_errors(errors)
         if stream:
@@ -205,7 +222,7 @@ class Generator(ABC):
     ) -> list[Any]: ...
     def batch(
         self,
-        prompts: Sequence[Prompt],
+        prompts: Sequence[Prompt] = MISSING,
         output_type: Any = str,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
@@ -217,6 +234,7 @@ class Generator(ABC):
         An ``InvalidOutputError`` says in ``row`` which prompt it is about, and its ``results`` have the values of the
         others. With ``errors="return"`` the list itself has such errors in the places of the values that were refused.
         """
+        check_prompt(prompts, options)
         check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
@@ -236,16 +254,26 @@ class Generator(ABC):
         self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
     ) -> Stream[Any]: ...
     def stream(
-        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+        self,
+        prompt: Prompt = MISSING,
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **options: Any,
     ) -> Stream[Any]:
         """The text piece by piece, what is certain of its value meanwhile (``partial``), and its value at the end. One
         prompt. Errors are those of a call; those of the arguments come at once.
         """
+        check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
         output = self._prepared(output_type, max_tokens, options)
         pieces = self._pieces(prompt, output, max_tokens, options)
         return Stream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
+
+    def __getattr__(self, name: str) -> Any:
+        """Only called for what a generator does not have."""
+        raise no_attribute(self, name, _OTHER_METHODS)
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)
@@ -315,6 +343,7 @@ class LocalGenerator(Generator):
         self.vocabulary = vocabulary
         """The model's vocabulary."""
         self._indexes: OrderedDict[Any, Index] = OrderedDict()
+        self._number_end = NumberEnd(vocabulary)
         self._cached: CachedModel | None = None
         self._decoder: Decoder | None = None
 
@@ -349,6 +378,14 @@ class LocalGenerator(Generator):
             self._decoder = decoding.Decoder(self.cached_model())
         return self._decoder
 
+    def number_end(self, temperature: float) -> NumberEnd:
+        """What ends a number that is a whole output; ``temperature`` is that of the call, 0 for greedy search."""
+        return self._number_end.at(temperature)
+
+    def check_budget(self, index: Index, outputs: Sequence[Sequence[int]], max_tokens: int) -> None:
+        """Warn (``TightBudgetWarning``) if the budget left one of the outputs no room, each the tokens without the prompt."""
+        warn_tight_budget(index, outputs, max_tokens, lambda: self._number_end.first_bytes)
+
     def begin(self) -> list[int]:
         """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
         return []
@@ -366,7 +403,12 @@ class LocalGenerator(Generator):
         self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
     ) -> GenerationTrace[Any]: ...
     def trace(
-        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+        self,
+        prompt: Prompt = MISSING,
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **options: Any,
     ) -> GenerationTrace[Any]:
         """A value with its reasons: what the model wrote token by token, what it would rather have written, and why
         that was not allowed. In a notebook the result is a page; ``save("trace.html")`` writes it.
@@ -383,11 +425,13 @@ class LocalGenerator(Generator):
         """
         from interlock.generators import generation_trace
 
+        check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
         output = self._prepared(output_type, max_tokens, options)
         prompt_ids, ids = self._token_ids(prompt, output, max_tokens, dict(options))
         index = self.index(output)
+        self.check_budget(index, [ids], max_tokens)
         value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
         wishes = generation_trace.wishes_of(self.cached_model(), prompt_ids, ids)
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
@@ -403,7 +447,8 @@ class LocalGenerator(Generator):
         check_options(options, SamplingOptions.__optional_keys__, f"a trace with {self.backend}")
         ids = self.encode(prompt, chat)
         guide = self.index(output).guide(max_tokens=max_tokens)
-        return ids, sampled_ids(self.cached_model(), self.vocabulary, guide, ids, options)
+        end = self.number_end(options.get("temperature") or 0.0)
+        return ids, sampled_ids(self.cached_model(), self.vocabulary, guide, ids, options, end)
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
         """A program that begins with ``prompt``; see ``Program``."""

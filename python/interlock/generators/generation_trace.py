@@ -15,6 +15,7 @@ from interlock._core import ArgumentError, Guide, Index, Vocabulary
 from interlock.argument_types import require
 from interlock.drawing.trace import Alternative, Step, Trace, trace
 from interlock.drawing.trace_page import trace_page
+from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask, apply_padded
 from interlock.programs.sampling import Sampler
 
@@ -114,7 +115,12 @@ def wishes_of(model: CachedModel, prompt_ids: Sequence[int], ids: Sequence[int])
 
 
 def sampled_ids(
-    model: CachedModel, vocabulary: Vocabulary, guide: Guide, prompt_ids: Sequence[int], sampling: dict[str, Any]
+    model: CachedModel,
+    vocabulary: Vocabulary,
+    guide: Guide,
+    prompt_ids: Sequence[int],
+    sampling: dict[str, Any],
+    number_end: NumberEnd,
 ) -> list[int]:
     """The tokens of an output that ``guide`` permits, without the stop token, chosen by ``Sampler``."""
     sampler = Sampler(**{name: value for name, value in sampling.items() if value is not None})
@@ -123,9 +129,14 @@ def sampled_ids(
     while not guide.must_stop and not guide.is_terminated:
         run = guide.forced_tokens() or _spelled(model, guide)
         if not run:
-            masked = model.logits([*prompt_ids, *ids])[None, :].copy()
+            wanted = model.logits([*prompt_ids, *ids])
+            masked = wanted[None, :].copy()
             guide.fill_bitmask(bits)
             apply_padded(masked, bits)
+            if number_end.is_open(guide):
+                ending = number_end.ending(guide, wanted, vocabulary.eos_token_ids)
+                if ending is not None:
+                    ending.apply(masked[0])
             run = [sampler.choose(masked[0])]
         if run[0] in vocabulary.eos_token_ids:
             break

@@ -22,6 +22,9 @@ _REFUSED = frozenset(
     "suffix".split()
 )
 
+_TEMPERATURE = 0.8
+"""The default of ``create_completion`` and of ``create_chat_completion``'s handlers."""
+
 
 class LlamaCppGenerator(LocalGenerator):
     """A ``llama_cpp.Llama``. See ``from_llama_cpp``."""
@@ -74,7 +77,16 @@ class LlamaCppGenerator(LocalGenerator):
     ) -> Any:
         chat = options.pop("chat", None)
         index = self.index(output)
-        shared = {"max_tokens": max_tokens, "stream": stream, "canonical": True, **options}
+        # llama-cpp-python samples with a temperature of 0.8 unless another is given.
+        temperature = options.get("temperature")
+        shared = {
+            "max_tokens": max_tokens,
+            "stream": stream,
+            "canonical": True,
+            "number_end": self.number_end(_TEMPERATURE if temperature is None else temperature),
+            "on_end": lambda tokens: self.check_budget(index, [tokens], max_tokens),
+            **options,
+        }
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
             return constrained(self.llama.create_chat_completion, index, messages=as_messages(prompt), **shared)
         return constrained(self.llama.create_completion, index, prompt, **shared)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from interlock._core import ArgumentError
+from interlock._core import ArgumentError, Index
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
@@ -78,11 +78,18 @@ class MlxLmGenerator(LocalGenerator):
         if not ids:
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
         index = self.index(output)
-        mask = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
-        return self._written(ids, mask, max_tokens, seed, options)
+        end = self.number_end(options.get("temperature") or 0.0)
+        mask = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True, number_end=end)
+        return self._written(ids, mask, index, max_tokens, seed, options)
 
     def _written(
-        self, ids: list[int], mask: GuideLogitsProcessor, max_tokens: int, seed: int | None, options: dict[str, Any]
+        self,
+        ids: list[int],
+        mask: GuideLogitsProcessor,
+        index: Index,
+        max_tokens: int,
+        seed: int | None,
+        options: dict[str, Any],
     ) -> Iterator[str]:
         import mlx.core as mx
         from mlx_lm import stream_generate
@@ -113,3 +120,4 @@ class MlxLmGenerator(LocalGenerator):
             if text:
                 yield text
         mask.check(taken)
+        self.check_budget(index, [taken[len(ids) :]], max_tokens)

@@ -14,7 +14,10 @@ from typing import Any
 
 from interlock._core import ArgumentError
 
-__all__ = ["check_sampling"]
+__all__ = ["MAX_TEMPERATURE", "check_sampling"]
+
+MAX_TEMPERATURE = 10
+"""Above it a model's choice is hardly more than chance: a slip, or a temperature of another kind."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,9 @@ _FACTOR = _number(lambda v: v > 0, "a number above 0")
 
 # ``None`` always means the backend's default.
 _OPTIONS = {
-    "temperature": _number(lambda v: v >= 0, "0 for greedy search, or a number above 0"),
+    "temperature": _number(lambda v: 0 <= v <= MAX_TEMPERATURE, "0 for greedy search, or a number up to 10"),
     "top_p": _SHARE,
-    "top_k": _count(lambda v: v >= -1, "a number of tokens, or 0 for all"),
+    "top_k": _count(lambda v: v >= 0, "a number of tokens, or 0 for all"),
     "min_p": _FRACTION,
     "typical_p": _SHARE,
     "epsilon_cutoff": _FRACTION,

@@ -106,7 +106,9 @@ class TransformersGenerator(LocalGenerator):
         if not prompts:
             return []
         _refuse_cutting(output, options)
-        ids = self._generated(prompts, self.index(output), max_tokens, dict(options))
+        index = self.index(output)
+        ids = self._generated(prompts, index, max_tokens, dict(options))
+        self.check_budget(index, ids, max_tokens)
         return [self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids]
 
     def _token_ids(
@@ -147,6 +149,7 @@ class TransformersGenerator(LocalGenerator):
             jumps = self._can_jump(len(rows), options)
         if on_tokens is not None and not jumps:
             raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
+        end = self.number_end(self._temperature(options))
         begun: list[bool] = []
         if jumps:
 
@@ -159,10 +162,11 @@ class TransformersGenerator(LocalGenerator):
                 "custom_generate": loop,
                 "constraints": index,
                 "max_tokens": max_tokens,
+                "number_end": end,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
-            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True)
+            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True, number_end=end)
 
             def begin(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
                 begun.append(True)
@@ -184,6 +188,14 @@ class TransformersGenerator(LocalGenerator):
             end = next((i for i, token in enumerate(row) if token in stop), len(row))
             made.append(row[:end])
         return made
+
+    def _temperature(self, options: dict[str, Any]) -> float:
+        """The temperature of a call; 0 for greedy search."""
+        config = options.get("generation_config") or self.model.generation_config
+        if not options.get("do_sample", getattr(config, "do_sample", False)):
+            return 0.0
+        named = options.get("temperature", getattr(config, "temperature", None))
+        return 1.0 if named is None else float(named)
 
     def _inputs(self, rows: list[list[int]]) -> dict[str, torch.Tensor]:
         """Rows of one width, padded on the left."""
@@ -231,11 +243,14 @@ class TransformersGenerator(LocalGenerator):
             return self._generated([prompt], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids))
 
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        taken: list[int] = []
         with contextlib.closing(_in_background(job)) as runs:
             for ids in runs:
+                taken += ids
                 text = decoder.decode(self.vocabulary.decode(ids))
                 if text:
                     yield text
+        self.check_budget(index, [taken], max_tokens)
 
 
 class _Stopped(BaseException):

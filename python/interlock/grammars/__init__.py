@@ -24,13 +24,13 @@ from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
-from interlock.grammars.sql_names import FUNCTIONS, with_tables
+from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_parameters
 from interlock.grammars.xml_elements import with_elements
 
 __all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 
 # The options of each grammar that has any.
-_OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions"), "xml": ("elements",)}
+_OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions", "parameters"), "xml": ("elements",)}
 
 
 def names() -> list[str]:
@@ -57,7 +57,7 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        tables, functions: for ``"sql"``; see `sql`.
+        tables, functions, parameters: for ``"sql"``; see `sql`.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 
@@ -87,15 +87,19 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
     if name == "xml" and "elements" in given:
         return with_elements(text, given["elements"])
     if name == "sql" and given:
-        if "tables" not in given:
+        if not given.get("parameters", "tables" not in given):
+            text = without_parameters(text)
+        if "tables" in given:
+            return with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
+        if "functions" in given:
             raise ArgumentError("functions are restricted together with tables")
-        return with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
     return text
 
 
 def sql(
     tables: Mapping[str, Sequence[str]] | None = None,
     functions: Iterable[str] | None = None,
+    parameters: bool | None = None,
 ) -> GrammarText:
     """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
@@ -104,6 +108,9 @@ def sql(
             of a table that has it. There are no other names then: no aliases of tables, no common tables, no other
             schemas. A result may still be given a new name behind ``AS``.
         functions: the functions that a statement may call. `FUNCTIONS`, which SQLite has built in, if nothing is said.
+
+        parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By
+            default it may not where `tables` are given: the statement runs as it is.
 
     Raises:
         ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
@@ -118,7 +125,8 @@ def sql(
         raise TypeError(f"tables must map names of tables to lists of columns, not be {type(tables).__name__}")
     if functions is not None and (isinstance(functions, str) or not isinstance(functions, Iterable)):
         raise TypeError(f"functions must be names in a list, not {type(functions).__name__}")
-    return load("sql", tables=tables, functions=functions)
+    require(parameters=(parameters, "flag?"))
+    return load("sql", tables=tables, functions=functions, parameters=parameters)
 
 
 def _known(name: str) -> None:

@@ -53,6 +53,11 @@ def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Itera
     return replace_rules(text, rules) + "\n// The names of the database.\n" + "\n".join(names.definitions()) + "\n"
 
 
+def without_parameters(text: str) -> str:
+    """The grammar without parameters that a program binds."""
+    return replace_rules(re.sub(r"^ +\| PARAMETER\n", "", text, flags=re.M), {"PARAMETER": ""})
+
+
 class _Names:
     """One terminal for each name, whatever it names: names differ by more than the case of their letters."""
 

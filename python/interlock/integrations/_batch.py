@@ -50,6 +50,10 @@ class Batch:
             self._late.clear()
         return self._rows
 
+    def stop_of(self, row: int) -> frozenset[int]:
+        """The stop tokens of one row."""
+        return self._rows[row].stop
+
     def advance(self, tokens: list[int]) -> None:
         """Take one token on every row, whatever it is."""
         changed = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import inspect
 import json
 import os
@@ -39,7 +40,10 @@ _GRAMMAR_BEGINS = re.compile(
     r"(?:[?!]*[A-Za-z_][\w.-]*(?:\{[^}\n]*\})?\s*(?:\.-?\d+\s*)?(?::|::=)\s|%(?:import|ignore|declare|extend|override|llguidance)\b)",
     re.DOTALL,
 )
-_WORDS: dict[str, Any] = {"int": int, "integer": int, "float": float, "number": float, "bool": bool, "str": str}
+_WORDS: dict[str, Any] = {
+    "int": int, "integer": int, "float": float, "number": float, "bool": bool, "boolean": bool, "str": str,
+    "string": str, "list": list, "array": list, "dict": dict, "object": dict, "tuple": tuple,
+}  # fmt: skip
 
 
 def pydantic_schema() -> types.ModuleType | None:
@@ -207,6 +211,8 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
     except ValueError as error:
         if shown in _WORDS:
             way = f"pass the type {_WORDS[shown].__name__} without quotes"
+        elif near := difflib.get_close_matches(shown.lower(), _WORDS, n=1, cutoff=0.75):
+            way = f"did you mean the type {_WORDS[near[0]].__name__}? Pass it without quotes"
         elif re.fullmatch(r"[A-Z]\w*(\.\w+)*|[A-Za-z]\w*\[.*\]|\w+( \| \w+)+", shown):
             way = f"pass the type {shown} itself, without quotes; for choices pass a list of strings"
         elif os.path.exists(shown) or shown.endswith(".json"):

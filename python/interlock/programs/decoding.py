@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Index
+from interlock.generators.budget_warnings import warn_tight_budget
+from interlock.integrations._number_end import first_bytes
 from interlock.masks import allocate_bitmask, apply_padded
 from interlock.programs.cached_model import CachedModel, common_length
 from interlock.programs.healing import LongerTokens
@@ -30,6 +32,7 @@ class Decoder:
     def __init__(self, model: CachedModel) -> None:
         self.model = model
         self._longer: LongerTokens | None = None
+        self._first: npt.NDArray[np.uint16] | None = None
         self._bits = allocate_bitmask(1, model.vocabulary)
 
     def write(
@@ -41,7 +44,7 @@ class Decoder:
         stopped: Callable[[bytes], bool] | None = None,
     ) -> bytes:
         """Generate one part behind ``transcript`` and return its bytes. ``stopped`` is asked after every token whether
-        the bytes so far are enough. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer.
+        the bytes so far are enough. Warns (``TightBudgetWarning``) if the budget left no room. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer.
         """
         begun = len(transcript.data)
         guide = index.guide(max_tokens=max_tokens, context_ids=transcript.ids)
@@ -57,7 +60,13 @@ class Decoder:
                 run = [token]
             guide.advance_many(run)
             transcript.ids.extend(run)
+        warn_tight_budget(index, [guide.tokens], max_tokens, self._first_bytes)
         return transcript.data[begun:]
+
+    def _first_bytes(self) -> npt.NDArray[np.uint16]:
+        if self._first is None:
+            self._first = first_bytes(self.model.vocabulary)
+        return self._first
 
     def _heal(self, transcript: Transcript, guide: Guide, sampler: Sampler) -> bool:
         """Choose again the last token of fixed text. Whether another one was chosen."""

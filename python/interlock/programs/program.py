@@ -8,6 +8,7 @@ from typing import Any, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
+from interlock.attribute_hints import no_attribute
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.call_options import SamplingOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
@@ -198,6 +199,13 @@ class Program:
         The arguments follow its annotations. What it returns is kept under ``name`` and not written; write it yourself.
         """
         _check_name(name)
+        if isinstance(function, str):
+            raise ArgumentError(f"call takes a function, and {function!r} is a text: pass the function itself, unquoted")
+        if isinstance(function, type):
+            given = function.__name__
+            raise ArgumentError(f"call takes a function, and {given} is a class: gen(name, {given}) writes a value of it")
+        if not callable(function):
+            raise ArgumentError(f"call takes a function, and {function!r} is none: call(name, function)")
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
         self._name_part(name)
         value = function(**arguments)
@@ -222,6 +230,10 @@ class Program:
         other.captures, other._parts = dict(self.captures), list(self._parts)
         other._transcript = self._transcript.fork()
         return other
+
+    def __getattr__(self, name: str) -> Any:
+        """Only called for what a program does not have."""
+        raise no_attribute(self, name, {"generate": "a part is written by gen(name, output_type)"})
 
     def __getitem__(self, name: str) -> Any:
         try:

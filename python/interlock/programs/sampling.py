@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError
+from interlock.generators.sampling_options import MAX_TEMPERATURE
 
 __all__ = ["Sampler"]
 
@@ -29,8 +30,8 @@ class Sampler:
         min_p: float = 0.0,
         seed: int | None = None,
     ) -> None:
-        if not temperature >= 0:
-            raise ArgumentError(f"temperature is 0 for greedy search or a positive number, not {temperature!r}")
+        if not 0 <= temperature <= MAX_TEMPERATURE:
+            raise ArgumentError(f"temperature is 0 for greedy search, or a number up to 10, not {temperature!r}")
         if not 0 < top_p <= 1:
             raise ArgumentError(f"top_p is above 0 and at most 1, not {top_p!r}")
         if not 0 <= min_p < 1:

@@ -6,6 +6,7 @@
 """
 
 from interlock.tools import spec
+from interlock.tools.chat_completions import ChatCompletionDeltas, chat_completion_choice
 from interlock.tools.detection import detect_format
 from interlock.tools.errors import StructuralTagError, ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
@@ -17,11 +18,13 @@ from interlock.tools.tool_list import Tool, tools_of
 
 __all__ = [
     "Call",
+    "ChatCompletionDeltas",
     "Source",
     "StructuralTagError",
     "Tool",
     "ToolFormat",
     "ToolFormatError",
+    "chat_completion_choice",
     "detect_format",
     "format_names",
     "render",

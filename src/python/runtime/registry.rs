@@ -197,8 +197,8 @@ pub fn get_index_cache_bytes() -> usize {
     MOST.load(Ordering::Relaxed)
 }
 
-/// Bound the bytes of masks, and of the strings, numbers and terminals that they belong to, which every vocabulary keeps
-/// for the sources to come; 256 MiB unless this is called.
+/// Bound the bytes of masks, and of the strings, numbers and terminals that they belong to, which every vocabulary
+/// keeps for the sources to come; 256 MiB unless this is called.
 ///
 /// What was used longest ago leaves first. Indexes that exist keep what they use, at most some 40 MiB for each of their
 /// patterns, so that a server's memory is this bound and what its running requests hold.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from interlock import ArgumentError
+from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
 from interlock.integrations.llama_cpp._logits_processor import GuideLogitsProcessor
@@ -34,6 +35,8 @@ def constrained(
     stop_token_ids: Iterable[int] | None = None,
     canonical: bool | None = None,
     budget: bool = True,
+    number_end: NumberEnd | None = None,
+    on_end: Callable[[list[int]], None] | None = None,
     **options: Any,
 ) -> Any:
     """What ``create(*args, max_tokens=max_tokens, **options)`` returns under ``constraint``.
@@ -42,7 +45,8 @@ def constrained(
     itself. ``constraint``, ``trigger``, ``stop_token_ids`` and ``canonical`` are those of ``GuideLogitsProcessor``.
     With ``budget``, ``max_tokens`` is the budget, and the output is complete within that and within the context; where
     ``max_tokens`` is None, within the context. Processors in ``logits_processor`` see the logits before the mask.
-    With ``stream=True`` the answer is an iterator, as it is of ``create``.
+    ``number_end`` is for generators, see ``NumberEnd``. ``on_end`` is called when the output has ended, with its tokens
+    except the last. With ``stream=True`` the answer is an iterator, as it is of ``create``.
 
     Raises what ``GuideLogitsProcessor`` raises, and what goes wrong while tokens are sampled: ``BudgetError`` if the
     context has no room for an output, ``TokenRejected`` if another processor left no choice.
@@ -63,6 +67,7 @@ def constrained(
         stop_token_ids=stop_token_ids,
         canonical=canonical,
         raising=False,
+        number_end=number_end,
     )
     processors = _Processors([*(options.pop("logits_processor", None) or ()), mask])
     try:
@@ -70,17 +75,23 @@ def constrained(
     finally:
         _release(llama)
     if isinstance(answer, Iterator):
-        return _checked(answer, mask, llama)
+        return _checked(answer, mask, llama, on_end)
     mask.check()
+    if on_end is not None:
+        on_end(mask.tokens)
     return answer
 
 
-def _checked(chunks: Iterator[Any], mask: GuideLogitsProcessor, llama: Any) -> Iterator[Any]:
+def _checked(
+    chunks: Iterator[Any], mask: GuideLogitsProcessor, llama: Any, on_end: Callable[[list[int]], None] | None
+) -> Iterator[Any]:
     try:
         for chunk in chunks:
             mask.check()
             yield chunk
         mask.check()
+        if on_end is not None:
+            on_end(mask.tokens)
     finally:
         _release(llama)
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from interlock import ArgumentError, Index, TokenRejected, UnsupportedError
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
+from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations._sequences import Sequences
 from interlock.integrations._triggers import Triggered
@@ -60,6 +61,8 @@ class GuideLogitsProcessor:
     Serves one generation at a time, and any number of them one after the other. A prompt that *is* the unfinished
     output of the generation before goes on with that one unless ``reset()`` was called.
 
+    ``number_end`` is for generators, see ``NumberEnd``.
+
     An error within a call ends the generation with a stop token. ``check()`` raises it; it fits as a stopping
     criterion. ``constrained`` does all of this.
 
@@ -77,6 +80,7 @@ class GuideLogitsProcessor:
         stop_token_ids: Iterable[int] | None = None,
         canonical: bool | None = None,
         raising: bool = True,
+        number_end: NumberEnd | None = None,
     ) -> None:
         made = given_one(constraint, trigger)
         if made is None:
@@ -85,7 +89,7 @@ class GuideLogitsProcessor:
         self._llama = llama
         self._max_tokens = max_tokens
         self._stop = None if stop_token_ids is None else [operator.index(token) for token in stop_token_ids]
-        self._raising = raising
+        self._raising, self._number_end = raising, number_end
         width = int(llama.n_vocab())
         if len(made.vocabulary) > width:
             raise ArgumentError(
@@ -123,6 +127,11 @@ class GuideLogitsProcessor:
         #: What went wrong inside of a call.
         self.error: BaseException | None = None
 
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens of the output behind which the last call was, without the prompt."""
+        return [] if self._last is None else list(self._last[1].tokens)
+
     def check(self, *_: Any) -> bool:
         """Raise what went wrong inside of a call; otherwise False, which for a stopping criterion means to go on."""
         if self.error is not None:
@@ -140,7 +149,13 @@ class GuideLogitsProcessor:
                 # Tokens that would be missing in the text are forbidden.
                 if self._kept_words is not None:
                     np.bitwise_and(words, self._kept_words, words)
+                end, guide = self._number_end, row.guide
+                ending = None
+                if end is not None and guide is not None and end.is_open(guide):
+                    ending = end.ending(guide, scores, row.stop)
                 _apply(scores, words)
+                if ending is not None:
+                    ending.apply(scores)
         except BaseException as error:
             self.error = error
             kept = scores[self._stops].copy()

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from interlock import ArgumentError, TokenRejected
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
+from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations._sequences import Sequences
 
@@ -29,6 +30,8 @@ class GuideLogitsProcessor:
     generated. ``max_tokens`` is a budget, the same number as that of ``generate``: what is generated, free text
     included, is complete within so many tokens. ``stop_token_ids`` replaces the vocabulary's. ``canonical`` leaves one
     token where the tokenizer makes that one of every permitted text (``Guide.forced_tokens``).
+
+    ``number_end`` is for generators, see ``NumberEnd``.
 
     The sequence that a call is about is found from its ids, so one processor serves the sequences of a batch that have
     one constraint, generations one after the other, and speculative decoding, which goes back. For a constraint per
@@ -47,6 +50,7 @@ class GuideLogitsProcessor:
         max_tokens: int | None = None,
         stop_token_ids: Iterable[int] | None = None,
         canonical: bool = False,
+        number_end: NumberEnd | None = None,
     ) -> None:
         made = given_one(constraint, trigger)
         if made is None:
@@ -60,7 +64,7 @@ class GuideLogitsProcessor:
         start([])  # what is impossible is said now
         self._sequences = Sequences(start)
         self._mask = RowMask()
-        self._canonical = canonical
+        self._canonical, self._number_end = canonical, number_end
         self._none: dict[Any, Any] = {}
         warm_up([made])
 
@@ -101,6 +105,16 @@ class GuideLogitsProcessor:
         none = self._none.get(logits.dtype)
         if none is None:
             none = self._none[logits.dtype] = mx.array(float("-inf"), dtype=logits.dtype)
+        end, guide = self._number_end, row.guide
+        if end is not None and guide is not None and end.is_open(guide):
+            ending = end.ending(guide, np.array(logits.astype(mx.float32)), row.stop)
+            if ending is not None and ending.score is None:
+                allowed[:] = False
+                allowed[ending.stop] = True
+            elif ending is not None:
+                here = np.zeros(width, dtype=np.bool_)
+                here[ending.stop] = True
+                logits = mx.where(mx.array(here), mx.array(ending.score, dtype=logits.dtype), logits)
         return mx.where(mx.array(allowed), logits, none)
 
 

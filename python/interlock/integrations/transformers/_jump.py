@@ -20,6 +20,7 @@ import torch
 from interlock import ArgumentError, Guide
 from interlock.integrations._batch import Batch
 from interlock.integrations._forced import forced_run
+from interlock.integrations._number_end import NumberEnd
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._logits_processor import constraints_of
 from interlock.integrations._row import Constraint, Row, warm_up
@@ -80,6 +81,7 @@ def jump_forward(
     on_tokens: Callable[[int, list[int], bool], None] | None = None,
     stats: JumpForwardStats | None = None,
     on_guide: Callable[[int, Guide], bool] | None = None,
+    number_end: NumberEnd | None = None,
     **model_kwargs: Any,
 ) -> torch.Tensor:
     """A loop for ``model.generate(..., custom_generate=jump_forward, constraints=index)``: greedy search or sampling.
@@ -87,7 +89,7 @@ def jump_forward(
     ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``.
     ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. ``on_guide(row, guide)``
     is called behind each token that a guide took; it may call ``guide.force`` and then answers true. What it forces may
-    hold stop tokens: they end nothing. Returns the ids with the prompt, padded on the right.
+    hold stop tokens: they end nothing. ``number_end`` is for generators, see ``NumberEnd``. Returns the ids with the prompt, padded on the right.
 
     Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
     caches that are not plain attention over everything.
@@ -125,7 +127,7 @@ def jump_forward(
     accepted = inspect.signature(model.forward).parameters
     pad = getattr(generation_config, "_pad_token_tensor", None)
     filler = 0 if pad is None else int(pad)
-    masks = Masks()
+    masks = Masks(number_end=number_end)
 
     def follow(i: int, sequence: _Sequence) -> bool:
         """Whether the host forced something behind the last token."""

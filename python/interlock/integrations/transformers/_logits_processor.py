@@ -27,6 +27,7 @@ from interlock import ArgumentError, TokenRejected
 from interlock.argument_types import require
 from interlock.integrations._batch import Batch
 from interlock.integrations.transformers._masks import Masks
+from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
@@ -90,6 +91,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     so that what the index forces is spelled as the model's training text was, and greedy search writes what
     ``jump_forward`` writes. The prompt is the text in front, where the index holds from the start or a trigger on.
 
+    ``number_end`` is for generators, see ``NumberEnd``.
+
     A row that is no beam and took a forbidden token (because another processor left nothing else) raises
     ``TokenRejected``. ``reset`` forgets the last generation; needed only before a prompt that is the last batch's
     unfinished output itself.
@@ -106,6 +109,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         stop_token_ids: Iterable[int] | None = None,
         in_place: bool = False,
         canonical: bool = False,
+        number_end: NumberEnd | None = None,
     ) -> None:
         require(max_tokens=(max_tokens, "count?"), in_place=(in_place, "flag"), canonical=(canonical, "flag"))
         self._constraints = _given(constraints, trigger)
@@ -117,8 +121,16 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             check_stops(constraint, self._stop or ())
         self._in_place = in_place
         self._canonical = canonical
+        self._number_end = number_end
         self.reset()
         warm_up(self._constraints)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        """Asked by ``generate`` of a processor that was passed without a list: always an ``ArgumentError``."""
+        raise ArgumentError("logits_processor is a list of processors: pass logits_processor=[processor]")
 
     def reset(self) -> None:
         """Forget the last generation."""
@@ -132,7 +144,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         self._late: list[npt.NDArray[np.int64]] = []
         # Whether the last call was a step of one token on every row.
         self._steps = True
-        self._masks = Masks(self._canonical)
+        self._masks = Masks(self._canonical, self._number_end)
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.Tensor:
         """The scores with minus infinity where a token is forbidden."""

@@ -19,6 +19,7 @@ import torch
 from interlock import ArgumentError, fill_bitmasks
 from interlock.gpu.bitmask_ring import BitmaskRing
 from interlock.integrations._batch import Batch
+from interlock.integrations._number_end import Ending, NumberEnd
 from interlock.masks import apply_padded, apply_torch_cpu, masked_copy
 
 __all__ = ["Masks"]
@@ -55,10 +56,12 @@ class _Copies:
 
 
 class Masks:
-    """Masks of the rows of one generation, step by step. ``canonical`` leaves only the next forced token, if one is."""
+    """Masks of the rows of one generation, step by step. ``canonical`` leaves only the next forced token, if one is.
+    ``number_end`` ends numbers at the top of an output as the model would.
+    """
 
-    def __init__(self, canonical: bool = False) -> None:
-        self._canonical = canonical
+    def __init__(self, canonical: bool = False, number_end: NumberEnd | None = None) -> None:
+        self._canonical, self._number_end = canonical, number_end
         self._bits: npt.NDArray[np.int32] = np.empty((0, 0), dtype=np.int32)
         self._copies = _Copies()
         self._ring: BitmaskRing | None = None
@@ -109,8 +112,24 @@ class Masks:
     def apply(self, batch: Batch, logits: torch.Tensor) -> None:
         """Mask ``logits`` (rows, width of the logits) in place."""
         bits, numbers = self._filled(batch, logits)
+        endings = self._endings(batch, logits)
         if numbers:
             apply_padded(logits, self._sent(bits, logits.device), None if self._is_all(numbers, logits) else numbers)
+        for row, ending in endings:
+            ending.apply(logits[row])
+
+    def _endings(self, batch: Batch, logits: torch.Tensor) -> list[tuple[int, Ending]]:
+        """The rows whose output ends by the model's wish, from logits that are not masked yet."""
+        if self._number_end is None:
+            return []
+        found: list[tuple[int, Ending]] = []
+        for row, guide in zip(batch.running, batch.guides, strict=True):
+            if self._number_end.is_open(guide):
+                wanted = logits[row].detach().to(device="cpu", dtype=torch.float32).numpy()
+                ending = self._number_end.ending(guide, wanted, batch.stop_of(row))
+                if ending is not None:
+                    found.append((row, ending))
+        return found
 
     @staticmethod
     def _is_all(numbers: list[int], logits: torch.Tensor) -> bool:
@@ -127,10 +146,12 @@ class Masks:
         rows = None if self._is_all(numbers, logits) else numbers
         if logits.device.type == "cuda":
             copy: torch.Tensor = masked_copy(torch, logits, self._sent(bits, logits.device), rows)
-            return copy
-        made = self._copies.room(logits)
-        apply_torch_cpu(torch, made, bits, rows, logits)
-        return made
+        else:
+            copy = self._copies.room(logits)
+            apply_torch_cpu(torch, copy, bits, rows, logits)
+        for row, ending in self._endings(batch, logits):
+            ending.apply(copy[row])
+        return copy
 
     def _filled(self, batch: Batch, logits: torch.Tensor) -> tuple[npt.NDArray[np.int32], list[int]]:
         if logits.shape[1] < batch.width:

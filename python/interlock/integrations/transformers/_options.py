@@ -48,8 +48,6 @@ def with_sampling(options: dict[str, Any]) -> dict[str, Any]:
         if options["do_sample"]:
             raise ArgumentError("temperature=0 is greedy search, and do_sample=True asks for sampling")
         del options["temperature"]
-    if options.get("top_k") == -1:
-        options["top_k"] = 0
     return options
 
 

@@ -19,7 +19,7 @@ from interlock.events import CallEnded, Event, TakenBack, Text
 from interlock.generators.arguments import DEFAULT_MAX_TOKENS, as_messages, check_max_tokens, check_options, is_batch
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
-from interlock.tools import Call, Tool, ToolFormat, detect_format, tool_format, tools_of
+from interlock.tools import Call, Tool, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.result_notation import Result, result_notation
 
 __all__ = ["ToolLoop", "ToolRun"]
@@ -35,12 +35,19 @@ class ToolRun:
     """What came of one generation."""
 
     text: str
-    """The answer's text, without reasoning, calls and results."""
+    """The answer's text, without reasoning, calls and results. It is empty where the model wrote calls alone, as it
+    must with ``tool_choice="required"``: leave that out for an answer behind the calls.
+    """
     calls: list[tuple[Call, Any]]
     """The calls in turn, each with what its function returned."""
     events: list[Event]
     tokens: list[int]
     """All tokens behind the prompt, those of results and the stop token included."""
+
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        calls = ", ".join(call.name for call, _ in self.calls[:5]) + (", ..." if len(self.calls) > 5 else "")
+        return f"<interlock ToolRun: text {text!r}, calls [{calls}], {len(self.tokens)} tokens>"
 
 
 def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
@@ -48,6 +55,19 @@ def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
     parameters = tool.parameters if isinstance(tool.parameters, Mapping) else {"type": "object", "properties": {}}
     said = {"name": tool.name, "description": inspect.getdoc(function) or "", "parameters": parameters}
     return {"type": "function", "function": said}
+
+
+def _detected(tokenizer: Any, result: Result) -> ToolFormat:
+    """The format of the chat template. Where that has none, it has no notation of results either: one error says both."""
+    try:
+        return detect_format(tokenizer)
+    except ToolFormatError as error:
+        if result is not None:
+            raise
+        raise ToolFormatError(
+            f"{error}. A chat template without calls tells no notation of results either: pass that together with the "
+            "format, such as result='\\n<tool_response>\\n${result}\\n</tool_response>\\n'"
+        ) from None
 
 
 @dataclass
@@ -127,7 +147,7 @@ class ToolLoop:
             self._functions[name] = tool
         self._model, self._tokenizer = model, tokenizer
         self._described = [_described(tool, self._functions[tool.name]) for tool in tools_of(list(tools))]
-        self._format = detect_format(tokenizer) if format == "auto" else tool_format(format)
+        self._format = _detected(tokenizer, result) if format == "auto" else tool_format(format)
         self._vocabulary = (
             vocabulary
             if vocabulary is not None
