@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::pushdown::grammar::obligations::{Obligation, Promise};
 use crate::pushdown::grammar::parse_stack::{BRACKET, NO_COLUMN, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{Obligation, Promise};
 use crate::util::hash::SeededMap;
 
 /// A node of a block, with its width below these bits.

@@ -22,6 +22,7 @@ mod line_ends;
 pub mod longest_match_bytes;
 pub mod lr_automaton;
 pub mod machine;
+pub mod obligations;
 pub mod parse_stack;
 pub mod productions;
 pub mod program;

@@ -6,11 +6,11 @@
 //! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::expr::ByteSet;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
+use crate::pushdown::grammar::obligations::{Obligation, Obligations, Promise};
 use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::OBLIGED_STATES;
@@ -49,31 +49,6 @@ pub struct ScanState {
     pub at_boundary: bool,
 }
 
-/// What a terminal that ended promised of the rest of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Promise {
-    /// It does not become a longer text of the terminal.
-    NoLonger,
-    /// It is what the look-ahead at the terminal's end asks for.
-    Follows,
-    /// It is not what such a look-ahead asks for: then a longer text would have matched.
-    FollowsNot,
-}
-
-/// A promise, with the state of the terminal's automaton that says whether it is kept.
-pub type Obligation = (Promise, u32, StateId);
-
-/// What must be kept of the rest of the text.
-struct Obligations {
-    list: Box<[Obligation]>,
-    /// The bytes that would break it, made on use.
-    forbidden: OnceLock<ByteSet>,
-    /// Whether some text keeps all of them, made on use.
-    possible: OnceLock<bool>,
-    /// The bytes that keep some of them open, or break it, made on use.
-    kept: OnceLock<[u64; 4]>,
-}
-
 /// What decides which of several terminals is taken where they match the same text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precedence {
@@ -83,39 +58,32 @@ pub struct Precedence {
     pub literal: bool,
 }
 
-/// Whether the same is said to follow and not to follow.
-fn contradict(list: &[Obligation]) -> bool {
-    list.iter().any(|&(promise, terminal, state)| {
-        promise == Promise::Follows && list.contains(&(Promise::FollowsNot, terminal, state))
-    })
-}
-
 /// The terminals of a grammar as one automaton over bytes. Threads share it.
 pub struct Scanner {
     lexer: Lexer,
     /// One for each terminal; none for those without texts.
     lexemes: Box<[Option<Arc<Lexeme>>]>,
     /// Terminals whose look-ahead sees beyond their end: their automata read the rest of the text behind [`END`].
-    looks_ahead: Box<[bool]>,
+    pub(super) looks_ahead: Box<[bool]>,
     /// Terminals that take their longest match.
-    takes_longest: Box<[bool]>,
+    pub(super) takes_longest: Box<[bool]>,
     precedence: Box<[Precedence]>,
     classes: Box<[u8; 256]>,
     /// The first byte of each class.
-    firsts: Box<[u8]>,
+    pub(super) firsts: Box<[u8]>,
     states: AppendVec<ScanState>,
-    obligations: AppendVec<Obligations>,
+    pub(super) obligations: AppendVec<Obligations>,
     /// States at boundaries with obligations.
     obliged: BoundedCache<(ScanStateId, ObligationsId), ScanStateId, OBLIGED_STATES>,
     builder: Mutex<Builder>,
 }
 
 #[derive(Default)]
-struct Builder {
+pub(super) struct Builder {
     by_content: SeededMap<(Box<[TerminalState]>, ObligationsId, bool), ScanStateId>,
-    by_obligations: SeededMap<Box<[Obligation]>, ObligationsId>,
+    pub(super) by_obligations: SeededMap<Box<[Obligation]>, ObligationsId>,
     next: ScanStateId,
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
 impl Scanner {
@@ -160,7 +128,7 @@ impl Scanner {
         scanner
     }
 
-    fn lock(&self) -> MutexGuard<'_, Builder> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Builder> {
         self.builder.lock().unwrap_or_else(|p| p.into_inner())
     }
 
@@ -256,73 +224,6 @@ impl Scanner {
         }
     }
 
-    /// Whether obligations forbid that this byte comes next.
-    pub fn forbids(&self, obligations: ObligationsId, byte: u8) -> bool {
-        let Some(obligations) = self.obligations.get(obligations) else { return false };
-        let forbidden = obligations.forbidden.get_or_init(|| {
-            let breaks = |byte: u8| self.step_obligations(&obligations.list, byte).is_none();
-            let by_class: Vec<bool> = self.firsts.iter().map(|&first| breaks(first)).collect();
-            std::array::from_fn(|byte| by_class[self.class(byte as u8)])
-        });
-        forbidden[usize::from(byte)]
-    }
-
-    /// The obligations behind a byte; `None` if it breaks one.
-    pub fn next_obligations(&self, id: ObligationsId, byte: u8) -> Option<ObligationsId> {
-        if id == NO_OBLIGATIONS {
-            return Some(id);
-        }
-        let list = self.step_obligations(self.obligations(id), byte)?;
-        Some(self.oblige(&mut self.lock(), list))
-    }
-
-    /// Whether the text may end under obligations.
-    pub fn may_end(&self, id: ObligationsId) -> bool {
-        self.obligations(id).iter().all(|&(promise, terminal, state)| {
-            let kept = || self.lexeme(terminal).is_some_and(|lexeme| lexeme.state(state).accepting);
-            match promise {
-                Promise::NoLonger => true,
-                Promise::Follows => kept(),
-                Promise::FollowsNot => !kept(),
-            }
-        })
-    }
-
-    /// The promises behind a byte; `None` if it breaks one.
-    fn step_obligations(&self, list: &[Obligation], byte: u8) -> Option<Vec<Obligation>> {
-        let mut out = Vec::with_capacity(list.len());
-        for &(promise, terminal, from) in list {
-            let Some(lexeme) = self.lexeme(terminal) else { continue };
-            let to =
-                if promise == Promise::NoLonger { self.step(terminal, from, byte) } else { lexeme.next(from, byte) };
-            let lives = to > CLOSED;
-            match promise {
-                Promise::NoLonger if !lives => {}
-                Promise::NoLonger => {
-                    if self.accepts(terminal, to) {
-                        // A longer text would match, at once or if its look-ahead were met.
-                        let rest = self.looks_ahead[terminal as usize].then(|| lexeme.next(to, END));
-                        match rest {
-                            Some(rest) if !lexeme.accepts_any_text(rest) => {
-                                out.push((Promise::FollowsNot, terminal, rest));
-                            }
-                            _ => return None,
-                        }
-                    }
-                    out.push((promise, terminal, to));
-                }
-                Promise::Follows if !lives => return None,
-                Promise::FollowsNot if !lives => {}
-                Promise::Follows | Promise::FollowsNot => match (lexeme.accepts_any_text(to), promise) {
-                    (true, Promise::FollowsNot) => return None,
-                    (true, _) => {}
-                    (false, _) => out.push((promise, terminal, to)),
-                },
-            }
-        }
-        Some(out)
-    }
-
     /// The state of a terminal behind a byte of its text, or one that is dead.
     pub fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
         match &self.lexemes[terminal as usize] {
@@ -368,43 +269,6 @@ impl Scanner {
         Some(self.oblige(&mut self.lock(), list))
     }
 
-    /// Whether all that may follow under obligations may follow under others as well.
-    pub(super) fn is_weaker(&self, weaker: ObligationsId, than: ObligationsId) -> bool {
-        let all = self.obligations(than);
-        weaker == than || self.obligations(weaker).iter().all(|one| all.binary_search(one).is_ok())
-    }
-
-    /// Whether some text keeps obligations. True as well where that is not found out in reasonable time.
-    fn may_be_kept(&self, builder: &mut Builder, id: ObligationsId) -> bool {
-        /// Lists that are looked at.
-        const MOST: usize = 1_000;
-        let Some(obligations) = self.obligations.get(id) else { return true };
-        if obligations.list.iter().all(|&(promise, ..)| promise == Promise::NoLonger) {
-            return true;
-        }
-        if let Some(&known) = obligations.possible.get() {
-            return known;
-        }
-        let mut seen = vec![id];
-        let mut at = 0;
-        let mut answer = false;
-        while let Some(&one) = seen.get(at).filter(|_| !answer) {
-            at += 1;
-            if contradict(self.obligations(one)) {
-                continue;
-            }
-            answer = seen.len() > MOST || self.may_end(one);
-            for &byte in self.firsts.iter().filter(|_| !answer) {
-                let Some(list) = self.step_obligations(self.obligations(one), byte) else { continue };
-                let next = self.oblige(builder, list);
-                if !seen.contains(&next) {
-                    seen.push(next);
-                }
-            }
-        }
-        *obligations.possible.get_or_init(|| answer)
-    }
-
     /// Whether a terminal may end in a state, whatever follows.
     pub fn accepts(&self, terminal: u32, state: StateId) -> bool {
         let Some(lexeme) = self.lexeme(terminal).filter(|_| state > CLOSED) else { return false };
@@ -428,79 +292,6 @@ impl Scanner {
     /// Whether the look-ahead of any terminal sees beyond its end.
     pub fn any_looks_ahead(&self) -> bool {
         self.looks_ahead.contains(&true)
-    }
-
-    /// What a terminal that ends in a state promises of the rest.
-    fn promises(&self, &(terminal, state): &TerminalState) -> impl Iterator<Item = Obligation> {
-        let lexeme = self.lexeme(terminal).filter(|_| self.looks_ahead[terminal as usize]);
-        let rest = lexeme.map(|lexeme| (lexeme, lexeme.next(state, END)));
-        let rest = rest.filter(|(lexeme, rest)| *rest > CLOSED && !lexeme.accepts_any_text(*rest));
-        rest.map(|(_, rest)| (Promise::Follows, terminal, rest)).into_iter()
-    }
-
-    /// The bytes that keep some promise open, or break it, behind the end of a terminal in a state.
-    pub fn bytes_that_matter(&self, own: TerminalState) -> ByteSet {
-        let list: Vec<Obligation> = self.promises(&own).chain(self.longest(&own)).collect();
-        self.bytes_that_leave(&list)
-    }
-
-    /// The bytes that tell whether the look-ahead of a terminal that ends in a state is met; `None` if it is, whatever
-    /// follows.
-    pub fn bytes_that_decide(&self, own: TerminalState) -> Option<ByteSet> {
-        let (_, terminal, rest) = self.promises(&own).next()?;
-        Some(self.bytes_that_leave(&[(Promise::FollowsNot, terminal, rest)]))
-    }
-
-    /// The bytes that keep some obligation open, or break it, as bits.
-    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> [u64; 4] {
-        let Some(obligations) = self.obligations.get(obligations) else { return [0; 4] };
-        *obligations.kept.get_or_init(|| {
-            let bytes = self.bytes_that_leave(&obligations.list);
-            let mut out = [0; 4];
-            (0..256).filter(|&byte| bytes[byte]).for_each(|byte| out[byte / 64] |= 1 << (byte % 64));
-            out
-        })
-    }
-
-    /// The bytes that keep some promise open, or break it.
-    fn bytes_that_leave(&self, list: &[Obligation]) -> ByteSet {
-        let by_class: Vec<bool> =
-            self.firsts.iter().map(|&byte| self.step_obligations(list, byte).is_none_or(|l| !l.is_empty())).collect();
-        std::array::from_fn(|byte| by_class[self.class(byte as u8)])
-    }
-
-    /// What a terminal promises that takes its longest match and ends in a state from which it could go on.
-    fn longest(&self, own: &TerminalState) -> Option<Obligation> {
-        let is_promised = self.takes_longest[own.0 as usize] && self.goes_on(own);
-        is_promised.then_some((Promise::NoLonger, own.0, own.1))
-    }
-
-    /// Whether some text leads on from a state of a terminal.
-    fn goes_on(&self, &(terminal, state): &TerminalState) -> bool {
-        self.firsts.iter().any(|&byte| self.step(terminal, state, byte) > CLOSED)
-    }
-
-    /// The number of a list of obligations, those left out that nothing can break.
-    fn oblige(&self, builder: &mut Builder, mut list: Vec<Obligation>) -> ObligationsId {
-        list.sort_unstable();
-        list.dedup();
-        let list: Box<[Obligation]> = list.into();
-        if let Some(&id) = builder.by_obligations.get(&list) {
-            return id;
-        }
-        let id = builder.by_obligations.len() as ObligationsId;
-        builder.bytes += list.len() * 16 + 400;
-        self.obligations.set(
-            id,
-            Obligations {
-                list: list.clone(),
-                forbidden: OnceLock::new(),
-                possible: OnceLock::new(),
-                kept: OnceLock::new(),
-            },
-        );
-        builder.by_obligations.insert(list, id);
-        id
     }
 
     fn intern(
