@@ -236,12 +236,19 @@ def test_a_strict_tool_without_parameters_has_none():
     assert tools_of([{"name": "now", "strict": True}])[0].parameters == empty
     assert tools_of([{"type": "function", "function": {"name": "now", "strict": True}}])[0].parameters == empty
     assert tools_of([{"name": "now"}])[0].parameters is True
-    index = interlock.Index.from_tools(
-        [{"name": "now", "strict": True}], VOCABULARY, format="hermes", tool_choice="required", parallel=False
-    )
-    guide = index.guide()
-    guide.advance_many(list(b'<tool_call>\n{"name": "now", "arguments": {'))
-    assert ord("}") in guide.allowed_token_ids() and ord('"') not in guide.allowed_token_ids()
+    for tool, strict, has_any in (
+        ({"name": "now", "strict": True}, None, False),
+        ({"name": "now"}, True, False),
+        ({"name": "now"}, None, True),
+        ({"name": "now", "strict": True}, False, True),
+    ):
+        index = interlock.Index.from_tools(
+            [tool], VOCABULARY, format="hermes", tool_choice="required", parallel=False, strict=strict
+        )
+        guide = index.guide()
+        guide.advance_many(list(b'<tool_call>\n{"name": "now", "arguments": {'))
+        allowed = guide.allowed_token_ids()
+        assert ord("}") in allowed and (ord('"') in allowed) is has_any, (tool, strict)
 
 
 def test_text_is_an_index_of_any_text():

@@ -14,7 +14,11 @@ from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.spec.fields import escaped, kind_of
 
-__all__ = ["Tool", "tools_of"]
+__all__ = ["NO_PARAMETERS", "Tool", "tools_of"]
+
+
+NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
+"""The schema of the arguments of a strict tool that gives no parameters."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Tool:
     """For a custom tool: the syntax and the definition of its one input, a string."""
     place: str = field(default="", repr=False, compare=False)
     """Where the list of tools has the parameters or the definition, as a JSON Pointer; empty where it is not known."""
+    has_no_parameters: bool = field(default=False, repr=False, compare=False)
+    """Whether the tool gave none, so that any arguments are meant unless the request is strict."""
 
 
 @bounded_nesting("the list of tools")
@@ -111,9 +117,11 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
         raise StructuralTagError("strict is true or false", f"{place}/strict")
     if parameters is None and strict:
         # OpenAI: a function without parameters has none.
-        parameters = {"type": "object", "properties": {}, "additionalProperties": False}
+        parameters = NO_PARAMETERS
     place_of_parameters = f"{place}/{'parameters' if 'parameters' in inner else 'input_schema'}"
-    return Tool(_name(inner, place), True if parameters is None else parameters, strict, place=place_of_parameters)
+    if parameters is None:
+        return Tool(_name(inner, place), True, strict, place=place_of_parameters, has_no_parameters=True)
+    return Tool(_name(inner, place), parameters, strict, place=place_of_parameters)
 
 
 _FIELDS = ("type", "function", "name", "description", "parameters", "input_schema", "strict")
