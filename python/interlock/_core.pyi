@@ -771,6 +771,9 @@ class Index:
         ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
         (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
         take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
+
+        Warns (``IncompleteTablesWarning``) where tables were asked for, or built, and the file has none since the
+        vocabulary lacks tokens of single bytes.
         """
 
     @classmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from interlock import _core
+from interlock import _core, index_files
 from interlock._core import Guide, Index, InterlockError, Vocabulary
 from interlock.argument_types import require
 
@@ -285,6 +285,7 @@ def attach() -> None:
         "from_tools": classmethod(from_tools),
         "from_response_format": classmethod(from_response_format),
         "parse": parse,
+        "save": index_files.save,
         "draw": draw,
         "_repr_html_": _repr_html_,
     }
