@@ -560,8 +560,8 @@ class Index:
     ) -> Index:
         """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
-        ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON, and
-        ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+        ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON,
+        and ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
         ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
         ``response_format(value).kind == "text"`` first.
 

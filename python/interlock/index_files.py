@@ -41,8 +41,8 @@ def save(self: Index, path: str | os.PathLike[str], tables: bool = False) -> Non
         if missing:
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:4]) + (", ..." if len(missing) > 4 else "")
             warn_caller(
-                f"{os.fspath(path)} has no tables, and loading it compiles the index again: the vocabulary has no token "
-                f"for {len(missing)} single bytes ({shown}), which narrows what the source accepts",
+                f"{os.fspath(path)} has no tables, and loading it compiles the index again: the vocabulary has no "
+                f"token for {len(missing)} single bytes ({shown}), which narrows what the source accepts",
                 IncompleteTablesWarning,
             )
 

@@ -50,7 +50,10 @@ def test_where_nothing_is_missing_nothing_is_said(tmp_path, source, letters, tab
 
 def test_patterns_and_choices_have_tables_in_any_case(tmp_path):
     vocabulary = lacking(b"QZ")
-    for index in (interlock.Index.from_regex("[A-Z]+", vocabulary), interlock.Index.from_choices(["a", "b"], vocabulary)):
+    for index in (
+        interlock.Index.from_regex("[A-Z]+", vocabulary),
+        interlock.Index.from_choices(["a", "b"], vocabulary),
+    ):
         index.save(tmp_path / "a.ilk", tables=True)
         assert interlock.Index.load(tmp_path / "a.ilk", vocabulary).is_complete
 

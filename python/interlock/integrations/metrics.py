@@ -397,9 +397,9 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
 
 
 def refusal_reason(error: BaseException) -> str:
-    """One word for why a source was refused, for a label: ``"schema"``, ``"limit"`` (of work, ``Limits``), ``"deadline"``
-    (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel``), ...; ``"internal"`` for anything that
-    is no refusal.
+    """One word for why a source was refused, for a label: ``"schema"``, ``"limit"`` (of work, ``Limits``),
+    ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel``), ...; ``"internal"``
+    for anything that is no refusal.
     """
     from interlock.tools.errors import StructuralTagError
 

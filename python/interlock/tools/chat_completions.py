@@ -26,7 +26,7 @@ def new_call_id() -> str:
 
 @dataclass
 class _OpenCall:
-    """A call that has begun: its place in ``tool_calls``, whether the client knows of it, and whether arguments came."""
+    """A call that has begun: its place in ``tool_calls``, whether a client knows of it, and whether arguments came."""
 
     index: int
     is_named: bool = False
@@ -38,8 +38,8 @@ class ChatCompletionDeltas:
 
     ``take(guide.events())`` returns what became certain, as ``delta`` objects in turn; each goes into
     ``choices[0]["delta"]`` of a chunk. The first has the role. A call's first delta has ``index``, ``id``, ``type`` and
-    ``function.name``; those that follow have ``index`` and fragments of ``function.arguments``, which together are JSON.
-    Calls that stand one after the other have the indexes 0, 1 and so on. ``finish_reason`` belongs to the last chunk.
+    ``function.name``; those that follow have ``index`` and fragments of ``function.arguments``, which together are
+    JSON. Calls that stand one after the other have the indexes 0, 1 and so on. ``finish_reason`` belongs to the last chunk.
 
     * ``format``: the tool format that the model writes. If its arguments are JSON, they are sent as they come.
       Otherwise (``None``, Python's notation, tags) they are sent as one fragment, which is JSON, when the call ends.
@@ -48,10 +48,10 @@ class ChatCompletionDeltas:
     * ``reasoning_field`` is the field of reasoning: ``"reasoning_content"``, as vLLM, SGLang and DeepSeek call it, or
       another name, or ``None`` to leave reasoning out.
 
-    White space between text and calls, and what the format has between two calls, are not sent. Captures and texts from outside
-    (``Captured``, ``Forced``) have no field and are left out. ``ArgumentError`` for ``TakenBack``: what a client has
-    cannot be taken back, so a server asks for events only behind tokens that stay. ``ToolFormatError`` for an unknown
-    format. Linear in the events.
+    White space between text and calls, and what the format has between two calls, are not sent. Captures and texts
+    from outside (``Captured``, ``Forced``) have no field and are left out. ``ArgumentError`` for ``TakenBack``: what a
+    client has cannot be taken back, so a server asks for events only behind tokens that stay. ``ToolFormatError`` for
+    an unknown format. Linear in the events.
 
     >>> deltas = ChatCompletionDeltas(format="hermes", new_id=lambda: "call_1")
     >>> for delta in deltas.take([CallBegun(0), NameKnown(0, "now"), ArgumentBytes(0, b"{}")]):
@@ -122,7 +122,9 @@ class ChatCompletionDeltas:
             if self._blank and not self._calls:
                 return self._text("", last=True)
         elif isinstance(event, TakenBack):
-            raise ArgumentError("events were taken back, and a client has them: ask for events behind final tokens only")
+            raise ArgumentError(
+                "events were taken back, and a client has them: ask for events behind final tokens only"
+            )
         return []
 
     def _text(self, text: str, last: bool = False) -> list[dict[str, Any]]:

@@ -72,8 +72,8 @@ def response_format(value: Any) -> Source:
     * ``None`` is text. Classes and other output types are those of ``output_type_of``.
 
     ``SchemaError`` for a JSON Schema that is neither an object nor a boolean, ``LimitError`` for one that is nested too
-    deeply for Python. ``StructuralTagError`` names by JSON Pointer what is not known or not well formed. It refuses two constraints at
-    once, and fields that it does not know: they might be constraints.
+    deeply for Python. ``StructuralTagError`` names by JSON Pointer what is not known or not well formed. It refuses two
+    constraints at once, and fields that it does not know: they might be constraints.
 
     >>> response_format({"type": "json_schema", "json_schema": {"name": "age", "schema": {"type": "integer"}}}).value
     {'type': 'integer'}
