@@ -39,7 +39,8 @@ class ChatCompletionDeltas:
     ``take(guide.events())`` returns what became certain, as ``delta`` objects in turn; each goes into
     ``choices[0]["delta"]`` of a chunk. The first has the role. A call's first delta has ``index``, ``id``, ``type`` and
     ``function.name``; those that follow have ``index`` and fragments of ``function.arguments``, which together are
-    JSON. Calls that stand one after the other have the indexes 0, 1 and so on. ``finish_reason`` belongs to the last chunk.
+    JSON. Calls that stand one after the other have the indexes 0, 1 and so on. ``finish_reason`` belongs to the last
+    chunk.
 
     * ``format``: the tool format that the model writes. If its arguments are JSON, they are sent as they come.
       Otherwise (``None``, Python's notation, tags) they are sent as one fragment, which is JSON, when the call ends.
