@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import ArgumentError
-from interlock.events import ArgumentBytes, CallBegun, CallEnded, End, Event, NameKnown, Reasoning, TakenBack, Text
+from interlock.argument_types import require
+from interlock.events import (
+    ArgumentBytes, CallBegun, CallEnded, Captured, End, Event, Forced, NameKnown, Reasoning, TakenBack, Text,
+)  # fmt: skip
 from interlock.tools.format_files import tool_format
 from interlock.tools.tool_format import ToolFormat
 
@@ -69,6 +72,7 @@ class ChatCompletionDeltas:
         new_id: Callable[[], str] = new_call_id,
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
+        require(new_id=(new_id, "function"), reasoning_field=(reasoning_field, "text?"))
         form = None if format is None else tool_format(format)
         self._arguments_are_json = form is not None and form.arguments.encoding == "json"
         notations = () if form is None else form.notations
@@ -91,6 +95,8 @@ class ChatCompletionDeltas:
 
     def take(self, events: Iterable[Event]) -> list[dict[str, Any]]:
         """The deltas of these events; an empty list where they have nothing for a client."""
+        if not isinstance(events, Iterable):
+            raise TypeError(f"events must be a list of events, not {type(events).__name__}")
         found: list[dict[str, Any]] = []
         for event in events:
             found += self._deltas(event)
@@ -126,6 +132,8 @@ class ChatCompletionDeltas:
             raise ArgumentError(
                 "events were taken back, and a client has them: ask for events behind final tokens only"
             )
+        elif not isinstance(event, Captured | Forced):
+            raise TypeError(f"events must hold events of interlock.events, not {type(event).__name__}")
         return []
 
     def _text(self, text: str, last: bool = False) -> list[dict[str, Any]]:
@@ -167,7 +175,7 @@ def chat_completion_choice(
     ([{'id': '7', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}], 'tool_calls')
     """
     deltas = ChatCompletionDeltas(format=format, new_id=new_id, reasoning_field=reasoning_field)
-    kept = list(events)
+    kept = list(events) if isinstance(events, Iterable) else events
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: list[dict[str, Any]] = []
     for delta in deltas.take(kept)[1:]:
