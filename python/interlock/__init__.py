@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         generate,
     )
     from interlock.generators.budget_warnings import TightBudgetWarning
+    from interlock.index_files import IncompleteTablesWarning
     from interlock.generators.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.pattern_hints import UnicodeClassWarning
@@ -100,6 +101,7 @@ __all__ = [
     "GrammarError",
     "Guide",
     "GuideBusyError",
+    "IncompleteTablesWarning",
     "Index",
     "InterlockError",
     "InternalError",
@@ -112,9 +114,9 @@ __all__ = [
     "SchemaError",
     "Store",
     "StructuralTagError",
+    "TightBudgetWarning",
     "TokenRejected",
     "ToolFormatError",
-    "TightBudgetWarning",
     "UnboundedNumberWarning",
     "UnicodeClassWarning",
     "UnknownKeywordWarning",
@@ -160,6 +162,7 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "IncompleteTablesWarning": "interlock.index_files",
     "TightBudgetWarning": "interlock.generators.budget_warnings",
     "UnboundedNumberWarning": "interlock.generators.number_warnings",
     "UnicodeClassWarning": "interlock.pattern_hints",

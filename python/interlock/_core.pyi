@@ -560,16 +560,20 @@ class Index:
     ) -> Index:
         """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
-            ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for
-            JSON, and ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
-            ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
-            method that suits it.
+        ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON,
+        and ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+        ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
+        ``response_format(value).kind == "text"`` first.
 
-            >>> import interlock
-            >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
-            >>> index = interlock.Index.from_response_format({"guided_choice": ["yes"]}, vocabulary)
+        ``StructuralTagError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is
+        none, ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method
+        that suits it.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_response_format({"guided_choice": ["yes"]}, vocabulary)
         >>> index.guide().forced_text()
-            'yes'
+        'yes'
         """
 
     @classmethod
@@ -767,6 +771,9 @@ class Index:
         ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
         (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
         take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
+
+        Warns (``IncompleteTablesWarning``) where tables were asked for, or built, and the file has none since the
+        vocabulary lacks tokens of single bytes.
         """
 
     @classmethod

@@ -9,8 +9,8 @@ __all__ = ["no_attribute"]
 
 
 def no_attribute(owner: object, name: str, others: Mapping[str, str] = {}) -> AttributeError:
-    """The ``AttributeError`` for ``owner.name``, for ``__getattr__``: with the name that is probably meant, or with what
-    ``others`` say of names from elsewhere.
+    """The ``AttributeError`` for ``owner.name``, for ``__getattr__``: with the name that is probably meant, or with
+    what ``others`` say of names from elsewhere.
 
     >>> no_attribute([], "apend")
     AttributeError("list has no attribute 'apend'; did you mean 'append'?")

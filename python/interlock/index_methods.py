@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from interlock import _core
+from interlock import _core, index_files
 from interlock._core import Guide, Index, InterlockError, Vocabulary
 from interlock.argument_types import require
 
@@ -149,8 +149,12 @@ def from_response_format(
 
     ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON, and
     ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
-    ``StructuralTagError`` names by JSON Pointer what is not known; errors of the source itself are those of the
-    method that suits it.
+    ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
+    ``response_format(value).kind == "text"`` first.
+
+    ``StructuralTagError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is none,
+    ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method that
+    suits it.
 
     >>> import interlock
     >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
@@ -281,6 +285,7 @@ def attach() -> None:
         "from_tools": classmethod(from_tools),
         "from_response_format": classmethod(from_response_format),
         "parse": parse,
+        "save": index_files.save,
         "draw": draw,
         "_repr_html_": _repr_html_,
     }

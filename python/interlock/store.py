@@ -39,6 +39,7 @@ from typing import Any, NamedTuple
 from interlock import _core, locks
 from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Limits, Vocabulary
 from interlock.argument_types import require
+from interlock.index_files import plain_save
 from interlock.remote import Remote
 
 __all__ = ["Entry", "Store"]
@@ -339,7 +340,7 @@ class Store:
         file = self._file(key)
         with self._failures("write"):
             file.parent.mkdir(exist_ok=True)
-            index.save(file, tables=self.tables)
+            plain_save(index, file, tables=self.tables)
             if self._remote is not None:
                 self._remote.upload(file, self._name(file))
             self._sweep(file.parent)

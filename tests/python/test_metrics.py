@@ -101,6 +101,38 @@ def test_reasons_are_words():
     assert refusal_reason(RuntimeError("x")) == "internal"
 
 
+def test_a_deadline_is_no_cancelling_and_no_limit(byte_vocabulary):
+    def reason(pattern="(a|b)*a(a|b){400}c", **options):
+        with pytest.raises(interlock.InterlockError) as caught:
+            interlock.Index.from_regex(pattern, byte_vocabulary, **options).build(cancel=options.get("cancel"))
+        return refusal_reason(caught.value)
+
+    cancelled = interlock.CancelToken()
+    cancelled.cancel()
+    assert reason(cancel=cancelled) == "cancelled"
+    assert reason(cancel=interlock.CancelToken.after(1e-4)) == "deadline"
+    assert reason(limits={"max_source_bytes": 1}) == "limit"
+
+
+def test_what_only_grows_is_a_counter(byte_vocabulary, monkeypatch):
+    registry = Registry("x")
+    numbers = {"compiles": 5, "indexes": 5}
+    monkeypatch.setattr(interlock, "stats", lambda: dict(numbers))
+    watch_core(registry)
+    kinds = {name: found["kind"] for name, found in registry.snapshot().items()}
+    assert kinds == {"x_core_compiles": "counter", "x_core_indexes": "gauge"}
+
+    def value(name):
+        return registry.snapshot()[f"x_core_{name}"]["series"][0][1]
+
+    # The core forgets the numbers of vocabularies that are gone; a counter goes on.
+    numbers.update(compiles=2, indexes=1)
+    assert value("compiles") == 7 and value("indexes") == 1 and value("compiles") == 7
+    numbers.update(compiles=3)
+    assert value("compiles") == 8
+    assert "x_core_compiles_total 8" in registry.to_openmetrics()
+
+
 def test_the_example_of_the_module():
     import doctest
 

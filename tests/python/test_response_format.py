@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from interlock import InterlockError
-from interlock.tools import StructuralTagError, response_format
+
+import interlock
+from interlock import InterlockError, SchemaError
+from interlock.tools import StructuralTagError, response_format, tools_of
+
+VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 TAG = {"type": "structural_tag", "format": {"type": "const_string", "value": "a"}}
@@ -105,7 +109,150 @@ def test_objects_of_clients():
     ],
 )
 def test_what_is_refused(value, pointer):
-    with pytest.raises(StructuralTagError) as caught:
+    with pytest.raises((StructuralTagError, SchemaError)) as caught:
         response_format(value)
     assert caught.value.pointer == pointer
     assert isinstance(caught.value, InterlockError)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            {"type": "json_schema", "json_schema": {"name": "n", "schema": 5}},
+            "at response_format.json_schema.schema: a JSON Schema is an object or a boolean, not a number",
+        ),
+        ({"type": "json_schema", "schema": [1]}, "at response_format.schema: a JSON Schema is an object or a boolean"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"schema": "{"}}}, "response_format.json_schema."),
+        ({"guided_json": 5}, "at guided_json: a JSON Schema is an object or a boolean, not a number"),
+        ({"structured_outputs": {"json": 5}}, "at structured_outputs.json: a JSON Schema is an object or a boolean"),
+    ],
+)
+def test_what_is_no_schema_is_a_schema_error(value, said):
+    with pytest.raises(SchemaError) as caught:
+        response_format(value)
+    assert said in str(caught.value) and said in caught.value.client_message
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ({"type": "json_shema", "json_schema": {"schema": SCHEMA}}, "json_schema"),
+        ({"type": "json_schema", "json_shema": {"schema": SCHEMA}}, None),
+        ({"type": "json_schema", "json_schema": {"name": "n", "shema": SCHEMA}}, "schema"),
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA, "strikt": True}}, "strict"),
+        ({"type": "json_schema", "json_schema": {"nam": "n", "schema": SCHEMA}}, "name"),
+        ({"type": "regex", "patern": "a"}, "pattern"),
+        ({"type": "choice", "choises": ["a"]}, "choices"),
+        ({"type": "grammar", "gramar": "a", "syntax": "lark"}, "grammar"),
+        ({"guided_jason": SCHEMA}, "guided_json"),
+        ({"structred_outputs": {"json": SCHEMA}}, "structured_outputs"),
+        ({"type": "structural_tag", "format": {"type": "const_string", "valeu": "a"}}, None),
+    ],
+)
+def test_misspelt_names_are_named(value, meant):
+    with pytest.raises(StructuralTagError) as caught:
+        response_format(value)
+    assert meant is None or f"did you mean {meant!r}?" in caught.value.client_message
+
+
+def nested(depth):
+    found = {"type": "string"}
+    for _ in range(depth):
+        found = {"type": "object", "properties": {"a": found}}
+    return found
+
+
+def tag_of(depth):
+    found = {"type": "any_text"}
+    for _ in range(depth):
+        found = {"type": "sequence", "elements": [found]}
+    return {"type": "structural_tag", "format": found}
+
+
+def enveloped(depth):
+    found = {"type": "text"}
+    for _ in range(depth):
+        found = {"format": found}
+    return found
+
+
+def text_of(depth):
+    schema = '{"items":' * depth + "{}" + "}" * depth
+    return '{"type": "json_schema", "json_schema": {"schema": ' + schema + "}}"
+
+
+ENVELOPE = {"type": "json_schema"}
+DEEP = {
+    "schema": lambda n: interlock.check_response_format({**ENVELOPE, "json_schema": {"schema": nested(n)}}),
+    "constant": lambda n: interlock.check_response_format({**ENVELOPE, "schema": {"const": nested(n)}}),
+    "text": lambda n: interlock.check_response_format(text_of(n)),
+    "schema in a text": lambda n: response_format({"json": '{"items":' * n + "{}" + "}" * n}),
+    "envelopes": lambda n: response_format(enveloped(n)),
+    "tag": lambda n: interlock.check_structural_tag(tag_of(n)),
+    "tag in a response_format": lambda n: interlock.Index.from_response_format(tag_of(n), VOCABULARY),
+    "index": lambda n: interlock.Index.from_response_format({"json": nested(n)}, VOCABULARY),
+    "tools": lambda n: interlock.check_tools([{"name": "a", "parameters": nested(n)}], format="hermes"),
+    "tagged tools": lambda n: interlock.check_tools([{"name": "a", "parameters": nested(n)}], format="qwen3_coder"),
+    "tools of an index": lambda n: interlock.Index.from_tools(
+        [{"name": "a", "parameters": nested(n)}], VOCABULARY, format="hermes"
+    ),
+    "choice of tools": lambda n: interlock.check_tools([{"name": "a"}], format="hermes", tool_choice=enveloped(n)),
+    "output type": lambda n: interlock.index_from_type(nested(n), VOCABULARY),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_no_depth_gets_through_to_pythons_recursion_limit(name):
+    refused = []
+    for depth in (*range(60, 1100, 65), 20_000):
+        try:
+            DEEP[name](depth)
+        except InterlockError as error:
+            assert "recursion depth" not in str(error)
+            refused.append(depth)
+    assert refused and refused[-1] == 20_000
+
+
+def test_tools_that_are_misspelt():
+    for tool, meant in (
+        ({"name": "f", "paramters": SCHEMA}, "parameters"),
+        ({"type": "function", "function": {"name": "f", "parametrs": SCHEMA}}, "parameters"),
+        ({"name": "f", "arguments": SCHEMA}, "parameters"),
+        ({"name": "f", "inputSchema": SCHEMA}, "parameters"),
+        ({"name": "f", "parameters": SCHEMA, "strct": True}, "strict"),
+        ({"type": "function", "functon": {"name": "f"}, "name": "f"}, "function"),
+    ):
+        with pytest.raises(StructuralTagError, match=f"did you mean '{meant}'") as caught:
+            tools_of([tool])
+        assert caught.value.pointer.startswith("/0/")
+    # Providers have fields of their own.
+    fine = {"name": "f", "parameters": SCHEMA, "cache_control": {}, "defer_loading": True, "title": "F", "examples": []}
+    assert tools_of([fine])[0].name == "f"
+
+
+def test_a_strict_tool_without_parameters_has_none():
+    empty = {"type": "object", "properties": {}, "additionalProperties": False}
+    assert tools_of([{"name": "now", "strict": True}])[0].parameters == empty
+    assert tools_of([{"type": "function", "function": {"name": "now", "strict": True}}])[0].parameters == empty
+    assert tools_of([{"name": "now"}])[0].parameters is True
+    for tool, strict, has_any in (
+        ({"name": "now", "strict": True}, None, False),
+        ({"name": "now"}, True, False),
+        ({"name": "now"}, None, True),
+        ({"name": "now", "strict": True}, False, True),
+    ):
+        index = interlock.Index.from_tools(
+            [tool], VOCABULARY, format="hermes", tool_choice="required", parallel=False, strict=strict
+        )
+        guide = index.guide()
+        guide.advance_many(list(b'<tool_call>\n{"name": "now", "arguments": {'))
+        allowed = guide.allowed_token_ids()
+        assert ord("}") in allowed and (ord('"') in allowed) is has_any, (tool, strict)
+
+
+def test_text_is_an_index_of_any_text():
+    index = interlock.Index.from_response_format({"type": "text"}, VOCABULARY)
+    guide = index.guide()
+    assert guide.is_accepting and len(guide.allowed_token_ids()) > 128
+    assert response_format({"type": "text"}).kind == response_format(None).kind == "text"

@@ -10,6 +10,7 @@ import pytest
 
 import interlock
 from interlock import events as ev
+from interlock.tools import Call
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-torch")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
@@ -19,6 +20,7 @@ from tiny_models import END, tiny_model, tiny_tokenizer  # noqa: E402
 from interlock.integrations.transformers import (  # noqa: E402
     GuideLogitsProcessor,
     ToolLoop,
+    ToolRun,
     forced_drafts,
     jump_forward,
 )
@@ -261,3 +263,25 @@ def test_the_example_of_the_page_runs(model, tokenizer, vocabulary, capsys):
     ((call, returned),) = names["run"].calls
     assert call.name == "turn" and returned == f"turned {call.arguments['side']}"
     assert f"turn {call.arguments} {returned}" in capsys.readouterr().out
+
+
+def test_a_template_without_tools_says_all_that_is_missing_at_once(model):
+    tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+    with pytest.raises(interlock.ToolFormatError) as caught:
+        ToolLoop(model, tokenizer, [add])
+    assert "pass format='hermes'" in str(caught.value) and "result='\\n<tool_response>" in str(caught.value)
+    # What it says is enough.
+    result = "\n<tool_response>\n${result}\n</tool_response>\n"
+    assert isinstance(ToolLoop(model, tokenizer, [add], format="hermes", result=result), ToolLoop)
+    with pytest.raises(interlock.ToolFormatError) as caught:
+        ToolLoop(model, tokenizer, [add], result=result)
+    assert "result=" not in str(caught.value)
+
+
+def test_what_came_of_a_loop_is_short_to_look_at():
+    run = ToolRun("x" * 500, [(Call("add", {"a": 1}, ""), 2)] * 7, [ev.Text("x")] * 500, list(range(900)))
+    assert repr(run) == (
+        f"<interlock ToolRun: text {'x' * 57 + '...'!r}, calls [add, add, add, add, add, ...], 900 tokens>"
+    )
+    assert repr(ToolRun("", [], [], [])) == "<interlock ToolRun: text '', calls [], 0 tokens>"

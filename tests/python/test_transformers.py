@@ -522,3 +522,10 @@ def test_masks_for_a_gpu_lie_in_a_ring(vocabulary, monkeypatch):
         assert before is None or not np.shares_memory(before, others)
         before = others
     assert [ring.batch for ring in rings] == [2, 5]
+
+
+def test_a_processor_that_is_no_list_is_refused_by_name(model, vocabulary):
+    processor = GuideLogitsProcessor(interlock.Index.from_regex("ab", vocabulary))
+    assert processor
+    with pytest.raises(interlock.ArgumentError, match=r"pass logits_processor=\[processor\]"):
+        model.generate(torch.tensor([[1, 2]]), logits_processor=processor, max_new_tokens=4)

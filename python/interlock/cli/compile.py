@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import interlock
+from interlock import index_files
 from interlock.cli import exits, atomic_files, sources, vocabularies
 from interlock.cli.output import Output, decimal, facts, size
 
@@ -34,9 +35,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     index = source.compile(vocabulary)
     milliseconds = (time.perf_counter() - began) * 1e3
     unknown = sources.remarks(source, index, output)
-    atomic_files.write(args.out, lambda path: index.save(path, tables=not args.no_tables))
+    atomic_files.write(args.out, lambda path: index_files.plain_save(index, path, tables=not args.no_tables))
     stored = interlock.Index.load(args.out, vocabulary)
-    states = None if args.no_tables else stored.num_states
+    states = stored.num_states if index_files.has_tables(index, args.out) else None
     written = Path(args.out).stat().st_size
     machine = {
         "file": args.out,
@@ -47,9 +48,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "milliseconds": round(milliseconds, 3),
         "unknown_keywords": unknown,
     }
-    tables = (
-        "none" if states is None else f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
-    )
+    tables = "none"
+    if states is not None:
+        tables = f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
+    elif not args.no_tables and (missing := index_files.missing_bytes(vocabulary)):
+        tables += f": the vocabulary has no token for {len(missing)} single bytes"
     rows = [
         ("file", args.out),
         ("size", size(written)),

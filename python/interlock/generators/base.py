@@ -383,7 +383,9 @@ class LocalGenerator(Generator):
         return self._number_end.at(temperature)
 
     def check_budget(self, index: Index, outputs: Sequence[Sequence[int]], max_tokens: int) -> None:
-        """Warn (``TightBudgetWarning``) if the budget left one of the outputs no room, each the tokens without the prompt."""
+        """Warn (``TightBudgetWarning``) if the budget left one of the outputs no room. Each is its tokens, without the
+        prompt.
+        """
         warn_tight_budget(index, outputs, max_tokens, lambda: self._number_end.first_bytes)
 
     def begin(self) -> list[int]:

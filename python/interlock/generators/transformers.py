@@ -149,7 +149,7 @@ class TransformersGenerator(LocalGenerator):
             jumps = self._can_jump(len(rows), options)
         if on_tokens is not None and not jumps:
             raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
-        end = self.number_end(self._temperature(options))
+        number_end = self.number_end(self._temperature(options))
         begun: list[bool] = []
         if jumps:
 
@@ -162,11 +162,11 @@ class TransformersGenerator(LocalGenerator):
                 "custom_generate": loop,
                 "constraints": index,
                 "max_tokens": max_tokens,
-                "number_end": end,
+                "number_end": number_end,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
-            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True, number_end=end)
+            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True, number_end=number_end)
 
             def begin(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
                 begun.append(True)

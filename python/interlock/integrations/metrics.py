@@ -361,13 +361,22 @@ _LEVELS = ("indexes", "index_bytes", "lexemes", "cache_bytes")
 def watch_core(registry: Registry) -> None:
     """Add what `interlock.stats` counts in this process: compiles, cache hits, guides and masks.
 
-    Each becomes a gauge ``<prefix>_core_<name>``: the numbers belong to the vocabularies that live, and go with them.
+    What is counted so far becomes a counter ``<prefix>_core_<name>``, what there is now (indexes, bytes) a gauge. The
+    core forgets the numbers of vocabularies that are gone; the counters keep them.
     """
+    seen: dict[str, int] = {}
+    lock = threading.Lock()
 
     def read() -> None:
-        for name, number in interlock.stats().items():
-            what = "now" if name in _LEVELS else "so far"
-            registry.gauge(f"core_{name}", f"The number {name} of interlock.stats() {what}.").set(number)
+        with lock:
+            for name, number in interlock.stats().items():
+                if name in _LEVELS:
+                    registry.gauge(f"core_{name}", f"The number {name} of interlock.stats() now.").set(number)
+                    continue
+                before, seen[name] = seen.get(name, 0), number
+                # A smaller number began anew.
+                more = number - before if number >= before else number
+                registry.counter(f"core_{name}", f"The number {name} of interlock.stats() so far.").add(more)
 
     registry.before_snapshot(read)
 
@@ -388,11 +397,15 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
 
 
 def refusal_reason(error: BaseException) -> str:
-    """One word for why a source was refused, for a label: ``"schema"``, ``"limit"``, ...; ``"internal"`` for anything
-    that is no refusal.
+    """One word for why a source was refused, for a label: ``"schema"``, ``"limit"`` (of work, ``Limits``),
+    ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel``), ...; ``"internal"``
+    for anything that is no refusal.
     """
     from interlock.tools.errors import StructuralTagError
 
     if isinstance(error, StructuralTagError):
         return "structural_tag"
+    # The core has one error for both, and says in words which of them it was.
+    if isinstance(error, interlock.CancelledError) and "deadline" in str(error):
+        return "deadline"
     return next((word for kind, word in _REASONS if isinstance(error, kind)), "internal")

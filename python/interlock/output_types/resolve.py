@@ -18,6 +18,7 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar, get_args, get_
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
+from interlock.nesting import bounded_nesting
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError
@@ -63,6 +64,7 @@ def output_type_of(output_type: type[T]) -> OutputType[T]: ...
 def output_type_of(output_type: re.Pattern[str] | Grammar | Index | Sequence[str]) -> OutputType[str]: ...
 @overload
 def output_type_of(output_type: Any) -> OutputType[Any]: ...
+@bounded_nesting("the output type")
 def output_type_of(output_type: Any) -> OutputType[Any]:
     """What a model may write so that a value of ``output_type`` can be read from it, and how it is read.
 

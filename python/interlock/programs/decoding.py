@@ -44,7 +44,8 @@ class Decoder:
         stopped: Callable[[bytes], bool] | None = None,
     ) -> bytes:
         """Generate one part behind ``transcript`` and return its bytes. ``stopped`` is asked after every token whether
-        the bytes so far are enough. Warns (``TightBudgetWarning``) if the budget left no room. ``BudgetError`` if no output has ``max_tokens`` tokens or fewer.
+        the bytes so far are enough. Warns (``TightBudgetWarning``) if the budget left no room. ``BudgetError`` if no
+        output has ``max_tokens`` tokens or fewer.
         """
         begun = len(transcript.data)
         guide = index.guide(max_tokens=max_tokens, context_ids=transcript.ids)

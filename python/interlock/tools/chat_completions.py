@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import ArgumentError
-from interlock.events import ArgumentBytes, CallBegun, CallEnded, End, Event, NameKnown, Reasoning, TakenBack, Text
+from interlock.argument_types import require
+from interlock.events import (
+    ArgumentBytes, CallBegun, CallEnded, Captured, End, Event, Forced, NameKnown, Reasoning, TakenBack, Text,
+)  # fmt: skip
 from interlock.tools.format_files import tool_format
 from interlock.tools.tool_format import ToolFormat
 
@@ -26,7 +29,7 @@ def new_call_id() -> str:
 
 @dataclass
 class _OpenCall:
-    """A call that has begun: its place in ``tool_calls``, whether the client knows of it, and whether arguments came."""
+    """A call that has begun: its place in ``tool_calls``, whether a client knows of it, and whether arguments came."""
 
     index: int
     is_named: bool = False
@@ -38,8 +41,9 @@ class ChatCompletionDeltas:
 
     ``take(guide.events())`` returns what became certain, as ``delta`` objects in turn; each goes into
     ``choices[0]["delta"]`` of a chunk. The first has the role. A call's first delta has ``index``, ``id``, ``type`` and
-    ``function.name``; those that follow have ``index`` and fragments of ``function.arguments``, which together are JSON.
-    Calls that stand one after the other have the indexes 0, 1 and so on. ``finish_reason`` belongs to the last chunk.
+    ``function.name``; those that follow have ``index`` and fragments of ``function.arguments``, which together are
+    JSON. Calls that stand one after the other have the indexes 0, 1 and so on. ``finish_reason`` belongs to the last
+    chunk.
 
     * ``format``: the tool format that the model writes. If its arguments are JSON, they are sent as they come.
       Otherwise (``None``, Python's notation, tags) they are sent as one fragment, which is JSON, when the call ends.
@@ -48,10 +52,10 @@ class ChatCompletionDeltas:
     * ``reasoning_field`` is the field of reasoning: ``"reasoning_content"``, as vLLM, SGLang and DeepSeek call it, or
       another name, or ``None`` to leave reasoning out.
 
-    White space between text and calls, and what the format has between two calls, are not sent. Captures and texts from outside
-    (``Captured``, ``Forced``) have no field and are left out. ``ArgumentError`` for ``TakenBack``: what a client has
-    cannot be taken back, so a server asks for events only behind tokens that stay. ``ToolFormatError`` for an unknown
-    format. Linear in the events.
+    White space between text and calls, and what the format has between two calls, are not sent. Captures and texts
+    from outside (``Captured``, ``Forced``) have no field and are left out. ``ArgumentError`` for ``TakenBack``: what a
+    client has cannot be taken back, so a server asks for events only behind tokens that stay. ``ToolFormatError`` for
+    an unknown format. Linear in the events.
 
     >>> deltas = ChatCompletionDeltas(format="hermes", new_id=lambda: "call_1")
     >>> for delta in deltas.take([CallBegun(0), NameKnown(0, "now"), ArgumentBytes(0, b"{}")]):
@@ -68,6 +72,7 @@ class ChatCompletionDeltas:
         new_id: Callable[[], str] = new_call_id,
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
+        require(new_id=(new_id, "function"), reasoning_field=(reasoning_field, "text?"))
         form = None if format is None else tool_format(format)
         self._arguments_are_json = form is not None and form.arguments.encoding == "json"
         notations = () if form is None else form.notations
@@ -90,6 +95,8 @@ class ChatCompletionDeltas:
 
     def take(self, events: Iterable[Event]) -> list[dict[str, Any]]:
         """The deltas of these events; an empty list where they have nothing for a client."""
+        if not isinstance(events, Iterable):
+            raise TypeError(f"events must be a list of events, not {type(events).__name__}")
         found: list[dict[str, Any]] = []
         for event in events:
             found += self._deltas(event)
@@ -122,7 +129,11 @@ class ChatCompletionDeltas:
             if self._blank and not self._calls:
                 return self._text("", last=True)
         elif isinstance(event, TakenBack):
-            raise ArgumentError("events were taken back, and a client has them: ask for events behind final tokens only")
+            raise ArgumentError(
+                "events were taken back, and a client has them: ask for events behind final tokens only"
+            )
+        elif not isinstance(event, Captured | Forced):
+            raise TypeError(f"events must hold events of interlock.events, not {type(event).__name__}")
         return []
 
     def _text(self, text: str, last: bool = False) -> list[dict[str, Any]]:
@@ -164,7 +175,7 @@ def chat_completion_choice(
     ([{'id': '7', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}], 'tool_calls')
     """
     deltas = ChatCompletionDeltas(format=format, new_id=new_id, reasoning_field=reasoning_field)
-    kept = list(events)
+    kept = list(events) if isinstance(events, Iterable) else events
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: list[dict[str, Any]] = []
     for delta in deltas.take(kept)[1:]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from interlock import _core
 from interlock._core import CancelToken, ReportRow
 from interlock.argument_types import require
+from interlock.nesting import bounded_nesting
 from interlock.tools import tag_index
 from interlock.tools.response_format import response_format
 from interlock.tools.structural_tag import tag_of_request
@@ -26,6 +27,7 @@ def check_structural_tag(tag: Any, closed: bool = False, limits: Any = None, can
     tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
 
 
+@bounded_nesting("the list of tools")
 def check_tools(
     tools: Any,
     *,
@@ -75,6 +77,7 @@ def check_tools(
         tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
 
 
+@bounded_nesting("the response_format")
 def check_response_format(
     value: Any, *, limits: Any = None, cancel: CancelToken | None = None, **options: Any
 ) -> list[ReportRow]:

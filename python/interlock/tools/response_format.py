@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from interlock._core import ArgumentError
+from interlock._core import ArgumentError, SchemaError
+from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.spec import read, write
-from interlock.tools.spec.fields import kind_of
+from interlock.tools.spec.fields import kind_of, meant
 
 __all__ = ["Source", "response_format"]
 
@@ -29,6 +30,7 @@ _ALIASES = {
     "ebnf": "grammar",
     "json_schema": "json",
 }
+_ENVELOPE = ("type", "name", "description", "schema", "strict")
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 #: Fields beside the constraints of ``structured_outputs`` that change what is meant.
 _WHITESPACE = ("whitespace_pattern", "guided_whitespace_pattern")
@@ -55,6 +57,7 @@ class Source:
     """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
 
 
+@bounded_nesting("the response_format")
 def response_format(value: Any) -> Source:
     """The source in a ``response_format`` or in a server's own fields.
 
@@ -68,8 +71,9 @@ def response_format(value: Any) -> Source:
       ``json_schema`` fields.
     * ``None`` is text. Classes and other output types are those of ``output_type_of``.
 
-    ``StructuralTagError`` names by JSON Pointer what is not known or not well formed. It refuses two constraints at
-    once, and fields that it does not know: they might be constraints.
+    ``SchemaError`` for a JSON Schema that is neither an object nor a boolean, ``LimitError`` for one that is nested too
+    deeply for Python. ``StructuralTagError`` names by JSON Pointer what is not known or not well formed. It refuses two
+    constraints at once, and fields that it does not know: they might be constraints.
 
     >>> response_format({"type": "json_schema", "json_schema": {"name": "age", "schema": {"type": "integer"}}}).value
     {'type': 'integer'}
@@ -84,7 +88,7 @@ def response_format(value: Any) -> Source:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise StructuralTagError(f"a response_format in a text is JSON, and this is not: {error}") from error
     if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
         raise StructuralTagError(f"a response_format is a JSON object, and {value!r} is a number")
@@ -124,7 +128,7 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
     if kind is None:
         return _of_constraints(value, pointer)
     raise StructuralTagError(
-        f"{kind!r} is no type of response_format; there are {_KINDS}. A JSON Schema goes into "
+        f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}. A JSON Schema goes into "
         '{"type": "json_schema", "json_schema": {"schema": …}}',
         f"{pointer}/type",
     )
@@ -147,7 +151,8 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
         else:
             known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
             raise StructuralTagError(
-                f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}",
+                f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}"
+                f"{meant(key, ('type', *_CONSTRAINTS, *_ALIASES, 'response_format', 'structured_outputs'))}",
                 f"{pointer}/{key}",
             )
     if len(given) > 1:
@@ -180,7 +185,8 @@ def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
     odd = next((key for key in value if key not in ("type", *known)), None)
     if odd is not None:
         raise StructuralTagError(
-            f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}", f"{pointer}/{odd}"
+            f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}{meant(odd, known)}",
+            f"{pointer}/{odd}",
         )
 
 
@@ -207,11 +213,15 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
     if "schema" not in envelope and "schema_" in envelope:
         envelope["schema"] = envelope.pop("schema_")
     if "schema" not in envelope:
+        odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE)), None)
+        if odd is not None:
+            raise StructuralTagError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
         raise StructuralTagError('the schema is missing: it goes into "schema", beside "name"', place)
     for key in envelope:
-        if key not in ("type", "name", "description", "schema", "strict"):
+        if key not in _ENVELOPE:
             raise StructuralTagError(
-                f"the envelope of a schema has no field {key!r}; it has name, description, strict, schema",
+                f"the envelope of a schema has no field {key!r}; it has name, description, strict, schema"
+                f"{meant(key, _ENVELOPE)}",
                 f"{place}/{key}",
             )
     name, strict = envelope.get("name"), envelope.get("strict")
@@ -278,13 +288,23 @@ def _schema(value: Any, pointer: str) -> Any:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise StructuralTagError(f"the schema is not JSON: {error}", pointer) from error
+        except ValueError as error:
+            raise _no_schema(f"the text is not JSON: {error}", pointer) from error
     if isinstance(value, type):
         return output_type_of(value).source
     if not isinstance(value, Mapping | bool):
-        raise StructuralTagError(f"a JSON Schema is an object or a boolean, not {kind_of(value)}", pointer)
+        raise _no_schema(f"a JSON Schema is an object or a boolean, not {kind_of(value)}", pointer)
     return dict(value) if isinstance(value, Mapping) else value
+
+
+def _no_schema(reason: str, pointer: str) -> SchemaError:
+    """What is in the place of a JSON Schema is none. The place is written as clients write it in their programs."""
+    place = pointer.removeprefix("/").replace("/", ".")
+    if pointer.startswith(("/json_schema", "/schema")):
+        place = f"response_format.{place}"
+    error = SchemaError(f"at {place}: {reason}")
+    error.pointer = pointer
+    return error
 
 
 def _choices(value: Any, pointer: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from interlock.tools import spec, template
@@ -17,7 +18,7 @@ from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
 from interlock.tools.tool_choice import Mode, choose
 from interlock.tools.tool_format import Notation, ToolFormat
-from interlock.tools.tool_list import Tool, tools_of
+from interlock.tools.tool_list import NO_PARAMETERS, Tool, tools_of
 
 __all__ = ["response_template_of", "structural_tag", "tag_of_request"]
 
@@ -108,6 +109,8 @@ def tag_of_request(
     known = tools_of(tools)
     if not known and tool_choice != "none":
         raise StructuralTagError("the list of tools is empty: name one, or compile nothing for a request without tools")
+    if strict:
+        known = [replace(tool, parameters=NO_PARAMETERS) if tool.has_no_parameters else tool for tool in known]
     chosen, mode, is_single = choose(known, tool_choice)
     counts = _counts(parallel and not is_single, min_calls, max_calls, unique)
     described = response_template_of(format, tokenizer)

@@ -25,6 +25,7 @@ from interlock.grammar_syntax import syntax_of
 from interlock._recipe import OPTIONS
 from interlock.argument_types import require
 from interlock.client_messages import with_hint
+from interlock.nesting import bounded_nesting
 from interlock.tools import spec
 from interlock.tools.allowed_tokens import AllowedTokens
 from interlock.tools.errors import StructuralTagError
@@ -43,6 +44,7 @@ REQUEST: dict[str, Any] = dict(structural_tag.__kwdefaults__ or {})
 """What ``Index.from_tools`` asks of a request where the caller says nothing."""
 
 
+@bounded_nesting("the structural tag")
 def index_of_structural_tag(
     tag: Any,
     vocabulary: Vocabulary,
@@ -83,6 +85,7 @@ def index_of_structural_tag(
         raise _placed(error, grammar, work) from error
 
 
+@bounded_nesting("the structural tag")
 def check_structural_tag(
     tag: Any, *, closed: bool = False, json: JsonWriting | None = None, limits: Any = None, cancel: Any = None
 ) -> None:
@@ -179,6 +182,7 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
     return moved if error.hint is None else with_hint(moved, error.hint)
 
 
+@bounded_nesting("the list of tools")
 def index_of_tools(
     tools: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None, **request: Any
 ) -> Index:
@@ -210,6 +214,7 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
 
 
+@bounded_nesting("the response_format")
 def index_of_response_format(
     value: Any,
     vocabulary: Vocabulary,
@@ -259,6 +264,7 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     return found.kind, found.value, {}
 
 
+@bounded_nesting("the source")
 def stored_source(
     kind: str, source: Any, vocabulary: Vocabulary, options: dict[str, Any]
 ) -> tuple[str, Any, dict[str, Any]]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, UnsupportedError
+from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import StructuralTagError
-from interlock.tools.spec.fields import kind_of
+from interlock.tools.spec.fields import escaped, kind_of
 
-__all__ = ["Tool", "tools_of"]
+__all__ = ["NO_PARAMETERS", "Tool", "tools_of"]
+
+
+NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
+"""The schema of the arguments of a strict tool that gives no parameters."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,11 @@ class Tool:
     """For a custom tool: the syntax and the definition of its one input, a string."""
     place: str = field(default="", repr=False, compare=False)
     """Where the list of tools has the parameters or the definition, as a JSON Pointer; empty where it is not known."""
+    has_no_parameters: bool = field(default=False, repr=False, compare=False)
+    """Whether the tool gave none, so that any arguments are meant unless the request is strict."""
 
 
+@bounded_nesting("the list of tools")
 def tools_of(tools: Any) -> list[Tool]:
     """The tools of a request.
 
@@ -37,7 +46,8 @@ def tools_of(tools: Any) -> list[Tool]:
     ``parameters``), one of Anthropic's (``name`` and ``input_schema``), a custom tool
     (``{"type": "custom", "name": …, "format": {"type": "grammar", "syntax": "lark", "definition": …}}``), a class
     (pydantic, dataclass, ``TypedDict``: its fields are the arguments), an annotated function, or a ``Tool``.
-    ``StructuralTagError`` names the tool at fault by JSON Pointer. Names are unique.
+    ``StructuralTagError`` names the tool at fault by JSON Pointer, and a field that is misspelt. Names are unique. A
+    tool that is strict and gives no parameters has none.
 
     >>> def add(a: int, b: int = 0) -> int: ...
     >>> tools_of([add, {"name": "now"}])[1]
@@ -96,14 +106,41 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     place = f"{pointer}/function" if inner is not tool else pointer
     if not isinstance(inner, Mapping):
         raise StructuralTagError("the function of a tool is an object", place)
+    _check_fields(inner, place)
+    if inner is not tool:
+        _check_fields(tool, pointer)
     parameters = inner.get("parameters", inner.get("input_schema"))
     if parameters is not None and not isinstance(parameters, Mapping | bool):
         raise StructuralTagError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
     strict = inner.get("strict", tool.get("strict"))
     if strict is not None and not isinstance(strict, bool):
         raise StructuralTagError("strict is true or false", f"{place}/strict")
+    if parameters is None and strict:
+        # OpenAI: a function without parameters has none.
+        parameters = NO_PARAMETERS
     place_of_parameters = f"{place}/{'parameters' if 'parameters' in inner else 'input_schema'}"
-    return Tool(_name(inner, place), True if parameters is None else parameters, strict, place=place_of_parameters)
+    if parameters is None:
+        return Tool(_name(inner, place), True, strict, place=place_of_parameters, has_no_parameters=True)
+    return Tool(_name(inner, place), parameters, strict, place=place_of_parameters)
+
+
+_FIELDS = ("type", "function", "name", "description", "parameters", "input_schema", "strict")
+# Other names of the schema of arguments.
+_PARAMETERS = ("arguments", "args", "params", "schema", "inputSchema", "json_schema", "parameter")
+
+
+def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
+    """``StructuralTagError`` for a misspelt field. Others are no mistake: providers have fields of their own."""
+    has_parameters = "parameters" in tool or "input_schema" in tool or "function" in tool
+    for field_name in tool:
+        if field_name in _FIELDS or not isinstance(field_name, str):
+            continue
+        near = difflib.get_close_matches(field_name, [name for name in _FIELDS if name not in tool], n=1, cutoff=0.8)
+        meant = "parameters" if field_name in _PARAMETERS and not has_parameters else near[0] if near else None
+        if meant is not None:
+            raise StructuralTagError(
+                f"a tool has no field {field_name!r}; did you mean {meant!r}?", f"{pointer}/{escaped(field_name)}"
+            )
 
 
 def _name(tool: Any, pointer: str) -> str:

@@ -385,7 +385,7 @@ def test_numbers_in_the_servers_metrics(server):
     assert samples['interlock_requests_total{kind="regex"}'] >= 1
     assert samples['interlock_refusals_total{reason="pattern",where="front_end"}'] >= 1
     assert samples["interlock_fill_seconds_count"] >= 1 and samples["interlock_rows_total"] >= 1
-    assert samples["interlock_core_compiles"] >= 1
+    assert samples["interlock_core_compiles_total"] >= 1
     assert samples.get("interlock_rejected_tokens_total", 0) == 0
 
 

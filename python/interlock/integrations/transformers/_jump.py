@@ -89,7 +89,8 @@ def jump_forward(
     ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``.
     ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. ``on_guide(row, guide)``
     is called behind each token that a guide took; it may call ``guide.force`` and then answers true. What it forces may
-    hold stop tokens: they end nothing. ``number_end`` is for generators, see ``NumberEnd``. Returns the ids with the prompt, padded on the right.
+    hold stop tokens: they end nothing. ``number_end`` is for generators, see ``NumberEnd``. Returns the ids with the
+    prompt, padded on the right.
 
     Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
     caches that are not plain attention over everything.

@@ -58,7 +58,9 @@ def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _detected(tokenizer: Any, result: Result) -> ToolFormat:
-    """The format of the chat template. Where that has none, it has no notation of results either: one error says both."""
+    """The format of the chat template. Where that has none, it has no notation of results either, and one error says
+    both.
+    """
     try:
         return detect_format(tokenizer)
     except ToolFormatError as error:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from interlock.tools.errors import StructuralTagError
 
-__all__ = ["LARGEST", "Fields", "escaped"]
+__all__ = ["LARGEST", "Fields", "escaped", "kind_of", "meant"]
 
 #: The largest count that XGrammar takes.
 LARGEST = 2_147_483_647
@@ -24,6 +25,16 @@ def kind_of(value: object) -> str:
     if value is None:
         return "null"
     return "an object" if isinstance(value, Mapping) else names.get(type(value), type(value).__name__)
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """The words for a name that is probably meant, or nothing.
+
+    >>> meant("json_shema", ["text", "json_schema"]), meant("x", ["text"])
+    ("; did you mean 'json_schema'?", '')
+    """
+    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.7)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class Fields:
@@ -116,5 +127,7 @@ class Fields:
         if self.left:
             odd = next(iter(self.left))
             self.refuse(
-                str(odd), f"{self.what} has no field {odd!r}; it has {', '.join(dict.fromkeys(self.known)) or 'none'}"
+                str(odd),
+                f"{self.what} has no field {odd!r}; it has {', '.join(dict.fromkeys(self.known)) or 'none'}"
+                f"{meant(odd, self.known)}",
             )

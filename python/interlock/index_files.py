@@ -1,0 +1,64 @@
+"""Files of indexes: whether one has tables, and a warning where it was to have some and has none."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from interlock._core import Index, Vocabulary
+from interlock.caller_warnings import warn_caller
+
+__all__ = ["IncompleteTablesWarning", "has_tables", "missing_bytes", "plain_save", "save"]
+
+_HEAD = 512
+"""More bytes than a file has beside its recipe and its tables."""
+
+# The core's own, before ``save`` of this file takes its place.
+plain_save = Index.save
+
+
+class IncompleteTablesWarning(UserWarning):
+    """A file that was to have the tables of an index has none: the vocabulary lacks tokens of single bytes.
+
+    The file is right, and ``Index.load`` compiles the index again. A vocabulary with a token for each byte, as most
+    models have, has tables.
+    """
+
+
+def save(self: Index, path: str | os.PathLike[str], tables: bool = False) -> None:
+    """Write this index to a file that ``load`` reads: its recipe and, if it was built, its tables.
+
+    ``tables=True`` makes the tables if they are not there: complete ones for up to 4,096 configurations
+    (``Limits.max_flat_states`` may say fewer), else those of the first configurations, as where complete ones would
+    take more than 16 MiB. ``ArtifactError`` if the file cannot be written.
+
+    Warns (``IncompleteTablesWarning``) where tables were asked for, or built, and the file has none since the
+    vocabulary lacks tokens of single bytes.
+    """
+    plain_save(self, path, tables=tables)
+    if (tables or self.is_complete) and not has_tables(self, path):
+        missing = missing_bytes(self.vocabulary)
+        if missing:
+            shown = ", ".join(f"0x{byte:02x}" for byte in missing[:4]) + (", ..." if len(missing) > 4 else "")
+            warn_caller(
+                f"{os.fspath(path)} has no tables, and loading it compiles the index again: the vocabulary has no "
+                f"token for {len(missing)} single bytes ({shown}), which narrows what the source accepts",
+                IncompleteTablesWarning,
+            )
+
+
+def has_tables(index: Index, path: str | os.PathLike[str]) -> bool:
+    """Whether the file at ``path``, to which ``index`` was saved, has tables."""
+    return os.path.getsize(path) > len(index._recipe().encode()) + _HEAD
+
+
+def missing_bytes(vocabulary: Vocabulary) -> list[int]:
+    """The bytes of UTF-8 for which no token stands alone."""
+    silent: set[Any] = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
+    single = {
+        spelling[0]
+        for token in range(len(vocabulary))
+        if token not in silent and len(spelling := vocabulary.token_bytes(token)) == 1
+    }
+    # 0xC0, 0xC1 and those from 0xF5 on stand in no text.
+    return [byte for byte in range(0xF5) if byte not in single and byte not in (0xC0, 0xC1)]
