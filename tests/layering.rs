@@ -1,5 +1,5 @@
-//! What the compiler does not hold: the direction of imports between folders, circles of files, the core that never names
-//! Python, and unsafe code, which keeps to four files, each time below its argument.
+//! What the compiler does not hold: the direction of imports between folders, circles of files, the core that never
+//! names Python, and unsafe code, which keeps to four files, each time below its argument.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -181,8 +181,8 @@ fn branches(text: &str, mut path: Vec<String>, found: &mut Vec<Vec<String>>) -> 
     at
 }
 
-/// A file imports only from its own folder and from those before it. `compile` alone knows all stages, and `python` what
-/// is public.
+/// A file imports only from its own folder and from those before it. `compile` alone knows all stages, and `python`
+/// what is public.
 #[test]
 fn folders_name_only_folders_before_them() {
     let place = |module: &str| FOLDERS.iter().position(|f| *f == module.split('/').next().unwrap_or_default());

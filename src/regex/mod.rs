@@ -85,9 +85,9 @@ pub fn lower_search(x: &mut Exprs, pattern: &str, limits: &Limits) -> Result<Exp
     lower(x, pattern, &options, true, limits)
 }
 
-/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `first`, a pattern with a
-/// lazy repetition has only texts that a search may find: the longest of them that a text begins with is what Python's
-/// `re` finds there. Otherwise a lazy repetition means what a greedy one does.
+/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `first`, a pattern with
+/// a lazy repetition has only texts that a search may find: the longest of them that a text begins with is what
+/// Python's `re` finds there. Otherwise a lazy repetition means what a greedy one does.
 ///
 /// # Errors
 ///
