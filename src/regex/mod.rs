@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text --parse::{python, ecma}--> ast --lower::assertion_free--> expression   where no assertion is involved
-//!                                  |---lower::continuation-----> expression   around assertions, by what lies before and after
+//!                                  |---lower::continuation-----> expression   around assertions, by what lies beside
 //! ```
 //!
 //! The language of a pattern is **every** text that it can match, whatever a backtracking engine would prefer: lazy and

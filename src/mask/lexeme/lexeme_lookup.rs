@@ -95,7 +95,7 @@ impl VocabTables {
     }
 
     /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks
-    /// are made of. That is sets of crossing tokens (`crosses`), patches and their bases (`shares.kept`,
+    /// are made of. These are sets of crossing tokens (`crosses`), patches and their bases (`shares.kept`,
     /// `shares.cores`), masks inside names (`shares.names`), values of members (`shares.members`), finished rows
     /// (`finished`), known sets of characters (`sets`), and rows of the tokens over such sets (`holders.rows`).
     ///
