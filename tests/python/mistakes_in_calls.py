@@ -158,7 +158,11 @@ GENERATORS = [
     ("program.selct('s')", AttributeError, "Program has no attribute 'selct' .. did you mean 'select'?"),
     ("gen.stram('x', int)", AttributeError, "ScriptedGenerator has no attribute 'stram' .. did you mean 'stream'?"),
     ("gen.generate('x', int)", AttributeError, "no attribute 'generate' .. gen(prompt, output_type)"),
-    ("gen(messages=[], output_type=int)", Argument, "'messages' has another name .. prompt .. gen(messages, output_type)"),
+    (
+        "gen(messages=[], output_type=int)",
+        Argument,
+        "'messages' has another name .. prompt .. gen(messages, output_type)",
+    ),
     ("gen(output_type=int)", Argument, "the prompt is missing .. a text or a list of messages"),
     ("gen.stream(messages=[])", Argument, "'messages' has another name .. prompt"),
     ("gen.trace(messages=[])", Argument, "'messages' has another name .. prompt"),

@@ -222,7 +222,7 @@ def test_a_budget_without_room_warns(hint, answer, max_tokens, warns, way):
         if way == "trace":
             gen.trace("N", hint, max_tokens=max_tokens)
         elif way == "stream":
-            gen("N", hint, max_tokens=max_tokens, stream=True).value
+            _ = gen("N", hint, max_tokens=max_tokens, stream=True).value
         else:
             gen("N", hint, max_tokens=max_tokens)
     assert [one.category for one in seen] == [interlock.TightBudgetWarning] * warns

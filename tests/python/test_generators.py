@@ -259,7 +259,10 @@ MISTAKES = [
     (lambda g: g("x", int, top_p=0), "top_p is a number above 0"),
     (lambda g: g("x", int, top_k=-1), "top_k is a number of tokens, or 0 for all, not -1"),
     (lambda g: g("x", int, temperature=9999), "temperature is 0 for greedy search, or a number up to 10, not 9999"),
-    (lambda g: g("x", int, logits_processor=print), "logits_processor is a list, not builtin_function_or_method: write"),
+    (
+        lambda g: g("x", int, logits_processor=print),
+        "logits_processor is a list, not builtin_function_or_method: write",
+    ),
     (lambda g: g("x", int, stopping_criteria=print, num_beams=2), "stopping_criteria=[...]"),
     (lambda g: g("x", int, top_k=-5), "top_k is a number of tokens, or 0 for all, not -5"),
     (lambda g: g("x", int, min_p=1.5), "min_p is a number from 0 to 1"),

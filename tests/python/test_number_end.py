@@ -34,9 +34,7 @@ def test_first_bytes():
     assert found[256:].tolist() == [256, ord("7"), ord("1")]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_open"), [(b"", False), (b"-", False), (b"1", True), (b"-12", True)]
-)
+@pytest.mark.parametrize(("text", "is_open"), [(b"", False), (b"-", False), (b"1", True), (b"-12", True)])
 def test_where_a_number_may_end_and_go_on(text, is_open):
     assert NumberEnd(VOCABULARY).is_open(guide(text)) is is_open
 

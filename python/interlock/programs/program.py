@@ -200,10 +200,14 @@ class Program:
         """
         _check_name(name)
         if isinstance(function, str):
-            raise ArgumentError(f"call takes a function, and {function!r} is a text: pass the function itself, unquoted")
+            raise ArgumentError(
+                f"call takes a function, and {function!r} is a text: pass the function itself, unquoted"
+            )
         if isinstance(function, type):
             given = function.__name__
-            raise ArgumentError(f"call takes a function, and {given} is a class: gen(name, {given}) writes a value of it")
+            raise ArgumentError(
+                f"call takes a function, and {given} is a class: gen(name, {given}) writes a value of it"
+            )
         if not callable(function):
             raise ArgumentError(f"call takes a function, and {function!r} is none: call(name, function)")
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)

@@ -122,7 +122,9 @@ class ChatCompletionDeltas:
             if self._blank and not self._calls:
                 return self._text("", last=True)
         elif isinstance(event, TakenBack):
-            raise ArgumentError("events were taken back, and a client has them: ask for events behind final tokens only")
+            raise ArgumentError(
+                "events were taken back, and a client has them: ask for events behind final tokens only"
+            )
         return []
 
     def _text(self, text: str, last: bool = False) -> list[dict[str, Any]]:
