@@ -15,8 +15,8 @@ pub const CACHE_BYTES: usize = 256 << 20;
 
 static MASK_CACHE_BYTES: AtomicUsize = AtomicUsize::new(CACHE_BYTES);
 
-/// Bounds the bytes of lexemes and their masks that each vocabulary of the process keeps for the indexes to come. It holds
-/// from the next compile on.
+/// Bounds the bytes of lexemes and their masks that each vocabulary of the process keeps for the indexes to come. It
+/// holds from the next compile on.
 pub fn set_mask_cache_bytes(most: usize) {
     MASK_CACHE_BYTES.store(most, Ordering::Relaxed);
 }
@@ -69,8 +69,8 @@ pub struct Limits {
     /// Steps of one compile in all: values read, states explored, rows merged, lexemes made, steps of algebra. A step
     /// costs about 1 us.
     pub max_compile_steps: usize,
-    /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides move to
-    /// a new, empty copy of it. 16 MiB are some 40,000 states.
+    /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides move
+    /// to a new, empty copy of it. 16 MiB are some 40,000 states.
     pub max_state_bytes: usize,
     /// Bytes of history that one guide holds for rolling back, beside what its position needs. When there is more, the
     /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history

@@ -1,5 +1,5 @@
-//! What the compiler does not hold: the direction of imports between folders, circles of files, the core that never names
-//! Python, and unsafe code, which keeps to four files, each time below its argument.
+//! What the compiler does not hold: the direction of imports between folders, circles of files, the core that never
+//! names Python, the width of comments, and unsafe code, which keeps to four files, each time below its argument.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -181,8 +181,8 @@ fn branches(text: &str, mut path: Vec<String>, found: &mut Vec<Vec<String>>) -> 
     at
 }
 
-/// A file imports only from its own folder and from those before it. `compile` alone knows all stages, and `python` what
-/// is public.
+/// A file imports only from its own folder and from those before it. `compile` alone knows all stages, and `python`
+/// what is public.
 #[test]
 fn folders_name_only_folders_before_them() {
     let place = |module: &str| FOLDERS.iter().position(|f| *f == module.split('/').next().unwrap_or_default());
@@ -235,6 +235,29 @@ fn folders_are_small_enough_to_be_read() {
         *sizes.entry(file.parent().expect("it is in a folder")).or_default() += 1;
     }
     assert!(sizes.values().all(|files| *files <= FULLEST_FOLDER), "{sizes:?}");
+}
+
+/// What rustfmt does for code; it leaves comments as they are.
+#[test]
+fn comments_are_as_wide_as_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "benches/rust/src", "benches/rust/benches"] {
+        sources(&root.join(folder), &mut files);
+    }
+    assert!(files.len() > 500, "the source folders were found");
+    let width = fs::read_to_string(root.join("rustfmt.toml")).expect("rustfmt has its settings");
+    let width = width.lines().find_map(|line| line.strip_prefix("max_width = ")?.parse().ok()).expect("a width");
+    let mut wide = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a source file is text");
+        for (number, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("//") && line.chars().count() > width {
+                wide.push(format!("{}:{}", file.display(), number + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "comments of more than {width} characters: {}", wide.join(", "));
 }
 
 #[test]

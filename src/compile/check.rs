@@ -1,8 +1,8 @@
 //! Checks without a vocabulary: what a source is refused for, whatever the tokens are.
 //!
 //! A server's front end answers a client before any model is at hand. A check does all that compiling does but masks:
-//! it compiles the source over a vocabulary of single bytes, which spells everything and so narrows nothing. What only a
-//! real vocabulary can refuse, because it lacks tokens of single bytes, is found by compiling.
+//! it compiles the source over a vocabulary of single bytes, which spells everything and so narrows nothing. What only
+//! a real vocabulary can refuse, because it lacks tokens of single bytes, is found by compiling.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

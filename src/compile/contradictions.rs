@@ -1,8 +1,8 @@
 //! Why a source accepts nothing, in words: which part of a pattern, or which keywords of a schema, leave nothing.
 //!
 //! A part that looks around is left out of the pattern, or a keyword of the schema, one after the other. What can be
-//! left out while still nothing is accepted stays out; what is there at the end is what contradicts itself. This decides
-//! nothing: it adds words to an error that is certain, and a search that takes too long adds none.
+//! left out while still nothing is accepted stays out; what is there at the end is what contradicts itself. This
+//! decides nothing: it adds words to an error that is certain, and a search that takes too long adds none.
 
 use serde_json::{Map, Value};
 

@@ -153,8 +153,8 @@ impl Index {
     }
 }
 
-/// How the documents of a schema are written: as llguidance writes them, with what `x-guidance` of the schema's root says.
-/// The schema is returned with what the options say of its strings.
+/// How the documents of a schema are written: as llguidance writes them, with what `x-guidance` of the schema's root
+/// says. The schema is returned with what the options say of its strings.
 fn document_options(schema: &str) -> Result<(SchemaOptions, String)> {
     let mut options = SchemaOptions { spelling: Some(Spelling::PlainValues), ..SchemaOptions::default() };
     let mut schema = schema.to_owned();

@@ -1,8 +1,9 @@
 //! United shapes: which alternatives of a rule's objects are stepped as one.
 //!
-//! Independent conditions multiply: twelve of them are 4,096 shapes of one rule, each of which a guide would carry along
-//! through every key. Where keys come in any order, shapes without witnesses and implications and with equal bounds differ only in the rules of names and in which of them are needed. Those that agree in their classes of
-//! keys become one shape with a [`ShapeUnion`]. What it holds is about as large as the shapes are together.
+//! Independent conditions multiply: twelve of them are 4,096 shapes of one rule, each of which a guide would carry
+//! along through every key. Where keys come in any order, shapes without witnesses and implications and with equal
+//! bounds differ only in the rules of names and in which of them are needed. Those that agree in their classes of keys
+//! become one shape with a [`ShapeUnion`]. What it holds is about as large as the shapes are together.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

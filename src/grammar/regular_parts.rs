@@ -1,8 +1,8 @@
 //! Folds the regular parts of a grammar into terminals.
 //!
 //! Where a terminal may take any text that it matches, it makes no difference whether a part of a rule is read by the
-//! parser or by the scanner. The scanner is faster, so every part that is a regular language becomes one terminal: rules
-//! that name no rule but regular ones, and rules that repeat themselves at one end (`ws: " " ws | ""`).
+//! parser or by the scanner. The scanner is faster, so every part that is a regular language becomes one terminal:
+//! rules that name no rule but regular ones, and rules that repeat themselves at one end (`ws: " " ws | ""`).
 
 use crate::expr::{ExprId, Exprs, INF};
 use crate::grammar::model::{Grammar, Lexer, Node, RuleId, Terminal, UNBOUNDED};

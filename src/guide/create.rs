@@ -14,9 +14,10 @@ impl Index {
     ///
     /// # Errors
     /// `Argument` if a stop id is outside the vocabulary's size, or the list is empty, or the output may need the text
-    /// that it spells, or if a context id is outside the vocabulary's size, or if `min_tokens` is more than `max_tokens`; `Budget` if no output is known that is
-    /// complete within `max_tokens`, with the fewest tokens that are, as far as a bounded search found them (the
-    /// message says whether it is certain); so is one of which no short output was found at all.
+    /// that it spells, or if a context id is outside the vocabulary's size, or if `min_tokens` is more than
+    /// `max_tokens`; `Budget` if no output is known that is complete within `max_tokens`, with the fewest tokens that
+    /// are, as far as a bounded search found them (the message says whether it is certain); so is one of which no short
+    /// output was found at all.
     ///
     /// # Example
     ///

@@ -142,8 +142,8 @@ impl EventLog {
         }
     }
 
-    /// The parts between what was given last and what is certain now. `forced` are texts from outside, with the place of
-    /// each in the text, in order; those behind `to` are left out.
+    /// The parts between what was given last and what is certain now. `forced` are texts from outside, with the place
+    /// of each in the text, in order; those behind `to` are left out.
     pub(super) fn parts(&self, from: &Answer, to: u32, forced: &[(u32, Vec<u8>)]) -> Vec<EventPart> {
         let (given, text) = (self.given(), self.text());
         let mut parts = Vec::new();

@@ -2,9 +2,9 @@
 //!
 //! A document's arena keeps what rolling back needs. When it has grown by [`PIECE_BYTES`], the guide goes on in a copy
 //! of the frames on which it stands, and the old arena is *sealed*: a piece of the history that does not change any
-//! more. Forks share sealed pieces, so a fork copies no more than the piece that is open. Rolling back to a sealed piece
-//! opens it again. When the pieces of a guide hold more than `Limits::max_guide_bytes`, the oldest are let go; rolling
-//! back to those takes the tokens again from the start.
+//! more. Forks share sealed pieces, so a fork copies no more than the piece that is open. Rolling back to a sealed
+//! piece opens it again. When the pieces of a guide hold more than `Limits::max_guide_bytes`, the oldest are let go;
+//! rolling back to those takes the tokens again from the start.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Text from outside: what the host gives a guide as the next part of its output.
 //!
 //! A tool's result stands in the output between what the model wrote, and is no part of the grammar. While such text is
-//! due, it is the only one allowed, token by token; the position in the grammar stays what it was. Its tokens are in the
-//! history like all others, so going back, forks and drafts need no knowledge of it.
+//! due, it is the only one allowed, token by token; the position in the grammar stays what it was. Its tokens are in
+//! the history like all others, so going back, forks and drafts need no knowledge of it.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
@@ -11,12 +11,13 @@ use crate::vocab::{NextText, Vocabulary};
 
 impl Guide {
     /// Makes these parts the text that must come next. Text is spelled as the tokenizer spells it where the vocabulary
-    /// has one of a known kind, and by as few tokens as there are elsewhere. A stop token, given by its id, ends nothing.
-    /// Behind it the output goes on where it stood; it may come wherever the guide is, also where the output could end.
-    /// Going back before this place drops it.
+    /// has one of a known kind, and by as few tokens as there are elsewhere. A stop token, given by its id, ends
+    /// nothing. Behind it the output goes on where it stood; it may come wherever the guide is, also where the output
+    /// could end. Going back before this place drops it.
     ///
     /// # Errors
-    /// `Argument` if a text cannot be spelled, a token does not exist, or the guide is terminated. Then nothing is changed.
+    /// `Argument` if a text cannot be spelled, a token does not exist, or the guide is terminated. Then nothing is
+    /// changed.
     ///
     /// # Example
     ///

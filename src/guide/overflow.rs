@@ -4,8 +4,8 @@
 //! position over to the index's younger one (see `index::overflow`). Its history stays where it was made: positions
 //! from before a move are numbered by the index that was left. The guide holds on to the index that it left last, so
 //! that rolling back the usual few tokens costs nothing. It lets go of indexes that it left earlier; rolling back to
-//! them takes the tokens again from the last position in the index in which it began, or from the start where that piece
-//! of the history was let go.
+//! them takes the tokens again from the last position in the index in which it began, or from the start where that
+//! piece of the history was let go.
 
 use crate::guide::Guide;
 use crate::guide::position::Position;

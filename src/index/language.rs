@@ -1,11 +1,11 @@
 //! What an index accepts, as byte strings: size, members, comparison with another index, and its minimal automaton.
 //!
-//! The answers are about the source's language over bytes, found by exploring configurations (see
-//! [`flat`](crate::dfa)) under `max_flat_states`, in a copy of the index that is forgotten afterwards. A configuration
-//! may take long by itself, as one of a pattern with large counts does, so the steps of a question are bounded as well. An
-//! index over a vocabulary that narrows its source by what tokens can spell is refused, because its language is not one
-//! of bytes alone. A document is narrowed where tokens of single bytes are missing. A pattern that uses such bytes is
-//! asked itself: it is not narrowed if tokens spell every member.
+//! The answers are about the source's language over bytes, found by exploring configurations (see [`flat`](crate::dfa))
+//! under `max_flat_states`, in a copy of the index that is forgotten afterwards. A configuration may take long by
+//! itself, as one of a pattern with large counts does, so the steps of a question are bounded as well. An index over a
+//! vocabulary that narrows its source by what tokens can spell is refused, because its language is not one of bytes
+//! alone. A document is narrowed where tokens of single bytes are missing. A pattern that uses such bytes is asked
+//! itself: it is not narrowed if tokens spell every member.
 
 use rustc_hash::FxHashSet;
 
@@ -155,8 +155,8 @@ impl Index {
     /// The minimal automaton over byte classes.
     ///
     /// # Errors
-    /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion, or finding them takes more
-    /// than 20 steps each on average, or a million; `Unsupported` where the vocabulary narrows the source.
+    /// `Limit` if the index has more than `max_flat_states` configurations, as with recursion, or finding them takes
+    /// more than 20 steps each on average, or a million; `Unsupported` where the vocabulary narrows the source.
     pub fn flat(&self, max_flat_states: usize) -> Result<FlatDfa> {
         match self.built_flat() {
             Some(flat) if flat.len() <= max_flat_states => Ok(flat),

@@ -5,9 +5,9 @@
 //! an escape is held back in a [`EscapeState`] state until it is complete. Every escape of RFC 8259 is allowed wherever
 //! the character that it spells is; a surrogate pair is one character; a lone surrogate is refused.
 //!
-//! Which escapes are written is a matter of the [`EscapeUse`]. What JSON writers agree on is that a character that needs
-//! no escape stands for itself, and one that does has its short escape, or `\u` and lower-case digits where there is
-//! none. Characters beyond `~` need none, but some writers escape them.
+//! Which escapes are written is a matter of the [`EscapeUse`]. What JSON writers agree on is that a character that
+//! needs no escape stands for itself, and one that does has its short escape, or `\u` and lower-case digits where there
+//! is none. Characters beyond `~` need none, but some writers escape them.
 
 use crate::expr::{ExprId, Exprs};
 

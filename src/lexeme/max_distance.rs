@@ -59,8 +59,8 @@ impl Lexeme {
         self.is_any_text().then(|| min.saturating_sub(count).saturating_add(BYTES_OF_ESCAPE as u32))
     }
 
-    /// So many bytes lead from a state of any string, after `count` code points, to its end; `None` inside an escape, and
-    /// of other lexemes.
+    /// So many bytes lead from a state of any string, after `count` code points, to its end; `None` inside an escape,
+    /// and of other lexemes.
     pub fn most_to_end(&self, state: StateId, count: u32) -> Option<u32> {
         let LexemeKind::Text { min, .. } = self.kind() else { return None };
         if !self.is_any_text() || !self.state(state).is_plain() {

@@ -424,8 +424,8 @@ impl Lexeme {
         crate::expr::analysis::cardinality::size(exprs, sizes, self.state(id).expr)
     }
 
-    /// Whether at least `least` texts end an unbounded text lexeme from a state outside of escapes, or counting them would
-    /// take long; `None` for other lexemes and states. Whoever is watched asks afterwards whether to go on.
+    /// Whether at least `least` texts end an unbounded text lexeme from a state outside of escapes, or counting them
+    /// would take long; `None` for other lexemes and states. Whoever is watched asks afterwards whether to go on.
     pub fn has_many_texts(&self, id: StateId, least: u64) -> Option<bool> {
         /// States and alternatives that are counted.
         const MOST_COUNTED: usize = 20_000;

@@ -149,9 +149,9 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
 /// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-/// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which is
-/// -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a row is
-/// named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
+/// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+/// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
+/// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
@@ -218,7 +218,8 @@ pub fn fill_bitmasks(
 ///
 /// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
 /// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
-/// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
+/// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
+/// (``GuideBusyError``).
 #[pyfunction]
 pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);

@@ -282,8 +282,8 @@ impl PyGuide {
         self.with(py, |guide| guide.num_tokens())
     }
 
-    /// About how many bytes this guide holds, most of them for rolling back (see ``Limits.max_guide_bytes``). Forks share
-    /// pieces of that, which count for each of them.
+    /// About how many bytes this guide holds, most of them for rolling back (see ``Limits.max_guide_bytes``). Forks
+    /// share pieces of that, which count for each of them.
     #[getter]
     fn memory_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |guide| guide.memory_bytes())

@@ -14,9 +14,9 @@ type Numbers<'py> = Bound<'py, PyArray1<i32>>;
 /// Classes, next states, masks, numbers of masks, accepting states.
 type Arrays<'py> = (Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>);
 
-/// The arrays of complete tables, each flat: per token its class; per state and class the next state, -1 where the class
-/// is refused; the words of the distinct masks, without stop tokens; per state the number of its mask; per state 1 where
-/// the output may end.
+/// The arrays of complete tables, each flat: per token its class; per state and class the next state, -1 where the
+/// class is refused; the words of the distinct masks, without stop tokens; per state the number of its mask; per state
+/// 1 where the output may end.
 ///
 /// ``None`` where ``Index.num_transitions`` is.
 #[pyfunction]

@@ -121,8 +121,8 @@ impl PyVocabulary {
     ///
     /// Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names. ``size`` and
     /// ``special_token_ids`` are as for ``from_tokenizer``. ``VocabularyError`` if the file cannot be read or is
-    /// malformed, no stop id is found, or an id lies outside the logits; ``UnsupportedError`` if a token has no bytes of
-    /// its own in its tokenizer. Some tenths of a second for 128,000 tokens.
+    /// malformed, no stop id is found, or an id lies outside the logits; ``UnsupportedError`` if a token has no bytes
+    /// of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
     #[classmethod]
     #[pyo3(signature = (path, eos_token_ids=None, size=None, special_token_ids=None))]
     fn from_file<'py>(

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text --parse::{python, ecma}--> ast --lower::assertion_free--> expression   where no assertion is involved
-//!                                  |---lower::continuation-----> expression   around assertions, by what lies before and after
+//!                                  |---lower::continuation-----> expression   around assertions, by what lies beside
 //! ```
 //!
 //! The language of a pattern is **every** text that it can match, whatever a backtracking engine would prefer: lazy and
@@ -85,9 +85,9 @@ pub fn lower_search(x: &mut Exprs, pattern: &str, limits: &Limits) -> Result<Exp
     lower(x, pattern, &options, true, limits)
 }
 
-/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `first`, a pattern with a
-/// lazy repetition has only texts that a search may find: the longest of them that a text begins with is what Python's
-/// `re` finds there. Otherwise a lazy repetition means what a greedy one does.
+/// The texts of a pattern that stands between other text, as a terminal of a grammar does. With `first`, a pattern with
+/// a lazy repetition has only texts that a search may find: the longest of them that a text begins with is what
+/// Python's `re` finds there. Otherwise a lazy repetition means what a greedy one does.
 ///
 /// # Errors
 ///

@@ -36,15 +36,15 @@ pub enum Spelling {
     /// written in every way.
     Constants,
     /// All strings have only the escapes that JSON needs: `\"`, `\\`, and control characters by their short escape, or
-    /// by `\u00` and two lower-case digits where there is none. Every other character stands for itself, so each text is
-    /// written in one way, and what a pattern or format leaves no choice about is forced. Numbers of `enum` and `const`
-    /// are written as `json.dumps` writes them, and integers without point and exponent.
+    /// by `\u00` and two lower-case digits where there is none. Every other character stands for itself, so each text
+    /// is written in one way, and what a pattern or format leaves no choice about is forced. Numbers of `enum` and
+    /// `const` are written as `json.dumps` writes them, and integers without point and exponent.
     Plain,
-    /// As [`Plain`](Self::Plain), but keys that the schema does not name are written in every way: what llguidance takes
-    /// for documents in its grammars.
+    /// As [`Plain`](Self::Plain), but keys that the schema does not name are written in every way: what llguidance
+    /// takes for documents in its grammars.
     PlainValues,
-    /// What the schema spells out, and strings with a pattern or format, are as in [`Plain`](Self::Plain). Other strings
-    /// and keys are written in every way: what llguidance calls general escapes.
+    /// What the schema spells out, and strings with a pattern or format, are as in [`Plain`](Self::Plain). Other
+    /// strings and keys are written in every way: what llguidance calls general escapes.
     PlainPatterns,
 }
 
@@ -81,7 +81,8 @@ pub struct SchemaOptions {
     pub formats: Formats,
     /// URI and JSON text of documents that `$ref` may reach.
     pub documents: Vec<(String, String)>,
-    /// How strings are written; `None` is as whitespace suggests, see [`has_plain_constants`](Self::has_plain_constants).
+    /// How strings are written; `None` is as whitespace suggests, see
+    /// [`has_plain_constants`](Self::has_plain_constants).
     pub spelling: Option<Spelling>,
 }
 

@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::util::cache_register::{CACHES, is_absent};
 use crate::util::hash::Seeded;
 
-/// What was kept under keys, in as many bytes as row `ID` of the register of caches says. A key stands for one value for ever, so that it does not matter
-/// which of two threads keeps it. The hash is seeded, since outputs choose some keys.
-/// A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room for
-/// the row's first entries is made once.
+/// What was kept under keys, in as many bytes as row `ID` of the register of caches says. A key stands for one value
+/// for ever, so that it does not matter which of two threads keeps it. The hash is seeded, since outputs choose some
+/// keys. A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room
+/// for the row's first entries is made once.
 pub struct BoundedCache<K, V, const ID: usize> {
     table: RwLock<Generation<K, V>>,
     /// The bytes of what is found.

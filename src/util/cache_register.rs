@@ -2,7 +2,8 @@
 //!
 //! A [`BoundedCache`](crate::util::bounded_cache::BoundedCache) is declared with its row of this table. Whoever wants
 //! to know what the engine remembers reads it here; `docs/internals/mask-caches.md` has the same table with what each
-//! row brings, measured by taking one cache away at a time (the feature `ablation`, `benches/rust/src/bin/ablation.rs`).
+//! row brings, measured by taking one cache away at a time (the feature `ablation`,
+//! `benches/rust/src/bin/ablation.rs`).
 
 /// Who shares the entries of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

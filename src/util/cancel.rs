@@ -2,9 +2,9 @@
 //!
 //! Compiles and searches are bounded by limits on work, and still may take seconds. Whoever starts one may *watch* it:
 //! a function that is called now and then and may end the work by an error. The loops that count work for the limits
-//! ask [`checkpoint`] on the way, so a stop leaves by the same paths as a limit that is exceeded: typed, and with nothing
-//! half made left behind. A watch belongs to a thread, and to the work that it runs; work that nobody watches pays for
-//! a counter.
+//! ask [`checkpoint`] on the way, so a stop leaves by the same paths as a limit that is exceeded: typed, and with
+//! nothing half made left behind. A watch belongs to a thread, and to the work that it runs; work that nobody watches
+//! pays for a counter.
 //!
 //! The same questions bound one compile as a whole: other limits bound one search, and a source may ask for thousands
 //! of searches that each stay within theirs. Steps that take longer than others [`charge`] more.

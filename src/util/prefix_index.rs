@@ -1,8 +1,8 @@
 //! Texts in order, to find those that begin alike.
 //!
-//! The texts are entries of a list that is linked from the last one back to the first, as everything in an arena. An index
-//! has those from one entry on back to the first; its owner looks at the few behind that entry one by one, and adds them
-//! when they are more than [`NEAR`].
+//! The texts are entries of a list that is linked from the last one back to the first, as everything in an arena. An
+//! index has those from one entry on back to the first; its owner looks at the few behind that entry one by one, and
+//! adds them when they are more than [`NEAR`].
 
 use std::cmp::Ordering;
 
@@ -61,7 +61,8 @@ impl<T> PrefixIndex<T> {
         }
     }
 
-    /// The items whose texts begin with a prefix: `is_before` says which ones are less than it, `begins` which begin so.
+    /// The items whose texts begin with a prefix: `is_before` says which ones are less than it, `begins` which begin
+    /// so.
     pub(crate) fn beginning(&self, is_before: impl Fn(&T) -> bool, begins: impl Fn(&T) -> bool) -> &[T] {
         let start = self.items.partition_point(is_before);
         let len = self.items[start..].partition_point(begins);

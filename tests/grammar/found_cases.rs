@@ -15,8 +15,8 @@ fn an_ignored_terminal_of_a_rule_takes_what_must_follow() {
     assert_eq!(index.err().map(|error| error.kind()), Some(interlock::ErrorKind::Unsatisfiable));
 }
 
-/// Only a special token can follow, because what must not follow as text is all that the grammar has besides. The search
-/// for a completion tried bytes only, so everything before the token was masked.
+/// Only a special token can follow, because what must not follow as text is all that the grammar has besides. The
+/// search for a completion tried bytes only, so everything before the token was masked.
 #[test]
 fn only_a_special_token_completes() {
     let grammar = format!("start: A <[{FIRST_SPECIAL}]> | A B\nA: /a+/\nB: /ab/");

@@ -1,5 +1,5 @@
-//! Patterns with lazy repetitions and look-around as terminals, against a backtracking engine: what a search finds at the
-//! beginning of a text is the longest text of the terminal there.
+//! Patterns with lazy repetitions and look-around as terminals, against a backtracking engine: what a search finds at
+//! the beginning of a text is the longest text of the terminal there.
 
 use interlock::Limits;
 use interlock::expr::Exprs;

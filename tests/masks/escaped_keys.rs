@@ -110,7 +110,8 @@ fn keys_of_a_pattern_that_are_left_may_be_written_by_escapes() {
         );
         let index = |v| Index::from_json_schema(&schema, v, &options, &Limits::default()).unwrap();
         let (index, plain) = (index(&v), index(&bytes));
-        // Whichever of them come first, the byte that may follow a key that was begun is one that some other goes on with.
+        // Whichever of them come first, the byte that may follow a key that was begun is one that some other goes on
+        // with.
         for first in 0..keys.len() {
             for used in 1..keys.len() {
                 let taken: Vec<&str> = (0..used).map(|i| keys[(first + i) % keys.len()]).collect();

@@ -1,6 +1,6 @@
-//! Masks of objects that allow any key, and of what stands in them: of different shapes, in both orders of keys, whatever
-//! was remembered of other objects. All that no token tells apart shares a mask, so documents of many such objects, cut
-//! into tokens that spell some of the names, are compared with the twin that steps every token.
+//! Masks of objects that allow any key, and of what stands in them: of different shapes, in both orders of keys,
+//! whatever was remembered of other objects. All that no token tells apart shares a mask, so documents of many such
+//! objects, cut into tokens that spell some of the names, are compared with the twin that steps every token.
 
 use crate::support::walk::follow_compared;
 use interlock::schema::{PropertyOrder, SchemaOptions, Spelling};

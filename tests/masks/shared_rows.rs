@@ -1,6 +1,6 @@
-//! Rows that indexes of one vocabulary share are the rows that each of them would make. Many small schemas meet the same
-//! parts of masks in different places, in runs of whitespace that are bounded or not, against the twin that steps every
-//! token.
+//! Rows that indexes of one vocabulary share are the rows that each of them would make. Many small schemas meet the
+//! same parts of masks in different places, in runs of whitespace that are bounded or not, against the twin that steps
+//! every token.
 
 use crate::support::twin::{difference, tried_row};
 use crate::support::vocabulary;

@@ -48,8 +48,8 @@ fn patterns_answer_or_refuse() {
     }
 }
 
-/// States that are unions of as many parts as the pattern has are derived when it is compiled, where that may fail. What
-/// is compiled has its first masks soon.
+/// States that are unions of as many parts as the pattern has are derived when it is compiled, where that may fail.
+/// What is compiled has its first masks soon.
 #[test]
 fn patterns_whose_states_are_large_are_refused() {
     let v = vocabulary::small();

@@ -237,8 +237,8 @@ CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "patter
 NOT_CALLED = {
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
     "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
-    "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names", "names",
-    "byte_vocabulary",
+    "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names",
+    "names", "byte_vocabulary",
 }  # fmt: skip
 ROWS = [
     pytest.param(owner, name, arguments, which, id=f"{getattr(owner, '__name__', type(owner).__name__)}.{name}-{which}")

@@ -1,5 +1,5 @@
-//! Spelling: names of properties and constants as JSON writers write them, and nothing else narrowed; or all strings with
-//! the escapes that they need.
+//! Spelling: names of properties and constants as JSON writers write them, and nothing else narrowed; or all strings
+//! with the escapes that they need.
 
 use crate::support::check::{Plan, walk};
 use crate::support::schemas::{self, SCHEMAS};

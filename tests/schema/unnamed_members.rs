@@ -253,8 +253,8 @@ fn every_small_object_is_judged_by_the_meaning_of_not() {
     assert!(judged > 1000);
 }
 
-/// A key that some pattern asks for makes as many different elements as the pattern has texts, also where it is the only
-/// key that there is room for.
+/// A key that some pattern asks for makes as many different elements as the pattern has texts, also where it is the
+/// only key that there is room for.
 #[test]
 fn unique_elements_of_one_key_that_must_match() {
     let element = json!({"type": "object", "maxProperties": 1, "propertyNames": {"pattern": "^[ab]+$"},

@@ -1,7 +1,7 @@
 //! Every byte of every document of a small language, judged by the list of all documents.
 //!
-//! A byte may follow a prefix exactly if some document goes on with it, so whatever a guide refuses too early or too late
-//! shows.
+//! A byte may follow a prefix exactly if some document goes on with it, so whatever a guide refuses too early or too
+//! late shows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

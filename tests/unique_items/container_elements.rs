@@ -1,8 +1,8 @@
 //! Arrays of unique arrays and objects, byte for byte against a list of everything that an element may be.
 //!
-//! Random items are small enough that all texts of them can be written down: every order of members, every value. A byte
-//! may follow exactly if one of the texts goes on with it whose value the array does not have. Where keys and strings
-//! are too many to write down, documents say what must be accepted.
+//! Random items are small enough that all texts of them can be written down: every order of members, every value. A
+//! byte may follow exactly if one of the texts goes on with it whose value the array does not have. Where keys and
+//! strings are too many to write down, documents say what must be accepted.
 
 use std::collections::BTreeSet;
 

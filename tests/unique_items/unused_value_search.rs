@@ -230,8 +230,8 @@ fn a_blank_behind_a_number_decides_its_value() {
     take(&mut guide, "0 }");
 }
 
-/// What was found behind a name or text that was begun plainly says nothing of one that goes on with an escape: the same
-/// bytes lead to another value there.
+/// What was found behind a name or text that was begun plainly says nothing of one that goes on with an escape: the
+/// same bytes lead to another value there.
 #[test]
 fn escapes_are_on_no_way_that_was_found() {
     let members =

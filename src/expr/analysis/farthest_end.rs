@@ -2,8 +2,8 @@
 //!
 //! A token budget asks how many bytes may be missing inside a scalar, wherever it is. The structure tells that without
 //! any automaton: what is left of a concatenation is what is left of its first part, and the second part; what is left
-//! of a repetition is what is left of one copy, and those that must follow. That is a bound and mostly exact. Nothing is
-//! said of intersections, complements and recursion.
+//! of a repetition is what is left of one copy, and those that must follow. That is a bound and mostly exact. Nothing
+//! is said of intersections, complements and recursion.
 
 use rustc_hash::FxHashMap;
 

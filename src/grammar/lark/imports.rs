@@ -1,5 +1,5 @@
-//! `%import`: names of other files. Nothing is opened: files are texts that the caller passes, beside three libraries of
-//! terminals that come with the crate.
+//! `%import`: names of other files. Nothing is opened: files are texts that the caller passes, beside three libraries
+//! of terminals that come with the crate.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

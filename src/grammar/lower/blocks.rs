@@ -1,7 +1,7 @@
 //! Whether the blocks of a grammar fit together.
 //!
-//! An engine that refuses what leads nowhere has to know that every open block can be closed. So blocks and brackets must
-//! be closed by the rules as they are opened: each rule opens as many as it closes, or a number that all of its
+//! An engine that refuses what leads nowhere has to know that every open block can be closed. So blocks and brackets
+//! must be closed by the rules as they are opened: each rule opens as many as it closes, or a number that all of its
 //! alternatives agree on. And `_INDENT` and `_DEDENT` must stand where the indenter makes them.
 
 use crate::error::{Error, ErrorKind, Result, SourcePlace};

@@ -1,9 +1,10 @@
-//! Rules with `lazy`, `suffix` or `stop` beside other terminals: where one of them and another terminal may begin at the
-//! same place, the lazy one counts as soon as it ends, as llguidance has it. The others have no texts that begin with one
-//! of it there.
+//! Rules with `lazy`, `suffix` or `stop` beside other terminals: where one of them and another terminal may begin at
+//! the same place, the lazy one counts as soon as it ends, as llguidance has it. The others have no texts that begin
+//! with one of it there.
 //!
 //! What may begin at a place is read off the rules: after each symbol the symbols that can come next. A terminal is
-//! narrowed where it stands, not everywhere. Where a rule is used in several places, only what all of them share counts.
+//! narrowed where it stands, not everywhere. Where a rule is used in several places, only what all of them share
+//! counts.
 
 use crate::error::Result;
 use crate::grammar::lower::{Lowering, TerminalKey};

@@ -84,8 +84,8 @@ struct Lowering<'a> {
 /// The model of what was read. The first grammar of the tree is the whole.
 ///
 /// # Errors
-/// `Grammar` for names without a definition, terminals that contain themselves or rules, and the like; `Unsupported` for
-/// what has no exact meaning; `Limit` and the errors of [`Exprs::check`].
+/// `Grammar` for names without a definition, terminals that contain themselves or rules, and the like; `Unsupported`
+/// for what has no exact meaning; `Limit` and the errors of [`Exprs::check`].
 pub(crate) fn lower(tree: &Tree, lexer: Lexer, limits: &Limits) -> Result<Grammar> {
     validate::names(tree)?;
     let mut l = Lowering {

@@ -1,8 +1,8 @@
 //! Terminals as expressions.
 //!
-//! Parts that mean the same wherever they stand are put together by regular algebra, each terminal once. Where a pattern
-//! looks around or repeats lazily, what stands beside it matters: the whole terminal is written as one pattern then, as
-//! Lark does it, and read as such.
+//! Parts that mean the same wherever they stand are put together by regular algebra, each terminal once. Where a
+//! pattern looks around or repeats lazily, what stands beside it matters: the whole terminal is written as one pattern
+//! then, as Lark does it, and read as such.
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};

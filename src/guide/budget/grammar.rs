@@ -1,8 +1,8 @@
 //! Budgets over grammars: plans, and the tokens after which one fits.
 //!
 //! A plan is what [`completion`](crate::pushdown::grammar::completion::plan) writes, spelled by the fewest tokens and
-//! stepped to the end. While there is room, bounds say so: the largest cost of any place of the stack, and what one token
-//! can put on top of it, which is kept beside the mask. Near the end every token is priced
+//! stepped to the end. While there is room, bounds say so: the largest cost of any place of the stack, and what one
+//! token can put on top of it, which is kept beside the mask. Near the end every token is priced
 //! ([`GrammarPositions`]).
 
 use std::sync::Arc;

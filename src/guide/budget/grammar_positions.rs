@@ -1,8 +1,9 @@
 //! Positions in the output of a grammar, as classes with one future, and which tokens leave room for a plan.
 //!
-//! Two beginnings that lead to the same nodes of the stack and the same state of the scanner have one future. So the trie
-//! is walked over classes: each is stepped by each byte once, and completed once. Where its completion has too many
-//! tokens, fewer are searched for by tokens, as far as a bounded search goes. What is beyond the bounds is left out.
+//! Two beginnings that lead to the same nodes of the stack and the same state of the scanner have one future. So the
+//! trie is walked over classes: each is stepped by each byte once, and completed once. Where its completion has too
+//! many tokens, fewer are searched for by tokens, as far as a bounded search goes. What is beyond the bounds is left
+//! out.
 
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED_NEAR, STEP, SearchSteps};
@@ -314,8 +315,8 @@ impl<'a> GrammarPositions<'a> {
         }
     }
 
-    /// By how many bytes a token can lengthen the way to the end, beyond what the stack needs already, and the tokens of
-    /// which that is not known; `None` if they are many.
+    /// By how many bytes a token can lengthen the way to the end, beyond what the stack needs already, and the tokens
+    /// of which that is not known; `None` if they are many.
     pub(super) fn growth(&mut self) -> Option<(u64, Vec<u32>)> {
         /// Tokens that are listed.
         const MOST: usize = 500;

@@ -24,8 +24,8 @@ enum Origin {
 
 impl Guide {
     /// The name of the mask that [`fill_mask`](Self::fill_mask) would write: guides with equal names write equal rows,
-    /// so whoever has the row of a name need not be given it. `None` where the mask has no name: after the end, where it
-    /// is not known yet, under a budget and before `min_tokens`.
+    /// so whoever has the row of a name need not be given it. `None` where the mask has no name: after the end, where
+    /// it is not known yet, under a budget and before `min_tokens`.
     ///
     /// # Cost
     /// That of a look at what is known, without copying a row.

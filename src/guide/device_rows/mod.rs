@@ -1,9 +1,9 @@
 //! Rows that lie on a device: which mask is in which of its slots.
 //!
-//! A batch's masks are megabytes, and most of them were on the device before: guides of one schema pass the same places,
-//! and the inside of a string is one row for all schemas. So a device keeps some hundred rows in numbered *slots*, and a
-//! step sends the number of each guide's slot and only those rows that it does not have. Which row that is, the mask's
-//! name says ([`MaskName`]); a mask without a name takes a slot for one step.
+//! A batch's masks are megabytes, and most of them were on the device before: guides of one schema pass the same
+//! places, and the inside of a string is one row for all schemas. So a device keeps some hundred rows in numbered
+//! *slots*, and a step sends the number of each guide's slot and only those rows that it does not have. Which row that
+//! is, the mask's name says ([`MaskName`]); a mask without a name takes a slot for one step.
 //!
 //! Slots are given again by a clock hand: what was not used since the hand came by last is let go, but nothing of the
 //! step that is being made.

@@ -1,8 +1,8 @@
 //! Tokens that spell a forced run, where the tokenizer's own are not known.
 //!
-//! The bytes of a run are certain, and any tokens that spell them are permitted. What the tokenizer would make of them is
-//! known of some tokenizers, and of these as far as nothing behind the run can change it. Where that does not matter,
-//! as for drafts that are checked anyhow, the rest of the run is spelled with the longest tokens that fit.
+//! The bytes of a run are certain, and any tokens that spell them are permitted. What the tokenizer would make of them
+//! is known of some tokenizers, and of these as far as nothing behind the run can change it. Where that does not
+//! matter, as for drafts that are checked anyhow, the rest of the run is spelled with the longest tokens that fit.
 
 use crate::guide::Guide;
 
@@ -10,8 +10,9 @@ use crate::guide::Guide;
 const MAX_TOKENS: usize = 4096;
 
 impl Guide {
-    /// [`forced_tokens`](Self::forced_tokens), and behind them tokens that spell the rest of the forced run: the longest
-    /// that fit. They are permitted and what they spell is certain, but the tokenizer might have made others of it.
+    /// [`forced_tokens`](Self::forced_tokens), and behind them tokens that spell the rest of the forced run: the
+    /// longest that fit. They are permitted and what they spell is certain, but the tokenizer might have made others of
+    /// it.
     ///
     /// # Cost
     /// That of the forced tokens, and of taking what is found and going back.

@@ -122,9 +122,9 @@ impl Guide {
         let mut place = self.places.last().map_or(0, |p| p.tokens);
         let taken = self.history.iter().map(|s| s.token);
         let ids: Vec<u32> = self.context.iter().copied().chain(taken).collect();
-        // An added token ends a text, and so does what the tokenizer makes of none: what follows it begins a piece. Another
-        // one that was made special spells nothing in an output, and in a prompt it may be part of a text: then below
-        // nothing is certain.
+        // An added token ends a text, and so does what the tokenizer makes of none: what follows it begins a piece.
+        // Another one that was made special spells nothing in an output, and in a prompt it may be part of a text: then
+        // below nothing is certain.
         let merged = |id: u32| vocabulary.token_bytes(id).is_some_and(|bytes| model.makes(id, bytes));
         let fresh = |&id: &u32| model.is_added(id) || vocabulary.spelling(id).is_none() && !merged(id);
         place = ids.get(place..)?.iter().rposition(fresh).map_or(place, |at| place + at + 1);

@@ -15,8 +15,8 @@ fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
     Lexeme::compile(&exprs, expr, kind, reach, &limits).expect("within limits").expect("accepts something")
 }
 
-/// Calls with the states of a text, the characters read, and the shortest end: of fewer than about `most` states, behind
-/// fewer than `chars` characters.
+/// Calls with the states of a text, the characters read, and the shortest end: of fewer than about `most` states,
+/// behind fewer than `chars` characters.
 fn for_each_state(l: &Lexeme, most: usize, chars: u32, mut look: impl FnMut(StateId, u32, &[u8])) {
     let mut states = vec![(l.start(), 0)];
     let mut at = 0;

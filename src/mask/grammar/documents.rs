@@ -1,7 +1,7 @@
 //! Masks inside the JSON documents of a grammar.
 //!
-//! Tokens that stay inside a document, or end with it, are the document's own mask, as an index of its schema would make
-//! it. Tokens that run past its end are found by the builder, which follows only what can lead to the end.
+//! Tokens that stay inside a document, or end with it, are the document's own mask, as an index of its schema would
+//! make it. Tokens that run past its end are found by the builder, which follows only what can lead to the end.
 
 use std::sync::Arc;
 

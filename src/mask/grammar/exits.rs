@@ -1,9 +1,9 @@
 //! Exits: what tokens spell behind the end of a terminal.
 //!
-//! Below a node of the tokens' trie a terminal goes on, and may end at many other nodes. What tokens spell behind all of
-//! these is one trie for each terminal that ends, since what follows does not depend on the text before. Nodes with many
-//! tokens behind an end stay where they are: below them, rows are known. Both belong to the state of the scanner alone,
-//! so they are found once for each state.
+//! Below a node of the tokens' trie a terminal goes on, and may end at many other nodes. What tokens spell behind all
+//! of these is one trie for each terminal that ends, since what follows does not depend on the text before. Nodes with
+//! many tokens behind an end stay where they are: below them, rows are known. Both belong to the state of the scanner
+//! alone, so they are found once for each state.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ pub struct Exits {
 }
 
 impl Exits {
-    /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too many.
-    /// Readings that may become one again are not followed in tries of their own: there all exits are nodes.
+    /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too
+    /// many. Readings that may become one again are not followed in tries of their own: there all exits are nodes.
     pub fn of(&self, program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state: ScanStateId) -> Found {
         let key = (state, Box::from(nodes));
         if let Some(known) = self.known.get(&key) {

@@ -3,8 +3,8 @@
 //! The mask of a branch is decided by the state of its scanner and by what can be seen of its stack. So masks are kept
 //! by both ([`StackCache`]), and a mask that was made once is found again in every place that is alike.
 //!
-//! A few tokens, such as a row of closing brackets, look far down the stack. So what all other tokens say is kept as well,
-//! for all stacks that are alike as far as *they* look, and elsewhere only those few are tried again.
+//! A few tokens, such as a row of closing brackets, look far down the stack. So what all other tokens say is kept as
+//! well, for all stacks that are alike as far as *they* look, and elsewhere only those few are tried again.
 //!
 //! A mask that is not known is put together from parts that belong to the vocabulary and to one state of the scanner:
 //! the tokens that stay inside a terminal (the same rows that patterns and schemas use), and the places in the trie of
@@ -130,7 +130,8 @@ impl GrammarMasker<'_> {
         true
     }
 
-    /// Adds the rows that [`fill_known`](Self::fill_known) would unite. False, with anything added, if one is not known.
+    /// Adds the rows that [`fill_known`](Self::fill_known) would unite. False, with anything added, if one is not
+    /// known.
     pub fn name_known(&self, stack: &mut ParseStack, position: PositionId, name: &mut MaskName) -> bool {
         self.documents.is_empty()
             && stack.branches(position).iter().all(|branch| {

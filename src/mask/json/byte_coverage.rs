@@ -112,8 +112,8 @@ impl ByteCoverage {
         out
     }
 
-    /// What can be written with these gaps and escapes in strings. Gaps that demand whitespace are narrowed to whitespace
-    /// that is there.
+    /// What can be written with these gaps and escapes in strings. Gaps that demand whitespace are narrowed to
+    /// whitespace that is there.
     pub fn alphabet(&self, gaps: &mut [WhitespaceRule; 3], escapes: EscapeUse) -> Alphabet {
         let one = |b: u8| self.single[b as usize];
         let mut possible = [true; 3];

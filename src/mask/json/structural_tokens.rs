@@ -150,7 +150,8 @@ impl StructuralTokens {
     }
 }
 
-/// How many brackets a token opens at most. Behind a brace that opens an object no other can open, so such a one is text.
+/// How many brackets a token opens at most. Behind a brace that opens an object no other can open, so such a one is
+/// text.
 fn most_opens(bytes: &[u8]) -> usize {
     let (mut opens, mut brace) = (0, false);
     for &b in bytes {

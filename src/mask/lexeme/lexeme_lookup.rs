@@ -1,4 +1,5 @@
-//! Looks up a lexeme in its vocabulary's cache, or compiles it; clears a vocabulary's caches, and counts what they hold.
+//! Looks up a lexeme in its vocabulary's cache, or compiles it; clears a vocabulary's caches, and counts what they
+//! hold.
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
@@ -93,10 +94,10 @@ impl VocabTables {
         self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
     }
 
-    /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks are
-    /// made of. That is sets of crossing tokens (`crosses`), patches and their bases (`shares.kept`, `shares.cores`),
-    /// masks inside names (`shares.names`), values of members (`shares.members`), finished rows (`finished`), known
-    /// sets of characters (`sets`), and rows of the tokens over such sets (`holders.rows`).
+    /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks
+    /// are made of. These are sets of crossing tokens (`crosses`), patches and their bases (`shares.kept`,
+    /// `shares.cores`), masks inside names (`shares.names`), values of members (`shares.members`), finished rows
+    /// (`finished`), known sets of characters (`sets`), and rows of the tokens over such sets (`holders.rows`).
     ///
     /// Indexes and guides keep what they hold of these, so nothing is answered differently. The vocabulary's own tries
     /// stay: they are made once, and the same for all sources.

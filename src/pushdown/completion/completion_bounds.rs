@@ -1,4 +1,5 @@
-//! Completion bounds: by how many tokens a configuration is completed at most, and by how many one token can raise that.
+//! Completion bounds: by how many tokens a configuration is completed at most, and by how many one token can raise
+//! that.
 //!
 //! Both are sums over the frames of a configuration. An open array needs its missing elements and a bracket, an open
 //! object its missing names with their values and a brace; each is spelled by itself, so the sum is a number of tokens

@@ -86,8 +86,8 @@ impl CompletionBounds {
         Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
     }
 
-    /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None` where
-    /// no text is open, or where it must differ from others.
+    /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None`
+    /// where no text is open, or where it must differ from others.
     pub fn inside_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
         if self.unique_element_of(frames, node).is_some() {
             return None;

@@ -182,8 +182,8 @@ impl Found {
         symbol: Symbol,
         shifted: &mut Shifted,
     ) {
-        // Tops of one state that stand on several nodes are one node on all of them. Otherwise each of them would lead to
-        // as many again at the next reduction, and their number would grow without bound in ambiguous grammars.
+        // Tops of one state that stand on several nodes are one node on all of them. Otherwise each of them would lead
+        // to as many again at the next reduction, and their number would grow without bound in ambiguous grammars.
         let mut made: SmallVec<[MadeTop; 2]> = SmallVec::new();
         for reached in &self.closure.reached {
             let to = lr.goto(productions, reached.state, symbol);

@@ -58,8 +58,8 @@ impl GrammarProgram {
         shifted.finish(stack)
     }
 
-    /// The terminals that the parser reads where a newline terminal ends with a column, and the blocks and brackets behind
-    /// it; `None` if the line belongs to no block. Adds to `looked` the blocks that decided it.
+    /// The terminals that the parser reads where a newline terminal ends with a column, and the blocks and brackets
+    /// behind it; `None` if the line belongs to no block. Adds to `looked` the blocks that decided it.
     pub fn line_end(
         &self,
         stack: &mut ParseStack,
@@ -109,8 +109,8 @@ impl GrammarProgram {
         Some((tops, indents))
     }
 
-    /// Whether the output may end where `found` says what may come, once all blocks are closed. `looked` gets the nodes that
-    /// decided it. The rules close as many blocks as they open, so nobody has to ask how many are open.
+    /// Whether the output may end where `found` says what may come, once all blocks are closed. `looked` gets the nodes
+    /// that decided it. The rules close as many blocks as they open, so nobody has to ask how many are open.
     pub fn accepts_behind(&self, stack: &mut ParseStack, found: &Found, looked: &mut Vec<NodeId>) -> bool {
         if found.closure.accepting {
             return true;

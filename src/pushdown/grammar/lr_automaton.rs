@@ -85,8 +85,8 @@ struct Builder {
 }
 
 impl LrAutomaton {
-    /// The automaton, of which only the start state is made. `free` says for each symbol whether it can be read with free
-    /// terminals alone.
+    /// The automaton, of which only the start state is made. `free` says for each symbol whether it can be read with
+    /// free terminals alone.
     pub fn new(productions: &Productions, free: Box<[bool]>) -> Self {
         let mut automaton = LrAutomaton { states: AppendVec::default(), free, start: 0, builder: Mutex::default() };
         let production = productions.alternatives(productions.start)[0];

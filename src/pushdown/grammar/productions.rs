@@ -264,9 +264,9 @@ fn flatten(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
     of.push(units);
 }
 
-/// Rewrites the alternatives of a nonterminal `A` that repeats itself at its end: `A: x A | y` accepts what
-/// `A: M y | y`, `M: M x | x` accepts, and a parser needs no stack for it. Left alone where `x` holds `A` as well: there
-/// the parser would have to guess which of the two goes on.
+/// Rewrites the alternatives of a nonterminal `A` that repeats itself at its end: `A: x A | y` accepts what `A: M y |
+/// y`, `M: M x | x` accepts, and a parser needs no stack for it. Left alone where `x` holds `A` as well: there the
+/// parser would have to guess which of the two goes on.
 fn repeat_to_the_left(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
     let this = first_rule + rule as u32;
     let ends = |parts: &[Symbol]| parts.len() > 1 && parts[parts.len() - 1] == this;

@@ -1,8 +1,8 @@
 //! Succession: which terminals the longest match of another one lets follow.
 //!
 //! A terminal that took its longest match may not be followed by what would make it longer: behind a name no letter may
-//! come, so `in` can follow it only behind a blank. A terminal is *free* if all that the grammar puts behind it can come,
-//! at once or behind an ignored terminal. Where all that was begun can be completed with free terminals alone, a
+//! come, so `in` can follow it only behind a blank. A terminal is *free* if all that the grammar puts behind it can
+//! come, at once or behind an ignored terminal. Where all that was begun can be completed with free terminals alone, a
 //! text that ends in one can be completed, and nothing needs to be searched.
 
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use crate::util::cache_register::ENDS_AHEAD;
 pub struct Succession {
     /// For each terminal the bytes that can begin it.
     first: Box<[Bits]>,
-    /// For each terminal the bytes that must not come behind it, more rather than fewer. There may be several such sets:
-    /// from wherever the terminal has come it can be ended so that each of them holds.
+    /// For each terminal the bytes that must not come behind it, more rather than fewer. There may be several such
+    /// sets: from wherever the terminal has come it can be ended so that each of them holds.
     going_on: Box<[Vec<Bits>]>,
     /// For each terminal whether it lets all follow that may come behind it.
     free: Box<[bool]>,
@@ -215,8 +215,8 @@ pub struct Line {
 }
 
 impl GrammarMachine<'_> {
-    /// Whether a branch can be completed, as far as that can be told from what may come next. Adds the nodes of the stack
-    /// that tell, beside whether newlines are hidden.
+    /// Whether a branch can be completed, as far as that can be told from what may come next. Adds the nodes of the
+    /// stack that tell, beside whether newlines are hidden.
     pub fn outlook(&mut self, branch: &Branch, decided: &mut Vec<NodeId>) -> Outlook {
         if self.program.succession.is_free || branch.is_in_document() {
             return Outlook::Open;
@@ -272,7 +272,8 @@ impl GrammarMachine<'_> {
         }
     }
 
-    /// Whether it is known beforehand that a terminal which is live in a state can be ended, and the output be completed.
+    /// Whether it is known beforehand that a terminal which is live in a state can be ended, and the output be
+    /// completed.
     fn is_well(&self, state: ScanStateId, terminal: u32, found: &Found, newline: NewlineUse) -> bool {
         let program = self.program;
         let succession = &program.succession;
@@ -344,8 +345,8 @@ impl GrammarMachine<'_> {
         behind
     }
 
-    /// Whether the output can be completed behind a newline terminal, however far it indents the next line, though no less
-    /// than it does already.
+    /// Whether the output can be completed behind a newline terminal, however far it indents the next line, though no
+    /// less than it does already.
     fn completes_lines(
         &mut self,
         obligations: ObligationsId,

@@ -1,8 +1,8 @@
 //! Terminals that are bounded in tokens: so many tokens, at most, hold a part of their text.
 //!
-//! Such a text may end behind each of its characters, so a bound says nothing about the bytes of the next token until it
-//! is reached. Then the terminal ends there. A character that takes several tokens must be whole by then: a token that
-//! begins one is refused where its other bytes might not find enough tokens.
+//! Such a text may end behind each of its characters, so a bound says nothing about the bytes of the next token until
+//! it is reached. Then the terminal ends there. A character that takes several tokens must be whole by then: a token
+//! that begins one is refused where its other bytes might not find enough tokens.
 
 use smallvec::SmallVec;
 

@@ -100,8 +100,8 @@ impl Arena {
         self.unique.truncate(m[0], m[10]);
     }
 
-    /// Keeps of what was made since `mark` only the frames that `top` stands on, and their items. Returns where `top` is
-    /// now. Frames of elements that are recorded stay as they are.
+    /// Keeps of what was made since `mark` only the frames that `top` stands on, and their items. Returns where `top`
+    /// is now. Frames of elements that are recorded stay as they are.
     pub fn compact(&mut self, mark: &ArenaMark, top: FrameId) -> FrameId {
         let old = mark.0[0];
         if top < old {

@@ -2,8 +2,9 @@
 //!
 //! A [`program`] is a compiled [`Rules`](crate::json::rules::Rules). A configuration is a stack of frames over it;
 //! frames ([`frame`]) live in an [`arena`]. [`machine`] steps a configuration by a byte, with [`object`] and
-//! [`object_key`] for objects, [`contains`] for counted elements, [`shape_union`] for alternatives that go on
-//! alike, [`literal_trie`] for constants and [`unique`] for elements that must differ. [`state_key`] writes down what the future of a configuration depends on.
+//! [`object_key`] for objects, [`contains`] for counted elements, [`shape_union`] for alternatives that go on alike,
+//! [`literal_trie`] for constants and [`unique`] for elements that must differ. [`state_key`] writes down what the
+//! future of a configuration depends on.
 
 pub mod arena;
 pub(crate) mod contains;

@@ -124,8 +124,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Bytes of which whatever was begun of a document can be completed. If each of them is a token, no completion needs
-    /// more tokens than bytes.
+    /// Bytes of which whatever was begun of a document can be completed. If each of them is a token, no completion
+    /// needs more tokens than bytes.
     ///
     /// Strings of any text need no character beyond ASCII, but the rest of one that was begun.
     pub fn completing_bytes(&self) -> ByteSet {

@@ -111,8 +111,8 @@ pub fn choices(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(texts)
 }
 
-/// The JSON text of a schema, in its canonical spelling: a `str` or `bytes` is such a text; a dict, a bool or a pydantic
-/// model class is written as JSON. What is no JSON stays as it is.
+/// The JSON text of a schema, in its canonical spelling: a `str` or `bytes` is such a text; a dict, a bool or a
+/// pydantic model class is written as JSON. What is no JSON stays as it is.
 pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = source.py();
     if let Ok(text) = source.cast::<PyString>() {
@@ -244,8 +244,8 @@ fn first_non_finite(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// A `SchemaError` for a key that is no string: `json.dumps` would write `1` as `"1"`, and `True` as `"true"`. The value
-/// could be written as JSON, so it holds no circle.
+/// A `SchemaError` for a key that is no string: `json.dumps` would write `1` as `"1"`, and `True` as `"true"`. The
+/// value could be written as JSON, so it holds no circle.
 fn check_keys<'py>(value: &Bound<'py, PyAny>) -> PyResult<()> {
     let py = value.py();
     // What is still to be looked at, each with its place: where the one that holds it stands in `places`, and a name.

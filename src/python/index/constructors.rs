@@ -1,4 +1,5 @@
-//! `Index.from_regex`, `from_json_schema`, `from_choices` and `from_grammar`: options by name, compiling without the GIL.
+//! `Index.from_regex`, `from_json_schema`, `from_choices` and `from_grammar`: options by name, compiling without the
+//! GIL.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
@@ -60,11 +61,11 @@ impl PyIndex {
     ///
     /// ``spelling`` says how values are written. ``"plain"``: every string has only the escapes that JSON needs, so
     /// that each text is written in one way, and what a pattern or format leaves no choice about is forced; integers
-    /// have neither point nor exponent.
-    /// ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
-    /// is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way. ``"any"``:
-    /// every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else
-    /// ``"any"``. Numbers of ``enum`` and ``const`` are written as ``json.dumps`` writes them unless it is ``"any"``.
+    /// have neither point nor exponent. ``"constants"``: what the schema spells out (names of properties, strings and
+    /// numbers of ``enum`` and ``const``) is written as ``json.dumps`` writes it, with and without ``ensure_ascii``;
+    /// other strings in every way. ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace``
+    /// is ``"compact"`` or ``"spaced"``, else ``"any"``. Numbers of ``enum`` and ``const`` are written as
+    /// ``json.dumps`` writes them unless it is ``"any"``.
     ///
     /// A keyword that JSON Schema does not know asserts nothing. One that looks like a slip of a keyword
     /// (``"minLenght"``), and a schema without any keyword, are an ``interlock.UnknownKeywordWarning``;
@@ -144,8 +145,8 @@ impl PyIndex {
     /// Compile a grammar: rules over terminals, as for SQL, a programming language or a language of your own.
     ///
     /// ``grammar`` is its text. ``syntax`` is ``"lark"`` (Lark's notation with llguidance's additions), ``"gbnf"``
-    /// (llama.cpp's) or ``"ebnf"`` (XGrammar's). ``start`` is the rule that the output is, by default ``start`` in Lark's
-    /// notation and ``root`` in the others.
+    /// (llama.cpp's) or ``"ebnf"`` (XGrammar's). ``start`` is the rule that the output is, by default ``start`` in
+    /// Lark's notation and ``root`` in the others.
     ///
     /// ``lexer`` says how a text is cut into terminals. ``"any"``: a terminal takes any text that it matches.
     /// ``"dynamic"``: each terminal takes its own longest match. ``"contextual"``: the longest match of all terminals
@@ -157,8 +158,8 @@ impl PyIndex {
     ///
     /// ``GrammarError`` if the grammar is not well formed, with line, column and an excerpt, ``UnsupportedError`` for
     /// what has no exact meaning, ``UnsatisfiableError`` if nothing is accepted, ``VocabularyError`` if a byte that the
-    /// grammar reads is no token or a special token is unknown, ``LimitError`` if it is too much work, ``ArgumentError``
-    /// for an unknown option.
+    /// grammar reads is no token or a special token is unknown, ``LimitError`` if it is too much work,
+    /// ``ArgumentError`` for an unknown option.
     #[classmethod]
     #[pyo3(signature = (grammar, vocabulary, syntax=LEFT_OUT, start=None, lexer=None, imports=None,
                         grammars=None, limits=None, cancel=None),

@@ -32,8 +32,8 @@ use crate::python::vocabulary::{PyVocabulary, hex};
 /// ``set_index_cache_bytes``).
 ///
 /// Made by ``from_regex``, ``from_json_schema``, ``from_choices`` and ``from_grammar``. All of them answer Ctrl-C, and
-/// end with ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled, or its deadline
-/// has passed (``cancel=CancelToken.after(10)``); nothing is left then.
+/// end with ``CancelledError`` soon after the ``CancelToken`` that was passed as ``cancel`` is cancelled, or its
+/// deadline has passed (``cancel=CancelToken.after(10)``); nothing is left then.
 #[pyclass(frozen, module = "interlock", name = "Index")]
 pub struct PyIndex {
     /// What was compiled, or what a build or a file holds of it.
@@ -96,11 +96,11 @@ impl PyIndex {
     ///
     /// ``max_tokens`` bounds the output: it is complete within so many tokens, whatever is sampled, the stop token not
     /// counted. ``BudgetError`` says that this is too small, with the number that is needed; where finding that would
-    /// take long, with the fewest tokens known to do, and where no output is short enough to be counted, without one; its
-    /// message says so. It takes some tens of milliseconds at most for common sources. ``stop_token_ids`` replaces the vocabulary's.
-    /// ``context_ids`` are the tokens before the output, from the start of the text or at least from a special token
-    /// on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special token. An id
-    /// outside the vocabulary is an ``ArgumentError``.
+    /// take long, with the fewest tokens known to do, and where no output is short enough to be counted, without one;
+    /// its message says so. It takes some tens of milliseconds at most for common sources. ``stop_token_ids`` replaces
+    /// the vocabulary's. ``context_ids`` are the tokens before the output, from the start of the text or at least from
+    /// a special token on. ``forced_tokens`` needs them: without them it takes the output to begin as after a special
+    /// token. An id outside the vocabulary is an ``ArgumentError``.
     ///
     /// ``min_tokens`` withholds stop tokens before so many tokens, as long as another token may follow; where none may,
     /// the output ends earlier. More than ``max_tokens`` is an ``ArgumentError``. With ``canonical_forced=True`` the

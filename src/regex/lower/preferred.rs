@@ -1,12 +1,12 @@
 //! Texts that a search prefers: what lazy repetitions and the order of alternatives mean.
 //!
 //! A search tries the ways through a pattern in an order, and the first that succeeds counts. All ways are followed at
-//! once here, as *threads* in that order (Pike; Cox's leftmost-first automaton). When a thread ends, those behind it are
-//! given up; those before it go on, and if one of them ends later, that counts instead. So the texts at whose end some
-//! thread ends are a language, and the longest of them that an output begins with is what a search finds there.
+//! once here, as *threads* in that order (Pike; Cox's leftmost-first automaton). When a thread ends, those behind it
+//! are given up; those before it go on, and if one of them ends later, that counts instead. So the texts at whose end
+//! some thread ends are a language, and the longest of them that an output begins with is what a search finds there.
 //!
-//! Look-ahead is an obligation that travels with a thread: an expression of all that may follow. A thread that ends with
-//! an open obligation ends only where it holds, and those behind it go on only where it does not.
+//! Look-ahead is an obligation that travels with a thread: an expression of all that may follow. A thread that ends
+//! with an open obligation ends only where it holds, and those behind it go on only where it does not.
 
 use crate::error::{Error, Result};
 use crate::expr::marked_texts::MARK;

@@ -27,8 +27,8 @@ const TOOLS: &str = "Index.from_tools takes a list of such";
 /// What `type` says in envelopes.
 const TYPES: [&str; 3] = ["json_schema", "function", "text"];
 
-/// Refuses a document that is an envelope around a schema. One keyword that asserts anything makes it a schema, whatever
-/// its other keys are, and so does `$schema`.
+/// Refuses a document that is an envelope around a schema. One keyword that asserts anything makes it a schema,
+/// whatever its other keys are, and so does `$schema`.
 ///
 /// # Errors
 /// `Schema`, which names the envelope and the way to the schema in it.

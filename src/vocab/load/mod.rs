@@ -152,8 +152,8 @@ impl TokenizerTable {
         Ok(ids)
     }
 
-    /// Stop ids that a caller gives must be listed, or lie within a width that is given too: wider logits than the model
-    /// has would be found out only when it runs.
+    /// Stop ids that a caller gives must be listed, or lie within a width that is given too: wider logits than the
+    /// model has would be found out only when it runs.
     fn check_listed(&self, ids: &[u32], size: Option<usize>) -> Result<()> {
         let listed = self.reach();
         let most = listed + if self.is_open { MAX_UNLISTED } else { 0 };

@@ -1,9 +1,9 @@
 //! The twin where all terminals that the parser can take compete: the longest match wins, then priority, then literals
 //! before patterns, then the order of definition.
 //!
-//! A text is cut in one way only. A beginning of a text may be cut in several, as long as nobody knows how long the last
-//! terminals get: a *reading* is one of them. What the parser knows is a set of Earley's items. Sets are interned, so
-//! that readings can be compared, and whether one can be completed is decided by a search over readings.
+//! A text is cut in one way only. A beginning of a text may be cut in several, as long as nobody knows how long the
+//! last terminals get: a *reading* is one of them. What the parser knows is a set of Earley's items. Sets are interned,
+//! so that readings can be compared, and whether one can be completed is decided by a search over readings.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

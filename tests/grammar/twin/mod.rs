@@ -1,9 +1,9 @@
 //! A slow twin of grammars: which texts a model accepts, and which texts are beginnings of those, decided from the
 //! definition of the three lexers. It shares nothing with the engine but the derivatives of expressions.
 //!
-//! The output is a row of *symbols*: bytes, and special tokens as numbers from [`SPECIAL`] on. [`lattice`] decides where
-//! each terminal is taken for itself, [`contextual`] where all that may come compete. [`definition`] accepts whole texts
-//! by the definition alone and checks both.
+//! The output is a row of *symbols*: bytes, and special tokens as numbers from [`SPECIAL`] on. [`lattice`] decides
+//! where each terminal is taken for itself, [`contextual`] where all that may come compete. [`definition`] accepts
+//! whole texts by the definition alone and checks both.
 
 pub mod bnf;
 pub mod contextual;

@@ -6,11 +6,11 @@
 //! grammars of `interlock.grammars` with the programs of `benches/corpus/programs`, each followed twice.
 //!
 //! Every run has a vocabulary of its own, so that nothing is known from the run before. Runs with all caches and runs
-//! with one taken away take turns, `ROUNDS` times (5). Of each number the table has the median of the ratios, without the
-//! cache to with it. Three rows take nothing away: how far they are from 1 is the noise. Times are microseconds of one thread's
-//! processor time, a reading of the clock included; a mask's is that of filling it and taking the token. *Forced* is what
-//! asking for forced bytes takes behind each mask. With `PARTS=schemas` or `PARTS=grammars` the other part is left out, and
-//! `ROWS` names the caches to take away, with a comma between them.
+//! with one taken away take turns, `ROUNDS` times (5). Of each number the table has the median of the ratios, without
+//! the cache to with it. Three rows take nothing away: how far they are from 1 is the noise. Times are microseconds of
+//! one thread's processor time, a reading of the clock included; a mask's is that of filling it and taking the token.
+//! *Forced* is what asking for forced bytes takes behind each mask. With `PARTS=schemas` or `PARTS=grammars` the other
+//! part is left out, and `ROWS` names the caches to take away, with a comma between them.
 
 use interlock::artifact::vocabulary;
 use interlock::schema::{PropertyOrder, SchemaOptions};

@@ -2,11 +2,11 @@
 //!
 //! The pattern's state decides what may come, the count how much of it fits. So the mask is that of the state far from
 //! any bound, less the tokens that are too long: a token of `c` code points, behind which `v` more are needed, fits
-//! where `c + v` are left. Tokens by `c` are known ([`by_length`](crate::mask::lexeme::inner::by_length)). The most that is
-//! needed anywhere in the string is known too, so most tokens fit, or are too long, whatever `v` is. Where more than a
-//! few tokens are in between, `v` is found once for a state ([`pending_length`](crate::mask::lexeme::inner::pending_length)),
-//! and a mask at another count is a few operations on rows. Where hardly a token fits, a walk that counts is shorter
-//! than all of this.
+//! where `c + v` are left. Tokens by `c` are known ([`by_length`](crate::mask::lexeme::inner::by_length)). The most
+//! that is needed anywhere in the string is known too, so most tokens fit, or are too long, whatever `v` is. Where more
+//! than a few tokens are in between, `v` is found once for a state
+//! ([`pending_length`](crate::mask::lexeme::inner::pending_length)), and a mask at another count is a few operations on
+//! rows. Where hardly a token fits, a walk that counts is shorter than all of this.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -41,8 +41,8 @@ pub(super) fn next_width(indenter: &Indenter, blocks: &mut Blocks, behind: &[Sym
 }
 
 impl GrammarProgram {
-    /// A text that ends a newline terminal with a line of a width, from a state of the scanner and a column. `text` is one
-    /// that ends it somehow.
+    /// A text that ends a newline terminal with a line of a width, from a state of the scanner and a column. `text` is
+    /// one that ends it somehow.
     pub(super) fn line_text(&self, from: ScanStateId, column: u32, text: &[u8], width: u32) -> Option<Way> {
         let indenter = self.indenter.as_ref()?;
         let behind = |text: &[u8]| {

@@ -1,8 +1,8 @@
 //! How much it takes at most to complete an output whose terminals take longest matches, whatever was read before.
 //!
 //! Where every terminal lets all follow that the grammar puts behind it, at once or behind an ignored one, any row of
-//! terminals can be read (`succession.rs` finds that out). Each of them can be ended, from whatever state, so that what must
-//! not follow does not matter to the next one; how many bytes that takes at most is found once for each terminal.
+//! terminals can be read (`succession.rs` finds that out). Each of them can be ended, from whatever state, so that what
+//! must not follow does not matter to the next one; how many bytes that takes at most is found once for each terminal.
 
 use std::collections::VecDeque;
 

@@ -4,7 +4,7 @@
 //! terminal_ways --> obligation_relations --> search    whether a branch can be completed at all
 //!       |
 //!       +---------> plan <-- stack_costs <-- symbol_costs    by what it is, shortest first
-//!                     ^---- terminal_texts <-- line_texts    the texts of its terminals, and how far lines are indented
+//!                     ^---- terminal_texts <-- line_texts    the texts of its terminals, and how lines are indented
 //! ```
 
 pub mod leaf_costs;

@@ -1,13 +1,13 @@
 //! Which obligations lead to which, through the symbols of a grammar.
 //!
 //! What must not follow behind a text has finitely many values: lists of obligations. A terminal that is read under one
-//! of them leaves others ([`terminal_ways`](crate::pushdown::grammar::completion::terminal_ways)), a sequence leads from the first
-//! to what the last one leaves, and a nonterminal to what any of its alternatives does: a least fixpoint, of which only
-//! what is asked for is found. Of two lists the one that forbids more is left out, since whatever may follow it may
-//! follow the other. So most sets have one element: that nothing is forbidden.
+//! of them leaves others ([`terminal_ways`](crate::pushdown::grammar::completion::terminal_ways)), a sequence leads
+//! from the first to what the last one leaves, and a nonterminal to what any of its alternatives does: a least
+//! fixpoint, of which only what is asked for is found. Of two lists the one that forbids more is left out, since
+//! whatever may follow it may follow the other. So most sets have one element: that nothing is forbidden.
 //!
-//! Everything that is found exists. Where terminals are taken each for themselves, and nothing was cut short, everything
-//! that exists is found as well.
+//! Everything that is found exists. Where terminals are taken each for themselves, and nothing was cut short,
+//! everything that exists is found as well.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Writes what completes the output of a grammar from a branch.
 //!
-//! The costs of the stack tell which terminals complete it in the fewest bytes. Where nothing is promised their shortest
-//! texts are the completion. Where terminals take longest matches each is read in one of its ways, with an ignored
-//! terminal before it where that is needed; and where no way leads through the cheapest terminals, others are searched
-//! for, cheapest first (A*, Hart, Nilsson and Raphael 1968).
+//! The costs of the stack tell which terminals complete it in the fewest bytes. Where nothing is promised their
+//! shortest texts are the completion. Where terminals take longest matches each is read in one of its ways, with an
+//! ignored terminal before it where that is needed; and where no way leads through the cheapest terminals, others are
+//! searched for, cheapest first (A*, Hart, Nilsson and Raphael 1968).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -110,8 +110,8 @@ impl GrammarMachine<'_> {
         self.begun(branches).iter().map(|one| one.cost).min().unwrap_or(NO_COST)
     }
 
-    /// So many bytes complete the output at most, after any one more token that stays inside the document of a branch and
-    /// opens at most `opens` brackets; `None` where that is not known.
+    /// So many bytes complete the output at most, after any one more token that stays inside the document of a branch
+    /// and opens at most `opens` brackets; `None` where that is not known.
     pub fn most_in_document(&mut self, branch: &Branch, opens: usize) -> Option<u64> {
         let program = self.program;
         if !program.costs_are_exact() || !branch.is_in_document() {

@@ -4,10 +4,10 @@
 //! that may follow does so: `"<" /.+/ ">"` can never come to its end. What must not follow is passed on from symbol to
 //! symbol ([`ObligationRelations`]) and down the stack, item by item, until the output may end.
 //!
-//! Few ways through each terminal are tried first, since most often they suffice, then all. Where each terminal is taken
-//! for itself the answer is exact. Where terminals compete, a way holds wherever fewer compete, but there may be others;
-//! so a search by bytes looks for a place from which a way is known. It is bounded: a branch for which nothing was found
-//! is taken for one that cannot be completed, so no mask leads to a dead end.
+//! Few ways through each terminal are tried first, since most often they suffice, then all. Where each terminal is
+//! taken for itself the answer is exact. Where terminals compete, a way holds wherever fewer compete, but there may be
+//! others; so a search by bytes looks for a place from which a way is known. It is bounded: a branch for which nothing
+//! was found is taken for one that cannot be completed, so no mask leads to a dead end.
 
 use std::collections::VecDeque;
 

@@ -75,8 +75,8 @@ impl<'a> StackCosts<'a> {
         self.local.as_ref().unwrap_or(kept).get(base, state)
     }
 
-    /// Each item of a place, by its number: what it still costs, and the place that it leads to; none for the end of the
-    /// output.
+    /// Each item of a place, by its number: what it still costs, and the place that it leads to; none for the end of
+    /// the output.
     fn for_each_step(
         &self,
         stack: &ParseStack,

@@ -4,9 +4,9 @@
 //! obligations of its own. Which lead to which is found by a breadth-first search, so the text of a way is the shortest
 //! one. Of two ways the one that is no shorter and forbids no less is left out.
 //!
-//! Where terminals are taken each for itself, the search goes over the terminal's own automaton and the obligations, and
-//! finds all ways. Where they compete it goes over the scanner with *all* terminals of the grammar. Fewer compete at any
-//! one place, so a way that is found exists, and others may.
+//! Where terminals are taken each for itself, the search goes over the terminal's own automaton and the obligations,
+//! and finds all ways. Where they compete it goes over the scanner with *all* terminals of the grammar. Fewer compete
+//! at any one place, so a way that is found exists, and others may.
 
 use std::sync::Arc;
 

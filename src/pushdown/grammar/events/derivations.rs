@@ -2,8 +2,8 @@
 //!
 //! A node is a state of the LR automaton. A link leads from a node to one below and stands for a symbol: where its text
 //! begins and ends, and the trail of the captures inside. Reductions are made at once, at every place where a terminal
-//! may have ended; what nothing follows is forgotten. All derivations of one nonterminal over one base are one link: the
-//! preferred one.
+//! may have ended; what nothing follows is forgotten. All derivations of one nonterminal over one base are one link:
+//! the preferred one.
 
 use smallvec::SmallVec;
 

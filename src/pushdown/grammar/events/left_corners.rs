@@ -235,7 +235,8 @@ impl EventTables {
     }
 }
 
-/// Numbers the nonterminals so that each comes behind those that may be all of its text, as far as that goes in a circle.
+/// Numbers the nonterminals so that each comes behind those that may be all of its text, as far as that goes in a
+/// circle.
 fn ranks(productions: &Productions) -> Box<[u32]> {
     let count = productions.of.len();
     let wholes: Vec<Vec<u32>> = (0..count)

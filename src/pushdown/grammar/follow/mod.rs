@@ -93,8 +93,8 @@ fn is_alone(productions: &Productions, firsts: &NumberSets, nullable: &[bool], t
 }
 
 impl Follow {
-    /// FIRST and FOLLOW of all symbols, down to bytes. Where terminals compete for a text, those that may begin at one place
-    /// are told with more care.
+    /// FIRST and FOLLOW of all symbols, down to bytes. Where terminals compete for a text, those that may begin at one
+    /// place are told with more care.
     pub fn of(
         productions: &Productions,
         lexemes: &[Option<Arc<Lexeme>>],
@@ -213,8 +213,8 @@ impl Follow {
         self.first.len()
     }
 
-    /// Whether a terminal may begin where another one does. Where one may begin anywhere, the very first place of a text is
-    /// left aside: a terminal that begins only there takes nothing from those behind others.
+    /// Whether a terminal may begin where another one does. Where one may begin anywhere, the very first place of a
+    /// text is left aside: a terminal that begins only there takes nothing from those behind others.
     pub fn together(&self, terminal: u32, other: u32) -> bool {
         let has = |place: &[u64], t: u32| place[t as usize / 64] >> (t % 64) & 1 == 1;
         self.everywhere.contains(&other)

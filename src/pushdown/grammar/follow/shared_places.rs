@@ -1,11 +1,11 @@
 //! Which terminals may begin at one place of a text, where terminals compete for it.
 //!
-//! Behind a `name` comes `"}"` in one part of a grammar and `"]"` in another. Told by the terminal before alone, both may
-//! come at one place. So terminals are told apart by where they stand in the rules: a *position* is a terminal's place in
-//! an alternative (McNaughton and Yamada 1960; Glushkov 1961). Positions that some text may leave open between are one
-//! class. They are found as classes of states of an automaton are: what may come behind one class and spells the same
-//! terminal is one class again. What may come behind a rule is all that may anywhere (its FOLLOW set), so classes are
-//! never too small.
+//! Behind a `name` comes `"}"` in one part of a grammar and `"]"` in another. Told by the terminal before alone, both
+//! may come at one place. So terminals are told apart by where they stand in the rules: a *position* is a terminal's
+//! place in an alternative (McNaughton and Yamada 1960; Glushkov 1961). Positions that some text may leave open between
+//! are one class. They are found as classes of states of an automaton are: what may come behind one class and spells
+//! the same terminal is one class again. What may come behind a rule is all that may anywhere (its FOLLOW set), so
+//! classes are never too small.
 
 use crate::pushdown::grammar::follow::number_sets::NumberSets;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
@@ -102,8 +102,8 @@ impl Graph {
     }
 }
 
-/// Sets of terminals, sets of tokens and documents of which any two may begin at one place, as bits; ignored ones and what
-/// an indenter makes are left out. `None` where the grammar has too many positions.
+/// Sets of terminals, sets of tokens and documents of which any two may begin at one place, as bits; ignored ones and
+/// what an indenter makes are left out. `None` where the grammar has too many positions.
 pub fn shared_places(
     productions: &Productions,
     nullable: &[bool],

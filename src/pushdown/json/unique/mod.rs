@@ -7,9 +7,10 @@
 //! has one unless few members are left, and then those are counted, or listed and compared.
 //!
 //! The machine makes four calls: [`opened`](JsonMachine::opened) when an element begins,
-//! [`read_byte`](JsonMachine::read_byte) behind each byte, [`may_end`](JsonMachine::may_end) before an element begins or
-//! ends, and [`closed`](JsonMachine::closed) when a value ended. A mask asks for [`exceptions`](JsonMachine::exceptions):
-//! where a byte may lead to a repetition. An arena holds a [`state`], and a program a [`memo`].
+//! [`read_byte`](JsonMachine::read_byte) behind each byte, [`may_end`](JsonMachine::may_end) before an element begins
+//! or ends, and [`closed`](JsonMachine::closed) when a value ended. A mask asks for
+//! [`exceptions`](JsonMachine::exceptions): where a byte may lead to a repetition. An arena holds a [`state`], and a
+//! program a [`memo`].
 //!
 //! `docs/internals/unique-items.md` has an example.
 
