@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 import interlock
+from interlock import _core
 from interlock.integrations import metrics
 from interlock.integrations.server_counts import Counts
 
@@ -73,13 +74,28 @@ def test_every_metric_is_on_the_page_and_no_other():
 def test_every_reason_of_a_refusal_is_on_the_page():
     known = {word for _, word in metrics._REASONS} | {"deadline", "internal"}
     (row,) = (line for line in OPERATORS.splitlines() if line.startswith("| `interlock_refusals_total"))
-    # A vocabulary is refused before there are requests, and grammars are refused as unsupported.
-    assert known - {"vocabulary", "grammar"} <= set(re.findall(r"`([a-z_]+)`", row))
+    assert known <= set(re.findall(r"`([a-z_]+)`", row))
 
 
 def test_every_error_on_the_page_is_one():
     named = re.findall(r"^\| `([A-Za-z]+Error)`", OPERATORS, re.M)
     assert len(named) >= 7 and all(issubclass(getattr(interlock, name), interlock.InterlockError) for name in named)
+
+
+OTHERS = {"InterlockError", "TokenRejected", "ArtifactError", "GuideBusyError", "CancelledError", "InternalError"}
+"""Errors that are no answer to a client: the root, and those of tokens, files, threads and the library itself."""
+
+
+@pytest.mark.parametrize("page", ["operators.md", "vllm.md", "sglang.md"])
+def test_every_error_that_a_client_may_see_is_on_the_page(page):
+    errors = {
+        name
+        for name, cls in vars(_core).items()
+        if isinstance(cls, type) and issubclass(cls, interlock.InterlockError) and name not in OTHERS
+    }
+    rows = re.findall(r"^\| (?:400 \| )?(`[A-Za-z]+Error.*?) \|", (DOCS / page).read_text(), re.M)
+    named = {name for row in rows for name in re.findall(r"`([A-Za-z]+Error)\b", row)}
+    assert named == errors | {"StructuralTagError"}
 
 
 def test_every_option_on_the_pages_is_one():

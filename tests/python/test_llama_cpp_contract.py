@@ -361,10 +361,10 @@ class Library(types.ModuleType):
         return len(piece)
 
 
-def test_vocabulary_of_the_loaded_model(monkeypatch, tmp_path):
+def test_vocabulary_of_the_loaded_model(monkeypatch):
     library = Library("llama_cpp")
     monkeypatch.setitem(sys.modules, "llama_cpp", library)
-    llama = types.SimpleNamespace(model="model", model_path=str(tmp_path / "none.gguf"))
+    llama = types.SimpleNamespace(model="model")
     made = vocabulary_from_llama(llama)
     assert made.size == len(library.tokens)
     assert made.eos_token_ids == [5, 6]
@@ -373,6 +373,11 @@ def test_vocabulary_of_the_loaded_model(monkeypatch, tmp_path):
     assert made.decode([0, 4, 7, 1]) == b"a<tool>b"
     assert vocabulary_from_llama(llama, eos_token_ids=6).eos_token_ids == [6]
     assert vocabulary_from_llama(llama, eos_token_ids=[4, 6]).eos_token_ids == [4, 6]
+    silent = vocabulary_from_llama(llama, special_token_ids=7)
+    assert silent.special_token_ids == [2, 3, 4, 5, 6, 7] and silent.decode([0, 7, 1]) == b"ab"
+    assert vocabulary_from_llama(llama, special_token_ids=[7, 2]).special_token_ids == silent.special_token_ids
+    with pytest.raises(interlock.VocabularyError):
+        vocabulary_from_llama(llama, special_token_ids=[99])
     library.ends = set()
     with pytest.raises(interlock.VocabularyError, match="eos_token_ids"):
         vocabulary_from_llama(llama)

@@ -274,7 +274,12 @@ def test_vocabulary_of_the_wrapper():
     made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, []))
     made.decoder = tokenizers.decoders.ByteLevel()
     made.add_special_tokens(["<eos>", "<eot>"])
+    made.add_tokens(["</think>"])
     wrapper = TokenizerWrapper(made, [257, 256])
+    assert 258 not in vocabulary_from_mlx(wrapper).special_token_ids
+    for tokenizer in (wrapper, made):
+        silent = vocabulary_from_mlx(tokenizer, eos_token_ids=256, special_token_ids=[258])
+        assert {257, 258} <= set(silent.special_token_ids)
     assert vocabulary_from_mlx(wrapper).eos_token_ids == [256, 257]
     assert vocabulary_from_mlx(wrapper, size=300).size == 300
     assert vocabulary_from_mlx(wrapper, eos_token_ids=257).eos_token_ids == [257]

@@ -229,6 +229,11 @@ REFUSED = {
         {"structural_tag": tag_of({"type": "json_schema", "json_schema": {"type": "objekt"}})},
         "StructuralTagError",
     ),
+    "a token that the model has not": ({"ebnf": 'root ::= <nowhere> "a"'}, "VocabularyError"),
+    "a tag of a token that the model has not": (
+        {"structural_tag": '{"type": "structural_tag", "format": {"type": "token", "token": "<nowhere>"}}'},
+        "StructuralTagError",
+    ),
     "a hostile tag": (
         {"structural_tag": tag_of({"type": "json_schema", "json_schema": HOSTILE})},
         "LimitError",

@@ -72,6 +72,12 @@ REFUSED = {
         {"structural_tag": tag_of({"type": "json_schema", "json_schema": {"type": "objekt"}})},
         "StructuralTagError",
     ),
+    # Only the engine knows the vocabulary.
+    "a token that the model has not": ({"grammar": 'root ::= <nowhere> "a"'}, "VocabularyError"),
+    "a tag of a token that the model has not": (
+        {"structural_tag": '{"type": "structural_tag", "format": {"type": "token", "token": "<nowhere>"}}'},
+        "StructuralTagError",
+    ),
     "hostile grammar": (
         {"grammar": "start: A\nA: /" + "&".join(f"(?:.*{i}a{{{i}}}.*)" for i in range(3, 40)) + "/ & ~/.*b{400}.*/"},
         "Error",

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-from interlock import InterlockError, Vocabulary, VocabularyError
+from interlock import Vocabulary, VocabularyError
 
 __all__ = ["vocabulary_from_llama"]
 
@@ -16,16 +16,19 @@ _LONGEST = 65_535
 
 
 def vocabulary_from_llama(
-    llama: Any, eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None
+    llama: Any,
+    eos_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
 ) -> Vocabulary:
     """The vocabulary of ``llama``, a ``llama_cpp.Llama``, read from the loaded model.
 
     Its size is the width of the logits. Control, unknown and unused tokens are special. Stop tokens are
     ``eos_token_ids``, by default all that llama.cpp itself ends a generation at: the model's end of text, end of turn
-    and whatever else its file marks so.
+    and whatever else its file marks so. ``special_token_ids`` are tokens that never spell text, beside those: give the
+    marks of the chat template that the model's file does not call control tokens, such as ``</think>``.
 
-    The model does not say how its tokenizer encodes, but its file may. So the file is read too and taken where it makes
-    the same masks; then ``Guide.forced_tokens`` is exact for tokenizers of a known kind.
+    How the tokenizer splits text is not read, so ``Guide.forced_tokens`` is empty. `ForcedTokenDrafts` asks the model's
+    tokenizer.
 
     Raises ``VocabularyError`` if the model has no tokens or no stop token. Takes some tenths of a second for 128,000
     tokens: keep the vocabulary beside the model.
@@ -44,21 +47,19 @@ def vocabulary_from_llama(
         if not eos:
             raise VocabularyError("the model names no stop token: give eos_token_ids, the ids that end an output")
     else:
-        try:
-            eos = [operator.index(eos_token_ids)]  # type: ignore[arg-type]
-        except TypeError:
-            eos = [operator.index(i) for i in eos_token_ids]  # type: ignore[union-attr]
+        eos = _ids(eos_token_ids)
     silent = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_UNUSED
-    special = [i for i in range(size) if lib.llama_vocab_get_attr(vocab, i) & silent]
-    made = Vocabulary(_pieces(lib, vocab, size), eos, special, size)
-    path = getattr(llama, "model_path", None)
-    if not path:
-        return made
+    given = _ids(special_token_ids) if special_token_ids is not None else []
+    special = {i for i in range(size) if lib.llama_vocab_get_attr(vocab, i) & silent}
+    return Vocabulary(_pieces(lib, vocab, size), eos, sorted(special.union(given)), size)
+
+
+def _ids(given: SupportsIndex | Iterable[SupportsIndex]) -> list[int]:
+    """One id or several as a list."""
     try:
-        read = Vocabulary.from_file(path, eos_token_ids=eos, size=size)
-    except (InterlockError, OSError):
-        return made
-    return read if read.fingerprint == made.fingerprint else made
+        return [operator.index(given)]  # type: ignore[arg-type]
+    except TypeError:
+        return [operator.index(i) for i in given]  # type: ignore[union-attr]
 
 
 def _pieces(lib: Any, vocab: Any, size: int) -> list[bytes]:

@@ -40,7 +40,7 @@ class Options:
     whitespace: str | None = None
     """``flexible``, ``compact``, ``spaced`` or a pattern; by default what the server's own arguments say."""
     spelling: str = "plain"
-    """``plain`` writes names and constants of a schema as ``json.dumps`` does, ``any`` allows escapes."""
+    """How values of JSON are written: ``plain``, ``constants`` or ``any``, as ``Index.from_json_schema`` has them."""
     property_order: str = "schema"
     """``schema`` or ``any``."""
     formats: str = "assert"

@@ -31,7 +31,7 @@ class Options:
         "flexible",
         "whitespace between the parts of JSON where the request names none: flexible, compact, spaced or a pattern",
     )
-    spelling: str = _option("plain", "how strings of a schema are written", ("plain", "constants", "any"))
+    spelling: str = _option("plain", "how values of JSON are written", ("plain", "constants", "any"))
     property_order: str = _option("schema", "the order of an object's properties", ("schema", "any"))
     formats: str = _option("assert", "whether `format` of a schema holds", ("assert", "annotate"))
     on_unsupported: str = _option(
