@@ -122,11 +122,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
         let row = self.levels.row(self.masker.no_text, usize::MAX);
+        (row, self.decided())
+    }
+
+    /// The nodes of the stack that decided what was found so far.
+    pub(super) fn decided(&mut self) -> Vec<NodeId> {
         let own = self.own;
         self.decided.retain(|&node| node < own);
         self.decided.sort_unstable();
         self.decided.dedup();
-        (row, self.decided)
+        std::mem::take(&mut self.decided)
     }
 
     /// Sees to everything that is still to be visited in a trie.
