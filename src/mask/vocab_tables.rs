@@ -23,6 +23,7 @@ use crate::expr::{ByteSet, Exprs, INF};
 use crate::json::string_escape::EscapeUse;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::limits::{LATE_MASK_BYTES, Limits};
+use crate::mask::grammar::end_nodes::NodesByByte;
 use crate::mask::json::byte_coverage::ByteCoverage;
 use crate::mask::json::cache::patches::PatchCache;
 use crate::mask::json::cache::rows::RowCache;
@@ -87,6 +88,8 @@ pub struct VocabTables {
     pub tails: SuffixTrie,
     /// See [`past_document`]; found for the first grammar with documents.
     past_documents: OnceLock<bool>,
+    /// Made for the first grammar.
+    nodes_by_byte: OnceLock<NodesByByte>,
     /// Tokens inside escapes.
     pub(crate) escapes: AllEscapes,
     /// Crossing tokens that walks found.
@@ -124,6 +127,11 @@ impl VocabTables {
     /// Whether tokens that run past the end of a document can tell no more of it than those that stay inside.
     pub(crate) fn tells_no_more_past_documents(&self, vocabulary: &Vocabulary) -> bool {
         *self.past_documents.get_or_init(|| past_document::tells_no_more(vocabulary, &self.tails))
+    }
+
+    /// The nodes of the vocabulary's trie by their bytes.
+    pub(crate) fn nodes_by_byte(&self, vocabulary: &Vocabulary) -> &NodesByByte {
+        self.nodes_by_byte.get_or_init(|| NodesByByte::of(vocabulary.trie()))
     }
 
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
@@ -181,6 +189,7 @@ impl VocabTables {
             marked: OnceLock::new(),
             tails: SuffixTrie::of(vocabulary)?,
             past_documents: OnceLock::new(),
+            nodes_by_byte: OnceLock::new(),
             escapes: AllEscapes::default(),
             crosses: CrossingInterner::default(),
             shares: PatchCache::default(),

@@ -150,7 +150,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             let mut nodes = self.inside.remove(&(place, state, column)).unwrap_or_default();
             nodes.sort_unstable();
             nodes.dedup();
-            let Some(exits) = masks.exits.of(program, vocabulary, &nodes, state) else {
+            let Some(exits) =
+                masks.exits.of(program, (vocabulary, self.masker.tables.nodes_by_byte(vocabulary)), &nodes, state)
+            else {
                 // They are too many to be kept together.
                 nodes.iter().for_each(|&node| self.walk(self.trie, (node, state, column, place)));
                 self.run(self.trie);
@@ -324,7 +326,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             self.inside.entry((place, state, column)).or_default().push(node);
             return;
         }
-        let exits = self.masker.masks.exits.of(program, self.masker.vocabulary, &[node], state);
+        let GrammarMasker { vocabulary, tables, masks, .. } = *self.masker;
+        let exits = masks.exits.of(program, (vocabulary, tables.nodes_by_byte(vocabulary)), &[node], state);
         for &(node, state) in exits.iter().flat_map(|exits| &exits.many) {
             self.end_terminals(trie, (node, state, NO_COLUMN, place), 0);
         }

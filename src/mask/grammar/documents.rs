@@ -143,7 +143,13 @@ impl GrammarMasker<'_> {
     ) {
         let mark = stack.mark();
         if branch.scan != NO_OBLIGATIONS {
-            builder::MaskBuilder::new(self, stack, branch).walk_document(branch, branch.document, branch.frame, true, row);
+            builder::MaskBuilder::new(self, stack, branch).walk_document(
+                branch,
+                branch.document,
+                branch.frame,
+                true,
+                row,
+            );
             let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);
             self.program.machine(stack).special_tokens(&[*branch], allow);
         } else {

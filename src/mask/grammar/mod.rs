@@ -13,6 +13,7 @@
 mod builder;
 mod document_walk;
 mod documents;
+pub(crate) mod end_nodes;
 mod exits;
 mod row_levels;
 

@@ -45,7 +45,8 @@ fn build() -> Result<StandardExprs> {
     let words = ["null", "true", "false"].map(|text| x.literal(text.as_bytes()));
     let flags = [x.alt(&words[1..]), x.alt(&[words[0], words[1], words[2], any_number])];
     let mut bounds = SeededMap::default();
-    for (integer, spelling) in [(true, NumberSpelling::Any), (true, NumberSpelling::Bare), (false, NumberSpelling::Any)] {
+    for (integer, spelling) in [(true, NumberSpelling::Any), (true, NumberSpelling::Bare), (false, NumberSpelling::Any)]
+    {
         for min in [None, Some(0), Some(1)] {
             let min = min.map(|n| (Decimal::from(n), false));
             let b = NumberBounds { integer, min, spelling, ..NumberBounds::default() };

@@ -176,7 +176,8 @@ impl Follow {
         let mut lists: SeededMap<(NumberSet, bool), Arc<[u32]>> = SeededMap::default();
         let mut behind = |t: u32| {
             let set = follows.set(t as usize);
-            let list = || set.iter().filter(|&s| s < terminals && !(skipped == Some(s) && skipped == Some(t))).collect();
+            let list =
+                || set.iter().filter(|&s| s < terminals && !(skipped == Some(s) && skipped == Some(t))).collect();
             lists.entry((set.clone(), skipped == Some(t))).or_insert_with(list).clone()
         };
         let behind_each = (0..terminals).map(&mut behind).collect();
