@@ -1,5 +1,6 @@
 //! What the last calls of a guide found, kept until it moves.
 
+use crate::mask::grammar::DocumentMemo;
 use crate::mask::json::cache::forced_runs::ForcedRun;
 use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::CacheProbe;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 pub(crate) struct LastMask {
     /// What was found about the frames.
     pub known: GuideMemo,
+    /// What was found about the document of a grammar.
+    pub documents: DocumentMemo,
     /// What the index was asked for.
     pub(super) asked: CacheProbe,
     /// Whether the index was asked just now, and the guide has not moved.

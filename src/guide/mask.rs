@@ -155,10 +155,10 @@ impl Guide {
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 let masker = grammar.masker(&inner.tables, &inner.vocabulary);
-                if masker.fill_known(stack, *at, row) {
+                if masker.fill_known(stack, *at, row, &mut self.last.documents) {
                     return false;
                 }
-                masker.fill(stack, *at, row);
+                masker.fill(stack, *at, row, &mut self.last.documents);
                 return true;
             }
             _ => return false,
@@ -186,7 +186,7 @@ impl Guide {
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 let masker = grammar.masker(&inner.tables, &inner.vocabulary);
-                let known = masker.fill_known(stack, *at, row);
+                let known = masker.fill_known(stack, *at, row, &mut self.last.documents);
                 if known {
                     masker.keep_within_bounds(stack, *at, row);
                 }
@@ -217,7 +217,7 @@ impl Guide {
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 let masker = grammar.masker(&inner.tables, &inner.vocabulary);
-                masker.fill(stack, *at, row);
+                masker.fill(stack, *at, row, &mut self.last.documents);
                 masker.keep_within_bounds(stack, *at, row);
             }
             // A guide's position is made from its own index's engine.

@@ -172,6 +172,7 @@ impl Guide {
             }
             Position::Grammar { stack, at } => {
                 stack.go_back_to(before);
+                self.last.documents.clear();
                 *at = before;
             }
             // States of tables have 16 bits.

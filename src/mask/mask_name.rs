@@ -53,6 +53,11 @@ impl MaskName {
         self.held.push(Held::Row { _row: row.clone() });
     }
 
+    /// Adds a patch that is never written again.
+    pub fn patch(&mut self, patch: &Arc<[(u32, u32)]>) {
+        self.part(Arc::as_ptr(patch).cast::<u8>() as u64, patch.clone());
+    }
+
     /// Adds an ingredient: its number, and what keeps that number from being given again.
     pub fn part<T: Any + Send + Sync>(&mut self, number: u64, part: T) {
         self.words.push(number);

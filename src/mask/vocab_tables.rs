@@ -23,10 +23,12 @@ use crate::expr::{ByteSet, Exprs, INF};
 use crate::json::string_escape::EscapeUse;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::limits::{LATE_MASK_BYTES, Limits};
+use crate::mask::grammar::end_nodes::NodesByByte;
 use crate::mask::json::byte_coverage::ByteCoverage;
 use crate::mask::json::cache::patches::PatchCache;
 use crate::mask::json::cache::rows::RowCache;
 use crate::mask::json::crossing::interner::CrossingInterner;
+use crate::mask::json::crossing::past_document;
 use crate::mask::json::crossing::suffixes::SuffixTrie;
 use crate::mask::json::key::escape_table::AllEscapes;
 use crate::mask::json::structural_tokens::StructuralTokens;
@@ -84,6 +86,10 @@ pub struct VocabTables {
     marked: OnceLock<StructuralTokens>,
     /// What tokens spell between values.
     pub tails: SuffixTrie,
+    /// See [`past_document`]; found for the first grammar with documents.
+    past_documents: OnceLock<bool>,
+    /// Made for the first grammar.
+    nodes_by_byte: OnceLock<NodesByByte>,
     /// Tokens inside escapes.
     pub(crate) escapes: AllEscapes,
     /// Crossing tokens that walks found.
@@ -116,6 +122,16 @@ impl VocabTables {
     /// What token budgets know of the vocabulary, made on first use.
     pub fn marked(&self, vocabulary: &Vocabulary) -> &StructuralTokens {
         self.marked.get_or_init(|| StructuralTokens::of(vocabulary))
+    }
+
+    /// Whether tokens that run past the end of a document can tell no more of it than those that stay inside.
+    pub(crate) fn tells_no_more_past_documents(&self, vocabulary: &Vocabulary) -> bool {
+        *self.past_documents.get_or_init(|| past_document::tells_no_more(vocabulary, &self.tails))
+    }
+
+    /// The nodes of the vocabulary's trie by their bytes.
+    pub(crate) fn nodes_by_byte(&self, vocabulary: &Vocabulary) -> &NodesByByte {
+        self.nodes_by_byte.get_or_init(|| NodesByByte::of(vocabulary.trie()))
     }
 
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
@@ -172,6 +188,8 @@ impl VocabTables {
             sets: slice_sets::SliceSets::default(),
             marked: OnceLock::new(),
             tails: SuffixTrie::of(vocabulary)?,
+            past_documents: OnceLock::new(),
+            nodes_by_byte: OnceLock::new(),
             escapes: AllEscapes::default(),
             crosses: CrossingInterner::default(),
             shares: PatchCache::default(),

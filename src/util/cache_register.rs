@@ -88,6 +88,8 @@ register! {
     // Grammars.
     GRAMMAR_ROWS: "grammar rows", "masks of grammars" by "scanner state and the symbols in view",
         Index, 16 << 20, 0;
+    PAST_DOCUMENTS: "tokens past documents", "tokens that run past the end of a document" by "what one token can see of the document and the symbols in view",
+        Index, 2 << 20, 0;
     GRAMMAR_GROWTHS: "grammar growths", "how much a token can grow the stack" by "what decides a row",
         Index, 1 << 20, 0;
     EXITS: "exits", "what tokens spell behind the end of a terminal" by "scanner state and terminals that follow",

@@ -108,7 +108,7 @@ impl Guide {
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 name.number(Origin::Grammar as u64);
-                grammar.masker(&inner.tables, &inner.vocabulary).name_known(stack, *at, name)
+                grammar.masker(&inner.tables, &inner.vocabulary).name_known(stack, *at, name, &mut self.last.documents)
             }
             _ => false,
         }

@@ -122,11 +122,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
         let row = self.levels.row(self.masker.no_text, usize::MAX);
+        (row, self.decided())
+    }
+
+    /// The nodes of the stack that decided what was found so far.
+    pub(super) fn decided(&mut self) -> Vec<NodeId> {
         let own = self.own;
         self.decided.retain(|&node| node < own);
         self.decided.sort_unstable();
         self.decided.dedup();
-        (row, self.decided)
+        std::mem::take(&mut self.decided)
     }
 
     /// Sees to everything that is still to be visited in a trie.
@@ -145,7 +150,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             let mut nodes = self.inside.remove(&(place, state, column)).unwrap_or_default();
             nodes.sort_unstable();
             nodes.dedup();
-            let Some(exits) = masks.exits.of(program, vocabulary, &nodes, state) else {
+            let Some(exits) =
+                masks.exits.of(program, (vocabulary, self.masker.tables.nodes_by_byte(vocabulary)), &nodes, state)
+            else {
                 // They are too many to be kept together.
                 nodes.iter().for_each(|&node| self.walk(self.trie, (node, state, column, place)));
                 self.run(self.trie);
@@ -319,7 +326,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             self.inside.entry((place, state, column)).or_default().push(node);
             return;
         }
-        let exits = self.masker.masks.exits.of(program, self.masker.vocabulary, &[node], state);
+        let GrammarMasker { vocabulary, tables, masks, .. } = *self.masker;
+        let exits = masks.exits.of(program, (vocabulary, tables.nodes_by_byte(vocabulary)), &[node], state);
         for &(node, state) in exits.iter().flat_map(|exits| &exits.many) {
             self.end_terminals(trie, (node, state, NO_COLUMN, place), 0);
         }

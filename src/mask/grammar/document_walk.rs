@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::mask::grammar::builder::{MaskBuilder, Place, children};
 use crate::pushdown::grammar::closure::Shifted;
-use crate::pushdown::grammar::parse_stack::{Branch, NO_FRAME};
+use crate::pushdown::grammar::parse_stack::{Branch, NO_FRAME, NodeId};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
 use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
@@ -22,8 +22,16 @@ pub(super) struct DocumentVisit {
 }
 
 impl MaskBuilder<'_, '_> {
-    /// Adds to `row` the tokens that run past the end of a document; with `all` those that stay inside as well.
-    pub(super) fn walk_document(mut self, branch: &Branch, document: u32, frame: FrameId, all: bool, row: &mut [u32]) {
+    /// Adds to `row` the tokens that run past the end of a document; with `all` those that stay inside as well. Returns
+    /// the nodes of the stack that decided it.
+    pub(super) fn walk_document(
+        mut self,
+        branch: &Branch,
+        document: u32,
+        frame: FrameId,
+        all: bool,
+        row: &mut [u32],
+    ) -> Vec<NodeId> {
         let place = self.first_place(branch);
         let obligations = if branch.is_in_document() { branch.scan } else { NO_OBLIGATIONS };
         let visit = DocumentVisit { node: 0, place, document, frame, obligations, all };
@@ -34,6 +42,7 @@ impl MaskBuilder<'_, '_> {
         self.run(self.trie);
         self.run_exits();
         self.levels.or_into(row, usize::MAX);
+        self.decided()
     }
 
     /// Follows a document below a node.

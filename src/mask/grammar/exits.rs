@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::grammar::model::Lexer;
+use crate::mask::grammar::end_nodes::{EndNodes, NodesByByte};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
@@ -17,6 +18,8 @@ use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked.
 pub const SMALL: u32 = 64;
+/// So few nodes are all walked; none in tests, whose vocabularies are small.
+const WALKED: u32 = if cfg!(debug_assertions) { 0 } else { 2_000 };
 
 /// The end of a terminal, and what tokens spell behind it.
 pub struct Exit {
@@ -48,12 +51,21 @@ pub struct Exits {
 impl Exits {
     /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too
     /// many. Readings that may become one again are not followed in tries of their own: there all exits are nodes.
-    pub fn of(&self, program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state: ScanStateId) -> Found {
+    pub fn of(
+        &self,
+        program: &GrammarProgram,
+        (vocabulary, by_byte): (&Vocabulary, &NodesByByte),
+        nodes: &[u32],
+        state: ScanStateId,
+    ) -> Found {
         let key = (state, Box::from(nodes));
         if let Some(known) = self.known.get(&key) {
             return known;
         }
-        let found: Found = find(program, vocabulary, nodes, state).map(Arc::new);
+        // Few nodes are walked sooner than anything is found out about them.
+        let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
+        let ends = if below > WALKED { EndNodes::of(program, state, by_byte) } else { None };
+        let found: Found = find(program, vocabulary, nodes, state, ends.as_ref()).map(Arc::new);
         let size = |exits: &Arc<ExitsBelow>| {
             let behind: usize = exits.few.iter().map(|exit| exit.behind.len() * 16 + 96).sum();
             behind + exits.many.len() * 8
@@ -71,7 +83,13 @@ impl Exits {
 /// The rests of tokens behind the end of one terminal.
 type Rests<'v> = Vec<(&'v [u8], u32)>;
 
-fn find(program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state: ScanStateId) -> Option<ExitsBelow> {
+fn find(
+    program: &GrammarProgram,
+    vocabulary: &Vocabulary,
+    nodes: &[u32],
+    state: ScanStateId,
+    may_end: Option<&EndNodes>,
+) -> Option<ExitsBelow> {
     /// Rests of tokens that are put into tries.
     const MOST: usize = 100_000;
     let (scanner, trie) = (&program.scanner, vocabulary.trie());
@@ -110,6 +128,10 @@ fn find(program: &GrammarProgram, vocabulary: &Vocabulary, nodes: &[u32], state:
         states[0] = state;
         let (mut at, end) = (node + 1, trie.end[node as usize]);
         while at < end {
+            if may_end.is_some_and(|nodes| !nodes.any_in(at, trie.end[at as usize])) {
+                at = trie.end[at as usize];
+                continue;
+            }
             let depth = usize::from(trie.depth[at as usize] - base);
             let to = scanner.next(states[depth - 1], trie.byte[at as usize]);
             if to == REFUSED {

@@ -13,31 +13,38 @@
 mod builder;
 mod document_walk;
 mod documents;
+pub(crate) mod end_nodes;
 mod exits;
 mod row_levels;
 
 use std::sync::{Arc, OnceLock};
 
 use crate::mask::grammar::builder::MaskBuilder;
-pub use crate::mask::grammar::documents::DocumentMasks;
+pub use crate::mask::grammar::documents::{DocumentMasks, DocumentMemo};
 use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
+use crate::mask::json::cache::row_patch::RowPatch;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::mask_name::MaskName;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::stack_view::StackCache;
+use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::bounded_cache::BoundedCache;
-use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS};
+use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS, PAST_DOCUMENTS};
 use crate::vocab::Vocabulary;
+
+/// Set in the first word of a description of a stack at whose top documents may begin. No state of the scanner has it.
+const BEGINS_DOCUMENTS: u32 = 1 << 31;
 
 /// What one index remembers of its masks.
 #[derive(Default)]
 pub struct GrammarMasks {
     rows: StackCache<Row, GRAMMAR_ROWS>,
     exits: Exits,
+    /// Tokens that run past the end of a document.
+    past_documents: StackCache<RowPatch, PAST_DOCUMENTS>,
     /// The growth of each row, by what decides the row.
     pub growths: BoundedCache<Box<[u32]>, Growth, GRAMMAR_GROWTHS>,
     /// Tokens that may end inside of a character.
@@ -50,7 +57,8 @@ pub type Growth = (u64, Arc<[u32]>);
 impl GrammarMasks {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.rows.memory_bytes() + self.exits.memory_bytes() + self.growths.memory_bytes()
+        let documents = self.past_documents.memory_bytes();
+        self.rows.memory_bytes() + self.exits.memory_bytes() + self.growths.memory_bytes() + documents
     }
 }
 
@@ -110,18 +118,34 @@ pub struct GrammarMasker<'a> {
 
 impl GrammarMasker<'_> {
     /// Writes the mask of a position to `row` if it is known. Otherwise `row` holds anything.
-    pub fn fill_known(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32]) -> bool {
-        if !self.documents.is_empty() {
-            return false;
-        }
-        let branches = stack.branches(position);
+    pub fn fill_known(
+        &self,
+        stack: &mut ParseStack,
+        position: PositionId,
+        row: &mut [u32],
+        memo: &mut DocumentMemo,
+    ) -> bool {
+        let branches = stack.branches_of(position);
         let mut is_first = true;
-        for branch in branches {
-            let mut view = stack.view(branch);
-            let Some(known) = self.masks.rows.find(&mut view, stack) else { return false };
+        // A document writes its mask over what the row holds.
+        for branch in branches.iter().filter(|branch| branch.is_in_document()) {
+            if std::mem::replace(&mut is_first, false) {
+                if !self.fill_known_document(stack, branch, row, memo) {
+                    return false;
+                }
+                continue;
+            }
+            let mut own = vec![0; row.len()];
+            if !self.fill_known_document(stack, branch, &mut own, memo) {
+                return false;
+            }
+            row.iter_mut().zip(own).for_each(|(to, from)| *to |= from);
+        }
+        for branch in branches.iter().filter(|branch| !branch.is_in_document()) {
+            let Some(known) = self.find_row(stack, branch) else { return false };
             match std::mem::replace(&mut is_first, false) {
-                true => row.copy_from_slice(&known.tokens),
-                false => row.iter_mut().zip(known.tokens.iter()).for_each(|(to, from)| *to |= from),
+                true => row.copy_from_slice(&known),
+                false => row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from),
             }
         }
         if is_first {
@@ -130,35 +154,78 @@ impl GrammarMasker<'_> {
         true
     }
 
-    /// Adds the rows that [`fill_known`](Self::fill_known) would unite. False, with anything added, if one is not
-    /// known.
-    pub fn name_known(&self, stack: &mut ParseStack, position: PositionId, name: &mut MaskName) -> bool {
-        self.documents.is_empty()
-            && stack.branches(position).iter().all(|branch| {
-                let mut view = stack.view(branch);
-                let known = self.masks.rows.find(&mut view, stack);
-                known.is_some_and(|known| {
-                    name.row(&known.tokens);
-                    true
-                })
+    /// Adds what [`fill_known`](Self::fill_known) would unite. False, with anything added, if some of it is not known.
+    pub fn name_known(
+        &self,
+        stack: &mut ParseStack,
+        position: PositionId,
+        name: &mut MaskName,
+        memo: &mut DocumentMemo,
+    ) -> bool {
+        let branches = stack.branches_of(position);
+        branches.iter().all(|branch| {
+            if branch.is_in_document() {
+                return self.name_known_document(stack, branch, name, memo);
+            }
+            self.find_row(stack, branch).is_some_and(|known| {
+                name.row(&known);
+                true
             })
+        })
+    }
+
+    /// The row of a branch outside of documents, if it is known.
+    fn find_row(&self, stack: &ParseStack, branch: &Branch) -> Option<Arc<[u32]>> {
+        let mut view = match self.begins_documents(stack, branch) {
+            true => self.whole_view(stack, branch),
+            false => stack.view(branch),
+        };
+        self.masks.rows.find(&mut view, stack).map(|row| row.tokens)
+    }
+
+    /// Whether documents may begin where a branch stands.
+    fn begins_documents(&self, stack: &ParseStack, branch: &Branch) -> bool {
+        !self.documents.is_empty()
+            && self.program.scanner.state(branch.scan).at_boundary
+            && self.program.closure(stack, stack.tops(branch.tops)).closure.has_documents
+    }
+
+    /// All of a stack at whose top documents may begin: what comes behind them in one token is part of the row.
+    fn whole_view(&self, stack: &ParseStack, branch: &Branch) -> StackView {
+        let mut view = stack.view_behind(&[branch.scan | BEGINS_DOCUMENTS, branch.column], branch);
+        while view.describe_block(stack) || view.deepen(stack) {}
+        view
     }
 
     /// Writes the mask of a position.
-    pub fn fill(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32]) {
+    pub fn fill(&self, stack: &mut ParseStack, position: PositionId, row: &mut [u32], memo: &mut DocumentMemo) {
         row.fill(0);
         for branch in stack.branches_of(position) {
-            self.fill_documents(stack, &branch, row);
             if branch.is_in_document() {
-                let mark = stack.mark();
-                let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);
-                self.program.machine(stack).special_tokens(&[branch], allow);
-                stack.truncate(&mark);
+                self.fill_document(stack, &branch, row, memo);
                 continue;
             }
-            let known = self.row_of(stack, &branch);
+            let known = if self.begins_documents(stack, &branch) {
+                self.row_with_documents(stack, &branch)
+            } else {
+                self.row_of(stack, &branch)
+            };
             row.iter_mut().zip(known.iter()).for_each(|(to, from)| *to |= from);
         }
+    }
+
+    /// The row of a branch at which documents may begin.
+    fn row_with_documents(&self, stack: &mut ParseStack, branch: &Branch) -> Arc<[u32]> {
+        let mut view = self.whole_view(stack, branch);
+        if let Some(Row { tokens, .. }) = self.masks.rows.find(&mut view, stack) {
+            return tokens;
+        }
+        let mut row = self.row_of(stack, branch).to_vec();
+        self.fill_beginning_documents(stack, branch, &mut row);
+        let tokens: Arc<[u32]> = row.into();
+        let row = Row { tokens: tokens.clone(), open: None };
+        self.masks.rows.keep(&mut view, stack, &[], row, tokens.len() * 4);
+        tokens
     }
 
     /// Takes the tokens out of a position's mask that a terminal's bound in tokens has no room for.

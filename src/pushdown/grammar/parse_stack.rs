@@ -330,6 +330,16 @@ impl ParseStack {
         StackView::new(&[branch.scan, branch.column, hides_newlines], tops).with_blocks(branch.indents)
     }
 
+    /// What is seen of a branch's stack, blocks and brackets included, behind a prefix that says what is asked.
+    pub fn view_behind(&self, prefix: &[u32], branch: &Branch) -> StackView {
+        let tops = self.tops(branch.tops);
+        if branch.indents == NO_NODE {
+            return StackView::new(prefix, tops);
+        }
+        let hides_newlines = u32::from(self.state(branch.indents) == BRACKET);
+        StackView::new(&[prefix, &[hides_newlines]].concat(), tops).with_blocks(branch.indents)
+    }
+
     /// All that the future of a position depends on: equal within one grammar exactly when the futures are.
     pub fn describe(&self, position: PositionId, mut write: impl FnMut(u32)) {
         for branch in self.branches(position) {

@@ -298,7 +298,7 @@ fn repeat_to_the_left(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule:
 /// `Limit` if it has more.
 pub fn check_terminals(grammar: &Grammar, limits: &Limits) -> Result<()> {
     /// How many rules a limit of rules allows for each terminal.
-    const PER_TERMINAL: usize = 20;
+    const PER_TERMINAL: usize = 2;
     let most = limits.max_rules / PER_TERMINAL;
     let count = grammar.terminals.len();
     if count <= most {

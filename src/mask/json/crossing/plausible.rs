@@ -5,9 +5,15 @@ use crate::json::whitespace::is_whitespace;
 /// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
 /// contains; nesting is not looked at.
 pub fn plausible(tail: &[u8]) -> bool {
+    implausible_from(tail).is_none()
+}
+
+/// Where the value or byte begins that makes a suffix one that no document contains; `None` where there is none.
+pub(crate) fn implausible_from(tail: &[u8]) -> Option<usize> {
     let mut expected = Expected::Anything;
     let mut rest = tail;
     while let Some((&b, after)) = rest.split_first() {
+        let at = tail.len() - rest.len();
         rest = after;
         let begins = matches!(expected, Expected::Value | Expected::Element);
         let opens = begins || expected == Expected::Anything;
@@ -19,8 +25,8 @@ pub fn plausible(tail: &[u8]) -> bool {
                     rest = &rest[end..];
                     Expected::Colon
                 }
-                Some(None) => return true,
-                None => return false,
+                Some(None) => return None,
+                None => return Some(at),
             },
             b'{' if opens => Expected::Key,
             b'[' if opens => Expected::Element,
@@ -41,15 +47,15 @@ pub fn plausible(tail: &[u8]) -> bool {
                 };
                 let shared = rest.len().min(word.len());
                 if rest[..shared] != word[..shared] {
-                    return false;
+                    return Some(at);
                 }
                 rest = &rest[shared..];
                 Expected::Separator
             }
-            _ => return false,
+            _ => return Some(at),
         };
     }
-    true
+    None
 }
 
 /// Where a string ends, just behind its quote: `None` if its bytes are no JSON, `Some(None)` if it has no end.

@@ -89,6 +89,13 @@ impl KeyTexts {
         texts
     }
 
+    /// Whether these texts tell nothing that others do not tell as well.
+    pub(crate) fn is_among(&self, others: &KeyTexts) -> bool {
+        self.behind_comma.iter().all(|text| others.behind_comma.binary_search(text).is_ok())
+            && (others.two_keys || !self.two_keys)
+            && (others.ends_object || !self.ends_object)
+    }
+
     /// The texts behind a comma that may be the key `name` or its beginning: they begin as it does, with an escape or
     /// not at all.
     pub(crate) fn candidates(&self, name: &[u8]) -> impl Iterator<Item = &KeyText> {

@@ -2,15 +2,17 @@
 
 mod number_sets;
 mod shared_places;
+mod sparse_sets;
 
 use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
-use crate::pushdown::grammar::follow::number_sets::NumberSets;
 use crate::pushdown::grammar::follow::shared_places::shared_places;
+use crate::pushdown::grammar::follow::sparse_sets::{NumberSet, SparseSets};
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::util::hash::SeededMap;
 
 /// What may follow each terminal.
 pub struct Follow {
@@ -19,11 +21,11 @@ pub struct Follow {
     /// For each terminal the bytes that can begin it.
     first: Box<[ByteSet]>,
     /// For each terminal the terminals that may come behind it, ignored ones left out.
-    terminals: Box<[Box<[u32]>]>,
+    terminals: Box<[Arc<[u32]>]>,
     /// For each terminal the bytes that begin each document that may come behind it.
     documents: Box<[Box<[ByteSet]>]>,
     /// Sets of terminals of which any two may begin at one place, ignored ones left out.
-    places: Box<[Box<[u64]>]>,
+    places: Box<[NumberSet]>,
     /// Terminals that may begin wherever another one does.
     everywhere: Box<[u32]>,
     /// For each terminal whether it may come behind another one.
@@ -61,7 +63,7 @@ fn textless(productions: &Productions, silent: &[Symbol]) -> Vec<bool> {
 }
 
 /// Whether there is a place behind a terminal where only that terminal may come.
-fn is_alone(productions: &Productions, firsts: &NumberSets, nullable: &[bool], terminal: Symbol) -> bool {
+fn is_alone(productions: &Productions, firsts: &SparseSets, nullable: &[bool], terminal: Symbol) -> bool {
     // Symbols behind which nothing else may come somewhere.
     let mut alone = vec![false; nullable.len()];
     let ends_alone = |parts: &[Symbol], of: Symbol, alone: &[bool]| {
@@ -108,7 +110,7 @@ impl Follow {
         let nullable = if silent.is_empty() { productions.nullable.clone() } else { textless(productions, &silent) };
         let symbols = productions.symbols();
         let below = productions.first_rule as usize;
-        let mut firsts = NumberSets::new(symbols, below);
+        let mut firsts = SparseSets::new(symbols, below);
         (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
             firsts.insert(s as usize, s);
         });
@@ -125,7 +127,7 @@ impl Follow {
                 }
             }
         }
-        let mut follows = NumberSets::new(symbols, below);
+        let mut follows = SparseSets::new(symbols, below);
         // What comes behind a part inside its own production is found once; what comes behind the whole is passed on.
         let mut passed: Vec<(usize, usize)> = Vec::new();
         for production in &productions.all {
@@ -170,9 +172,15 @@ impl Follow {
         let bytes = bytes.collect();
         // A newline takes all newlines at once where something else may come behind it.
         let skipped = newline.filter(|&newline| !is_alone(productions, &firsts, &nullable, newline));
-        let behind = |t: u32| {
-            follows.of(t as usize).filter(|&s| s < terminals && !(skipped == Some(s) && skipped == Some(t))).collect()
+        // Behind most terminals come the same ones as behind others.
+        let mut lists: SeededMap<(NumberSet, bool), Arc<[u32]>> = SeededMap::default();
+        let mut behind = |t: u32| {
+            let set = follows.set(t as usize);
+            let list =
+                || set.iter().filter(|&s| s < terminals && !(skipped == Some(s) && skipped == Some(t))).collect();
+            lists.entry((set.clone(), skipped == Some(t))).or_insert_with(list).clone()
         };
+        let behind_each = (0..terminals).map(&mut behind).collect();
         let documents_behind = |t: u32| {
             let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
             symbols.map(|document| documents[document as usize]).collect()
@@ -182,14 +190,17 @@ impl Follow {
         let behind_some = (0..below).flat_map(|s| follows.of(s)).filter(|&s| s < terminals);
         behind_some.for_each(|s| behind_any[s as usize] = true);
         let behind_one = || {
-            let mut places: Vec<Box<[u64]>> = (0..below).map(|s| follows.row(s).into()).collect();
-            places.push(firsts.row(productions.start as usize).into());
+            let mut places: Vec<NumberSet> = (0..below).map(|s| follows.set(s).clone()).collect();
+            places.push(firsts.set(productions.start as usize).clone());
             places.sort_unstable();
             places.dedup();
             places
         };
         let told_apart = competes.then(|| shared_places(productions, &nullable, &silent, ignored)).flatten();
-        let places = told_apart.unwrap_or_else(behind_one);
+        let places = match told_apart {
+            Some(places) => places.iter().map(|place| NumberSet::of_bits(place)).collect(),
+            None => behind_one(),
+        };
         let beside: Vec<u32> = ignored.iter().copied().chain(newline).collect();
         Follow {
             bytes,
@@ -197,7 +208,7 @@ impl Follow {
             places: places.into(),
             everywhere: beside.into(),
             behind_any: behind_any.into(),
-            terminals: (0..terminals).map(behind).collect(),
+            terminals: behind_each,
             documents: (0..terminals).map(documents_behind).collect(),
         }
     }
@@ -216,11 +227,10 @@ impl Follow {
     /// Whether a terminal may begin where another one does. Where one may begin anywhere, the very first place of a
     /// text is left aside: a terminal that begins only there takes nothing from those behind others.
     pub fn together(&self, terminal: u32, other: u32) -> bool {
-        let has = |place: &[u64], t: u32| place[t as usize / 64] >> (t % 64) & 1 == 1;
         self.everywhere.contains(&other)
             || match self.everywhere.contains(&terminal) {
                 true => self.behind_any[other as usize],
-                false => self.places.iter().any(|place| has(place, terminal) && has(place, other)),
+                false => self.places.iter().any(|place| place.has(terminal) && place.has(other)),
             }
     }
 
@@ -241,6 +251,8 @@ impl Follow {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        (self.bytes.len() + self.first.len()) * 256 + self.terminals.iter().map(|t| t.len() * 4 + 16).sum::<usize>()
+        let lists = self.terminals.iter().map(|list| list.len() * 4 / Arc::strong_count(list) + 16);
+        let places = self.places.iter().map(NumberSet::memory_bytes);
+        (self.bytes.len() + self.first.len()) * 256 + lists.chain(places).sum::<usize>()
     }
 }

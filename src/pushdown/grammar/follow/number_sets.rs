@@ -1,5 +1,6 @@
 //! Several sets of small numbers, each a row of bits.
 
+#[cfg(test)]
 use crate::util::bits::ones;
 
 /// Sets of numbers below one bound.
@@ -65,6 +66,7 @@ impl NumberSets {
     }
 
     /// The numbers of a set, ascending.
+    #[cfg(test)]
     pub fn of(&self, set: usize) -> impl Iterator<Item = u32> + '_ {
         ones(self.row(set)).map(|number| number as u32)
     }
