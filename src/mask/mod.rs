@@ -15,6 +15,7 @@ pub(crate) mod grammar;
 pub mod json;
 pub mod lexeme;
 pub mod mask_name;
+pub(crate) mod row_patch;
 pub(crate) mod token_survey;
 pub(crate) mod trie_kind;
 pub(crate) mod tries;

@@ -8,18 +8,62 @@ import pytest
 
 PIECES = [
     *('{"', '":', '","', '"}', '"}}', "}}", "}<", '"}<', "}}<", "]}", "]}<", "}</", "/>", "</a>", '"}</a>', "}</a><a>"),
-    *("1}", "1}<", "1,", '1,"', "12", "-1", "true", 'e}<', '":1}', '":1}<', '":1}x', '":"', '":{}', "{}", "{}<", "[]<"),
-    *('","b":1}<', ',"a":1}', ',"a":1}<', ',"a"', ',"bb":', ',"bb":2}<', '"a":', '"a":1}<', 'b":1}', 'b":{}}<', '{"a":1}<'),
-    *("a", "b", "bb", "ab", "<a", "<a>", 'x"}<a>{"', ' "', "\n", " }", "} <", "}\n<", '\\"', '\\u00', "]", "]]<", '"]<', "x<"),
+    *("1}", "1}<", "1,", '1,"', "12", "-1", "true", "e}<", '":1}', '":1}<', '":1}x', '":"', '":{}', "{}", "{}<", "[]<"),
+    *(
+        '","b":1}<',
+        ',"a":1}',
+        ',"a":1}<',
+        ',"a"',
+        ',"bb":',
+        ',"bb":2}<',
+        '"a":',
+        '"a":1}<',
+        'b":1}',
+        'b":{}}<',
+        '{"a":1}<',
+    ),
+    *(
+        "a",
+        "b",
+        "bb",
+        "ab",
+        "<a",
+        "<a>",
+        'x"}<a>{"',
+        ' "',
+        "\n",
+        " }",
+        "} <",
+        "}\n<",
+        '\\"',
+        "\\u00",
+        "]",
+        "]]<",
+        '"]<',
+        "x<",
+    ),
 ]
 SCHEMAS = [
     {"type": "object", "properties": {"a": {"type": "integer"}, "bb": {"type": "string"}}, "required": ["a"]},
-    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "object"}}, "additionalProperties": False},
-    {"type": "object", "properties": {"a": {"type": "string", "maxLength": 2}, "bb": {"const": 2}}, "additionalProperties": False},
+    {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "object"}},
+        "additionalProperties": False,
+    },
+    {
+        "type": "object",
+        "properties": {"a": {"type": "string", "maxLength": 2}, "bb": {"const": 2}},
+        "additionalProperties": False,
+    },
     {"type": "array", "items": {"type": "array", "items": {"enum": ["a", "ab", 1, 12]}}, "minItems": 1},
     {"type": "integer"},
     {"type": ["string", "null", "boolean"]},
-    {"type": "object", "additionalProperties": {"type": "integer"}, "maxProperties": 2, "propertyNames": {"pattern": "^[ab]+$"}},
+    {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+        "maxProperties": 2,
+        "propertyNames": {"pattern": "^[ab]+$"},
+    },
     {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
     {},
 ]
@@ -45,7 +89,10 @@ def tag_of(draw):
         tags = [one("<a>"), one("<ab>")]
         return {"type": "triggered_tags", "triggers": ["<a"], "tags": tags, "stop_after_first": draw.random() < 0.3}
     if shape == "or":
-        return {"type": "or", "elements": [one("<a>"), one("<a>"), {"type": "json_schema", "json_schema": draw.choice(SCHEMAS)}]}
+        return {
+            "type": "or",
+            "elements": [one("<a>"), one("<a>"), {"type": "json_schema", "json_schema": draw.choice(SCHEMAS)}],
+        }
     if shape == "star":
         return {"type": "star", "content": one(draw.choice(["<a>", ""]))}
     return {"type": "sequence", "elements": [one(draw.choice(["<a>", ""])), one("x")]}

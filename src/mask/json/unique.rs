@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use crate::json::string_escape::{EscapeMove, EscapeState, step};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
-use crate::mask::json::cache::row_patch::patch;
 use crate::mask::json::crossing::suffixes::UnresolvedSuffixes;
 use crate::mask::json::masker::{MaskBuilder, WalkOver};
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, LexemeMask};
+use crate::mask::row_patch::patch;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::unique::{DuplicateRisk, is_decimal};

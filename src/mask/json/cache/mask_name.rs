@@ -52,7 +52,7 @@ impl MaskBuilder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mask::json::cache::row_patch::patch;
+    use crate::mask::row_patch::patch;
     use std::sync::Arc;
 
     #[test]

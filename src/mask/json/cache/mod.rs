@@ -19,7 +19,6 @@ pub(crate) mod patch_base;
 pub mod patches;
 pub(crate) mod recipe;
 pub(crate) mod recipe_writer;
-pub(crate) mod row_patch;
 pub mod rows;
 pub(crate) mod spelled_names;
 pub(crate) mod suffix_sets;

@@ -12,8 +12,8 @@
 use hashbrown::HashMap;
 use std::sync::Mutex;
 
-use crate::mask::json::cache::row_patch::LIGHT;
-use crate::mask::json::cache::row_patch::RowPatch;
+use crate::mask::row_patch::LIGHT;
+use crate::mask::row_patch::RowPatch;
 use crate::util::hash::Seeded;
 
 /// Bases of the same crossing tokens; of more the oldest is forgotten.

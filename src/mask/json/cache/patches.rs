@@ -6,7 +6,7 @@
 //! first nor the last. So the tokens of a pair of crossing set and viable suffixes are put together once, as a *patch*:
 //! the words of a row with the bits to set. Whoever meets the pair again only applies the patch.
 
-use crate::mask::json::cache::row_patch::patch;
+use crate::mask::row_patch::patch;
 use hashbrown::Equivalent;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

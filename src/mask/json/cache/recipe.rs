@@ -6,16 +6,16 @@
 //! together in many places of many schemas: they are copied as one finished row (see `rows`), and the light ones, which
 //! make the place, are put on top. Only inside arrays of unique elements is a row written at once.
 
-use crate::mask::json::cache::row_patch::LIGHT;
+use crate::mask::row_patch::LIGHT;
 use crate::pushdown::json::frame::FrameId;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::mask::json::cache::patch_base::SharedPatch;
-use crate::mask::json::cache::row_patch::{RowPatch, patch};
 use crate::mask::json::cache::rows::CachedRow;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
+use crate::mask::row_patch::{RowPatch, patch};
 
 /// Makes a row empty. A loop over a constant is what every compiler makes the fastest fill of.
 #[inline]

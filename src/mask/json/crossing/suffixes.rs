@@ -15,10 +15,10 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::mask::json::cache::row_patch::{RowPatch, patch};
 use crate::mask::json::crossing::signature_scope::SignatureScope;
 use crate::mask::json::crossing::suffix_keys::KeyTexts;
 use crate::mask::lexeme::lexeme_mask::{CrossingToken, CrossingTokens};
+use crate::mask::row_patch::{RowPatch, patch};
 use crate::vocab::{Trie, Vocabulary};
 
 /// A bit for each node of the suffixes' trie: whether it can be stepped.

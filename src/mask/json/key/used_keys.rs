@@ -5,8 +5,8 @@
 //! nothing is left to go on with; those tokens are taken back here.
 
 use crate::json::string_escape::spells_itself;
-use crate::mask::json::cache::row_patch::patch;
 use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::mask::row_patch::patch;
 use crate::pushdown::json::frame::{FrameId, NONE};
 
 impl MaskBuilder<'_> {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::mask::json::cache::recipe::Ingredient;
-use crate::mask::json::cache::row_patch::patch;
+use crate::mask::row_patch::patch;
 use crate::util::cache_register::CACHES;
 
 fn made_of(tokens: &[u32]) -> MaskRecipe {

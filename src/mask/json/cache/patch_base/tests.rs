@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::*;
-use crate::mask::json::cache::row_patch::patch;
+use crate::mask::row_patch::patch;
 use crate::util::rng::Rng;
 
 fn of(tokens: impl IntoIterator<Item = u32>) -> RowPatch {

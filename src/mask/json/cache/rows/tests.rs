@@ -1,5 +1,5 @@
 use super::*;
-use crate::mask::json::cache::row_patch::patch;
+use crate::mask::row_patch::patch;
 
 fn names(n: u64) -> IngredientIds {
     smallvec::smallvec![n << 2, 3]
