@@ -5,12 +5,12 @@
 
 mod allowed_escapes;
 pub mod check;
-mod contradictions;
 pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
 pub mod source;
 mod united_shapes;
+mod why_unsatisfiable;
 
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits));
-        let index = index.map_err(|e| contradictions::of_pattern(e, pattern, options, limits).in_source(pattern))?;
+        let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
@@ -206,7 +206,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits));
-        let index = index.map_err(|e| contradictions::of_schema(e, text, options, limits).in_source(text))?;
+        let index = index.map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
