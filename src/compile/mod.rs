@@ -325,7 +325,14 @@ fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[WhitespaceRule; 3]>
         Whitespace::Pattern(p) => {
             let mut x = Exprs::new(limits.max_expr_nodes);
             let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
-            let e = lower_full(&mut x, p, &regex, limits)?;
+            let e = lower_full(&mut x, p, &regex, limits).map_err(|e| match e.limit_values() {
+                Some(_) => e,
+                // The place is in this pattern, and not in the schema.
+                None => {
+                    let message = format!("whitespace pattern: {}", e.message());
+                    e.in_source(p).saying(message)
+                }
+            })?;
             let b = whitespace::gap(&mut x, e, limits)?;
             [WhitespaceRule::none(), b.clone(), b]
         }

@@ -3,8 +3,9 @@
 //! [`arena`] holds hash-consed regular expressions over **bytes**, closed under union, concatenation, counted
 //! repetition, intersection and complement. [`derivative`] gives the transitions of an expression, a whole row at a
 //! time, and `liveness` decides which intersections and complements accept anything. `containing` makes texts in which
-//! something is found, [`utf8`] builds classes of code points, [`decimal_multiple`] is `multipleOf`, and [`restrict_to_bytes`]
-//! leaves only some bytes. [`analysis`] reads facts off expressions. `docs/internals/expressions.md` has an example.
+//! something is found, [`utf8`] builds classes of code points, [`decimal_multiple`] is `multipleOf`, and
+//! [`restrict_to_bytes`] leaves only some bytes. [`analysis`] reads facts off expressions.
+//! `docs/internals/expressions.md` has an example.
 
 pub mod analysis;
 pub mod arena;
