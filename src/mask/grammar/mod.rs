@@ -26,7 +26,6 @@ use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::mask_name::MaskName;
-use crate::mask::row_patch::RowPatch;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
