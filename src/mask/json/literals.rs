@@ -127,7 +127,7 @@ impl MaskBuilder<'_> {
         let ground = WalkOver::Whole(walked);
         let tables = self.tables;
         let begins = walked == TrieKind::Tokens && self.trie(ground).depth[child as usize] == 1;
-        if let (true, &[tag], Some(closing)) = (begins, tags, &tables.tails.closing)
+        if let (true, &[tag], Some(closing)) = (begins, tags, &tables.suffixes.closing)
             && self.cross_known(closing, None, 0, (parent, tag)).is_some()
         {
             // Elements that must differ have no constants side by side, so no suffix is left open.

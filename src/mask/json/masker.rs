@@ -37,7 +37,7 @@ pub(crate) enum WalkOver<'t> {
     Whole(TrieKind),
     /// The suffixes of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
     /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
-    Tail { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
+    Suffix { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
 }
 
 /// Fills one row.
@@ -71,7 +71,7 @@ pub struct MaskBuilder<'a> {
     /// The row holds anything yet.
     pub(crate) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
-    pub(crate) composition: Option<MaskRecipe>,
+    pub(crate) recipe: Option<MaskRecipe>,
     pub(crate) depth: u32,
 }
 
@@ -101,7 +101,7 @@ impl<'a> MaskBuilder<'a> {
             asked: Vec::new(),
             memo: None,
             fresh: false,
-            composition: None,
+            recipe: None,
             depth: 0,
         }
     }
@@ -130,7 +130,7 @@ impl<'a> MaskBuilder<'a> {
     {
         match ground {
             WalkOver::Whole(w) => self.tables.trie(self.vocabulary, w),
-            WalkOver::Tail { cross, .. } => &cross.tails,
+            WalkOver::Suffix { cross, .. } => &cross.suffixes,
         }
     }
 
@@ -144,7 +144,7 @@ impl<'a> MaskBuilder<'a> {
     pub(crate) fn emit_one(&mut self, ground: WalkOver<'_>, item: u32) {
         let token = match ground {
             WalkOver::Whole(_) => item,
-            WalkOver::Tail { cross, lexeme, count, origin, from } => {
+            WalkOver::Suffix { cross, lexeme, count, origin, from } => {
                 let c = cross.crossings[item as usize];
                 let closes = lexeme.is_none_or(|l| l.may_close(count.saturating_add(c.chars)));
                 let exact = self.exact && origin != NONE;
@@ -183,7 +183,7 @@ impl<'a> MaskBuilder<'a> {
             (FrameKind::Value, WalkOver::Whole(w)) => self.value(w, node, top),
             (FrameKind::Scalar, WalkOver::Whole(w)) => self.scalar(w, node, top),
             (FrameKind::Object, WalkOver::Whole(w)) if n.phase == Phase::Key => self.key(w, node, top),
-            (FrameKind::Object, WalkOver::Tail { origin, .. })
+            (FrameKind::Object, WalkOver::Suffix { origin, .. })
                 if n.phase == Phase::Key && origin != NONE && !self.exact =>
             {
                 // A second key in one token: what the first one spells may matter.
@@ -254,7 +254,7 @@ impl<'a> MaskBuilder<'a> {
         if node != 0 {
             return self.children_but_scalars(ground, node, top);
         }
-        if walked == TrieKind::Tokens && self.structure_by_tails(top) {
+        if walked == TrieKind::Tokens && self.structure_by_suffixes(top) {
             return;
         }
         let trie = self.trie(ground);
@@ -263,7 +263,7 @@ impl<'a> MaskBuilder<'a> {
         let n = self.frames.arena.nodes[top as usize];
         if self.frames.gap_may_end(&n) {
             let opens_value = n.kind == FrameKind::Value || (n.kind == FrameKind::Array && n.phase == Phase::First);
-            for &child in tables.brackets[(walked == TrieKind::WhitespaceTails) as usize].iter() {
+            for &child in tables.brackets[(walked == TrieKind::WhitespaceSuffixes) as usize].iter() {
                 if opens_value && trie.byte[child as usize] == b'"' {
                     continue;
                 }
@@ -275,7 +275,7 @@ impl<'a> MaskBuilder<'a> {
                 }
             }
         }
-        if walked == TrieKind::WhitespaceTails {
+        if walked == TrieKind::WhitespaceSuffixes {
             return;
         }
         let gap = &self.frames.program.gaps[n.gap as usize];
@@ -302,12 +302,13 @@ impl<'a> MaskBuilder<'a> {
 
     /// [`structure`](Self::structure) at the root by the suffixes that can follow, where whitespace is out of reach of
     /// its bound. False, and nothing was done, where it is not.
-    fn structure_by_tails(&mut self, top: FrameId) -> bool {
+    fn structure_by_suffixes(&mut self, top: FrameId) -> bool {
         if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
             return false;
         }
-        let bits = if self.is_scalar_only(top) { self.tables.tails.spaces.0.clone() } else { self.live_tails(top) };
-        if self.tables.tails.behind.as_ref().is_some_and(|behind| !self.cross_by(behind, &bits)) {
+        let bits =
+            if self.is_scalar_only(top) { self.tables.suffixes.spaces.0.clone() } else { self.live_suffixes(top) };
+        if self.tables.suffixes.behind.as_ref().is_some_and(|behind| !self.cross_by(behind, &bits)) {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
@@ -315,16 +316,16 @@ impl<'a> MaskBuilder<'a> {
         self.allow_blanks(u32::from(most.saturating_sub(n.blank)));
         let mark = self.frames.arena.mark();
         match (n.kind, n.phase) {
-            (FrameKind::Value, _) => self.open_value(TrieKind::WhitespaceTails, 0, top),
+            (FrameKind::Value, _) => self.open_value(TrieKind::WhitespaceSuffixes, 0, top),
             (FrameKind::Array, Phase::First) => {
                 let value = self.frames.first_element(n);
                 if value != NONE {
-                    self.open_value(TrieKind::WhitespaceTails, 0, value);
+                    self.open_value(TrieKind::WhitespaceSuffixes, 0, value);
                 }
             }
             (FrameKind::Object, Phase::First | Phase::BeforeKey) => {
                 let next = self.frames.step(top, b'"');
-                for walked in [TrieKind::Tokens, TrieKind::WhitespaceTails] {
+                for walked in [TrieKind::Tokens, TrieKind::WhitespaceSuffixes] {
                     let ground = WalkOver::Whole(walked);
                     if next != NONE
                         && let Some(child) = self.child(ground, 0, b'"')
@@ -352,12 +353,12 @@ impl<'a> MaskBuilder<'a> {
         n.kind == FrameKind::Value
             && !program.has_unique
             && self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize].iter().all(is_scalar)
-            && self.frames.has_room_for_blanks(top, self.tables.tails.spaces.1)
+            && self.frames.has_room_for_blanks(top, self.tables.suffixes.spaces.1)
     }
 
     /// Tokens that begin with whitespace, from their first other byte on.
     fn visit_behind_blanks(&mut self, top: FrameId) {
-        self.visit(WalkOver::Whole(TrieKind::WhitespaceTails), 0, top);
+        self.visit(WalkOver::Whole(TrieKind::WhitespaceSuffixes), 0, top);
     }
 
     /// Children below the root: scalars are opened by [`value`](Self::value), so only other bytes are stepped there.
@@ -489,7 +490,7 @@ impl<'a> MaskBuilder<'a> {
         let after = self.frames.finish_by(parent, &[tag]);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
-            let ground = WalkOver::Tail { cross, lexeme: bounded, count, origin, from };
+            let ground = WalkOver::Suffix { cross, lexeme: bounded, count, origin, from };
             self.emit(ground, 0);
             self.visit(ground, 0, after);
         }

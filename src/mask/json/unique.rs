@@ -225,7 +225,7 @@ impl MaskBuilder<'_> {
     /// Takes all tokens at and below a node back.
     fn clear_below(&mut self, ground: WalkOver<'_>, node: u32) {
         let tokens = self.trie(ground).subtree_tokens(node);
-        if self.composition.is_some() {
+        if self.recipe.is_some() {
             return self.forbid(patch(tokens.to_vec()), false);
         }
         self.begin();
@@ -244,7 +244,7 @@ impl MaskBuilder<'_> {
             return;
         }
         if walked == TrieKind::Tokens && node == 0 && path == b"\"" {
-            self.forbid(self.tables.tails.quoted.clone(), true);
+            self.forbid(self.tables.suffixes.quoted.clone(), true);
         } else {
             self.clear_below(ground, child);
         }
@@ -253,7 +253,7 @@ impl MaskBuilder<'_> {
 
     /// Steps a token that is allowed so far, as far as that is known: parts that are only noted are not looked through.
     fn try_again(&mut self, token: u32, top: FrameId, from: (TrieKind, u32)) {
-        let allowed = self.composition.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
+        let allowed = self.recipe.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
         if allowed && !self.allows(top, self.rest_of(token, from)) {
             self.forbid(patch(vec![token]), false);
         }
@@ -268,9 +268,9 @@ impl MaskBuilder<'_> {
         from: (TrieKind, u32),
     ) {
         for &node in open {
-            let tail = self.tables.tails.spelled(node);
-            let Some(below) = cross.tails.find(0, &tail) else { continue };
-            for &i in cross.tails.subtree_tokens(below) {
+            let suffix = self.tables.suffixes.spelled(node);
+            let Some(below) = cross.suffixes.find(0, &suffix) else { continue };
+            for &i in cross.suffixes.subtree_tokens(below) {
                 let token = cross.crossings[i as usize].token;
                 if self.allows(top, self.rest_of(token, from)) {
                     self.set(token);

@@ -27,7 +27,7 @@ impl MaskBuilder<'_> {
         let trie = self.trie(ground);
         let table = match ground {
             WalkOver::Whole(walked) => self.tables.escapes.of(trie, escapes, walked, child),
-            WalkOver::Tail { .. } => Arc::new(Escapes::of(trie, child, escapes)),
+            WalkOver::Suffix { .. } => Arc::new(Escapes::of(trie, child, escapes)),
         };
         let inside = table.inside.iter().map(|e| e.1);
         let any = inside.chain(table.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);

@@ -117,9 +117,9 @@ impl MaskBuilder<'_> {
             if after != NONE && !self.cross_unnamed(cross, top, after, (walked, node)) {
                 let exact = self.exact;
                 self.exact |= self.unique;
-                let tail = WalkOver::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
-                self.emit(tail, 0);
-                self.visit(tail, 0, after);
+                let suffix = WalkOver::Suffix { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
+                self.emit(suffix, 0);
+                self.visit(suffix, 0, after);
                 self.exact = exact;
             }
             self.frames.arena.unchecked = checked;
@@ -162,7 +162,7 @@ impl MaskBuilder<'_> {
     /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False,
     /// and nothing was done, if some suffix is not among the vocabulary's.
     fn cross_unnamed(&mut self, cross: &CrossingTokens, top: FrameId, after: FrameId, from: (TrieKind, u32)) -> bool {
-        let (bits, open) = self.live_tails_unnamed(after);
+        let (bits, open) = self.live_suffixes_unnamed(after);
         if !self.cross_by(cross, &bits) {
             return false;
         }
@@ -181,9 +181,12 @@ impl MaskBuilder<'_> {
             let closed = !(n.kind == FrameKind::Object && n.phase == Phase::Key);
             let tables = self.tables;
             let quick = closed && path.len() == 1 && matches!(ground, WalkOver::Whole(TrieKind::Tokens));
-            let bits =
-                if quick && self.trie(ground).depth[child as usize] == 1 { Some(self.live_tails(next)) } else { None };
-            let done = match (&bits, &tables.tails.closing) {
+            let bits = if quick && self.trie(ground).depth[child as usize] == 1 {
+                Some(self.live_suffixes(next))
+            } else {
+                None
+            };
+            let done = match (&bits, &tables.suffixes.closing) {
                 (Some(bits), Some(closing)) => self.cross_by(closing, bits),
                 _ => false,
             };
@@ -236,7 +239,7 @@ impl MaskBuilder<'_> {
     pub(crate) fn child(&self, ground: WalkOver<'_>, node: u32, byte: u8) -> Option<u32> {
         match ground {
             WalkOver::Whole(w) => self.tables.child(w, node, byte),
-            WalkOver::Tail { cross, .. } => cross.tails.child(node, byte),
+            WalkOver::Suffix { cross, .. } => cross.suffixes.child(node, byte),
         }
     }
 
@@ -309,7 +312,7 @@ impl MaskBuilder<'_> {
         if complete && let Some(child) = self.child(ground, node, b'"') {
             let tables = self.tables;
             if node == 0 && matches!(ground, WalkOver::Whole(TrieKind::Tokens)) {
-                self.forbid(tables.tails.quoted.clone(), true);
+                self.forbid(tables.suffixes.quoted.clone(), true);
             } else {
                 let below = patch(self.trie(ground).subtree_tokens(child).to_vec());
                 self.forbid(below, false);

@@ -48,8 +48,8 @@ impl MaskBuilder<'_> {
                 Arc::new(self.spelled(ground, node, names, named.name, comes))
             }
         };
-        if let Some(composition) = &mut self.composition {
-            composition.expect(spelled.inside.len());
+        if let Some(recipe) = &mut self.recipe {
+            recipe.expect(spelled.inside.len());
         }
         let mut last = (u32::MAX, false);
         for &(name, item) in &spelled.inside {
@@ -123,7 +123,7 @@ impl MaskBuilder<'_> {
                 };
                 let items = match ground {
                     WalkOver::Whole(walked) => self.tables.tokens(self.vocabulary, walked, child),
-                    WalkOver::Tail { .. } => trie.tokens(child),
+                    WalkOver::Suffix { .. } => trie.tokens(child),
                 };
                 found.inside.extend(items.iter().map(|&item| (at, item)));
                 nodes.push(child);
