@@ -95,7 +95,7 @@ pub struct VocabTables {
     /// Crossing tokens that walks found.
     pub(super) crosses: CrossingInterner,
     /// Finished parts of masks.
-    pub shares: PatchCache,
+    pub patches: PatchCache,
     /// Finished rows.
     pub finished: RowCache,
     /// Tokens that contain a quote: the only ones that can end a string.
@@ -193,7 +193,7 @@ impl VocabTables {
             nodes_by_byte: OnceLock::new(),
             escapes: AllEscapes::default(),
             crosses: CrossingInterner::default(),
-            shares: PatchCache::default(),
+            patches: PatchCache::default(),
             finished: RowCache::default(),
             quoted,
             cache: Mutex::default(),

@@ -69,12 +69,12 @@ impl MaskCache {
         tables: &VocabTables,
         top: FrameId,
         levels: &mut StackIds,
-        asked: &mut CacheProbe,
+        probe: &mut CacheProbe,
     ) -> bool {
         let sight = KeyEncoder { program, tables, views: &self.views };
-        asked.common = sight.names_only(arena, top, &mut asked.key);
-        asked.whole = asked.common || describe((sight, arena), top, self, levels, &mut asked.key);
-        asked.whole
+        probe.common = sight.names_only(arena, top, &mut probe.key);
+        probe.whole = probe.common || describe((sight, arena), top, self, levels, &mut probe.key);
+        probe.whole
     }
 
     /// Writes the description of `top` to `out`. False if it is not worth remembering.
@@ -112,24 +112,24 @@ impl MaskCache {
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
     /// threads that share an index would count its references on one line of memory.
-    pub fn find<T>(&self, shares: &PatchCache, asked: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
-        if asked.common {
-            return shares.name_mask(&asked.key).map(|recipe| found(&recipe));
+    pub fn find<T>(&self, patches: &PatchCache, probe: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
+        if probe.common {
+            return patches.name_mask(&probe.key).map(|recipe| found(&recipe));
         }
-        self.masks.with(asked.key.as_slice(), |recipe| found(recipe))
+        self.masks.with(probe.key.as_slice(), |recipe| found(recipe))
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
-    pub fn keep(&self, shares: &PatchCache, asked: &CacheProbe, recipe: MaskRecipe) -> bool {
-        if !asked.whole {
+    pub fn keep(&self, patches: &PatchCache, probe: &CacheProbe, recipe: MaskRecipe) -> bool {
+        if !probe.whole {
             return false;
         }
-        if asked.common {
-            shares.keep_name_mask(&asked.key, recipe);
+        if probe.common {
+            patches.keep_name_mask(&probe.key, recipe);
             return true;
         }
-        let size = asked.key.len() + recipe.memory_bytes() + OVERHEAD;
-        self.masks.keep(asked.key.as_slice().into(), Box::new(recipe), size);
+        let size = probe.key.len() + recipe.memory_bytes() + OVERHEAD;
+        self.masks.keep(probe.key.as_slice().into(), Box::new(recipe), size);
         true
     }
 

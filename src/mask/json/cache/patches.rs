@@ -84,11 +84,11 @@ impl PatchCache {
         self.kept.get(&PatchProbe { cross: cross.id, bits })?
     }
 
-    /// The crossing tokens that `bits` over `suffixes` allow, whatever their lengths. `None` if some suffix of theirs is
-    /// not among the vocabulary's, so that the bits do not tell.
+    /// The crossing tokens that `bits` over `suffixes` allow, whatever their lengths. `None` if some suffix of theirs
+    /// is not among the vocabulary's, so that the bits do not tell.
     pub fn patch(&self, cross: &CrossingTokens, suffixes: &SuffixTrie, bits: &[u64]) -> Option<SharedPatch> {
-        let asked = PatchProbe { cross: cross.id, bits };
-        if let Some(known) = self.kept.get(&asked) {
+        let probe = PatchProbe { cross: cross.id, bits };
+        if let Some(known) = self.kept.get(&probe) {
             return known;
         }
         let mut tokens = Vec::new();

@@ -41,8 +41,8 @@ impl<'a> MaskBuilder<'a> {
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more;
     /// then the row may hold anything, and [`fill_asked`](Self::fill_asked) writes it.
-    pub fn fill_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
-        asked.clear();
+    pub fn fill_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+        probe.clear();
         self.look_at(top);
         if self.unique {
             return false;
@@ -58,10 +58,10 @@ impl<'a> MaskBuilder<'a> {
             }
         }
         let place = (self.frames.program, &*self.frames.arena);
-        if !memo.describe(place, self.tables, top, &mut self.known.levels, asked) {
+        if !memo.describe(place, self.tables, top, &mut self.known.levels, probe) {
             return false;
         }
-        let found = memo.find(&self.tables.shares, asked, |recipe| {
+        let found = memo.find(&self.tables.patches, probe, |recipe| {
             self.tables.count_mask(true);
             self.write(recipe);
             self.know_afters(n.parent, &recipe.afters);
@@ -70,8 +70,8 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Whether [`fill_known`](Self::fill_known) would write a row.
-    pub fn is_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
-        asked.clear();
+    pub fn is_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+        probe.clear();
         self.look_at(top);
         if self.unique {
             return false;
@@ -82,28 +82,28 @@ impl<'a> MaskBuilder<'a> {
             return true;
         }
         let place = (self.frames.program, &*self.frames.arena);
-        memo.describe(place, self.tables, top, &mut self.known.levels, asked)
-            && memo.find(&self.tables.shares, asked, |_| ()).is_some()
+        memo.describe(place, self.tables, top, &mut self.known.levels, probe)
+            && memo.find(&self.tables.patches, probe, |_| ()).is_some()
     }
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
-    pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, asked: &CacheProbe) {
+    pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, probe: &CacheProbe) {
         self.memo = Some(memo);
-        let Some(mut recipe) = self.compose(top) else { return self.fill_at(top) };
+        let Some(mut recipe) = self.make_recipe(top) else { return self.fill_at(top) };
         recipe.arrange(&self.tables.blanks);
         self.write(&recipe);
         let n = self.frames.arena.nodes[top as usize];
         if matches!(n.kind, FrameKind::Value | FrameKind::Scalar) {
             recipe.afters = self.afters(n.parent);
         }
-        if memo.keep(&self.tables.shares, asked, recipe) {
+        if memo.keep(&self.tables.patches, probe, recipe) {
             self.tables.count_mask(false);
         }
     }
 
     /// What the mask of `top` is made of. `None` inside arrays of unique elements, where a row is written at once: then
     /// [`fill_anew`](Self::fill_anew) writes it.
-    pub fn compose(&mut self, top: FrameId) -> Option<MaskRecipe> {
+    pub fn make_recipe(&mut self, top: FrameId) -> Option<MaskRecipe> {
         self.look_at(top);
         if self.unique {
             return None;
@@ -127,10 +127,10 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Describes `top` for a look at what is remembered. False if nothing is remembered of such places.
-    pub(super) fn is_described(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
-        asked.clear();
+    pub(super) fn is_described(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+        probe.clear();
         let place = (self.frames.program, &*self.frames.arena);
-        !self.unique && memo.describe(place, self.tables, top, &mut self.known.levels, asked)
+        !self.unique && memo.describe(place, self.tables, top, &mut self.known.levels, probe)
     }
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.

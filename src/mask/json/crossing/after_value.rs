@@ -25,7 +25,7 @@ impl MaskBuilder<'_> {
         if let Some(known) = after.closing.iter().find(|c| c.0 == cross.id) {
             return Some(known.1.clone());
         }
-        let patch = self.tables.shares.known(cross, &after.bits)?;
+        let patch = self.tables.patches.known(cross, &after.bits)?;
         after.keep(cross, &patch);
         Some(patch)
     }
@@ -50,7 +50,7 @@ impl MaskBuilder<'_> {
         let (bits, open) = self.after_value(parent, tag);
         let done = match bounded {
             None => {
-                let patch = self.tables.shares.patch(cross, &self.tables.suffixes, &bits)?;
+                let patch = self.tables.patches.patch(cross, &self.tables.suffixes, &bits)?;
                 if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
                     after.keep(cross, &patch);
                 }
@@ -72,7 +72,7 @@ impl MaskBuilder<'_> {
     /// Allows the crossing tokens whose suffixes `bits` allow; false, and nothing was done, if some suffix is not among
     /// the vocabulary's.
     pub(crate) fn cross_by(&mut self, cross: &CrossingTokens, bits: &[u64]) -> bool {
-        match self.tables.shares.patch(cross, &self.tables.suffixes, bits) {
+        match self.tables.patches.patch(cross, &self.tables.suffixes, bits) {
             Some(patch) => {
                 self.allow_patch(patch);
                 true

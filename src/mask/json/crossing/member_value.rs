@@ -100,7 +100,7 @@ impl MaskBuilder<'_> {
     fn shared_member(&mut self, node: u32, value: FrameId) -> Option<Arc<MemberValue>> {
         let n = self.frames.arena.nodes[value as usize];
         let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
-        let shared = &self.tables.shares.members.0;
+        let shared = &self.tables.patches.members.0;
         let Some(found) = shared.get(profile.as_slice()) else {
             let made = Arc::new(self.member(node, value));
             shared.keep(profile.as_slice().into(), made.clone(), ENTRY);

@@ -39,7 +39,7 @@ fn told_apart(v: &Arc<Vocabulary>, members: &[&str]) -> usize {
         }
         guide.fill_mask(&mut row);
     }
-    tables.shares.members.0.len()
+    tables.patches.members.0.len()
 }
 
 const TOKENS: [&str; 9] = ["\":", "\":{", "\":{}", "\":{\"", "\":[", "\":[]", "\":[[", "\":[{", "\":[\""];
