@@ -4,11 +4,11 @@
 //! rows, forced runs, tokens over sets of characters, spelled names, recipes of masks. Emptying it costs time and never
 //! changes an answer. No order of age is kept: what is in use comes back with the next look-ups.
 //!
-//! Dropping all entries at once takes as long as a hundred masks, and one mask would have to wait for it. So the entries
-//! are dropped in small steps. When a table is full, a new empty one takes its place. The old one is *leaving*: nothing
-//! is found in it any more, and each entry that the new table takes drops some of it. The fuller the new table, the
-//! fewer old entries stay: with half of the bytes used, at most half of them. So both together hold about what one full
-//! table holds.
+//! Dropping all entries at once takes as long as a hundred masks, and one mask would have to wait for it. So the
+//! entries are dropped in small steps. When a table is full, a new empty one takes its place. The old one is *leaving*:
+//! nothing is found in it any more, and each entry that the new table takes drops some of it. The fuller the new table,
+//! the fewer old entries stay: with half of the bytes used, at most half of them. So both together hold about what one
+//! full table holds.
 
 use hashbrown::{Equivalent, HashMap, hash_map};
 use std::hash::Hash;
@@ -84,8 +84,8 @@ impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
         self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).map(found)
     }
 
-    /// Keeps a value. `size` is its bytes, with its key and its place in the table. If it does not fit beside the others,
-    /// these are forgotten; if it is larger than the whole bound, it is not kept.
+    /// Keeps a value. `size` is its bytes, with its key and its place in the table. If it does not fit beside the
+    /// others, these are forgotten; if it is larger than the whole bound, it is not kept.
     pub fn keep(&self, key: K, value: V, size: usize) {
         if size > Self::MOST || is_absent(ID) {
             return;

@@ -264,18 +264,18 @@ impl MaskBuilder<'_> {
         match node.kind {
             FrameKind::Object => {
                 content.objects.extend_from_slice(&arena.objects[items]);
-                let own = |i: &ObjectItem| {
+                let is_new = |i: &ObjectItem| {
                     let p = &program.objects[i.shape as usize];
                     (p.words > 0 && i.seen.max(i.need) >= known.bits)
                         || (p.union.is_some() && i.alternatives >= known.bits)
                 };
-                (!content.objects.iter().any(own)).then_some(content)
+                (!content.objects.iter().any(is_new)).then_some(content)
             }
             FrameKind::Array => {
                 content.arrays.extend_from_slice(&arena.arrays[items]);
-                let own =
+                let is_new =
                     |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
-                (!content.arrays.iter().any(own)).then_some(content)
+                (!content.arrays.iter().any(is_new)).then_some(content)
             }
             FrameKind::Done => Some(content),
             FrameKind::Root | FrameKind::Value | FrameKind::Scalar => None,

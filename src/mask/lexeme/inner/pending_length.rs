@@ -44,7 +44,7 @@ pub fn needs(tables: &VocabTables, trie: &Trie, l: &Lexeme, state: StateId) -> O
         PendingLengthWalk { tables, trie, lexeme: l }.needs_from(from, states[0], &mut found)
     });
     (found.len() <= MOST_NEEDS)
-        .then(|| found.into_iter().map(|(n, spans)| (n, spans.finish(trie, None, tables.words))).collect())
+        .then(|| found.into_iter().map(|(n, ranges)| (n, ranges.finish(trie, None, tables.words))).collect())
 }
 
 struct PendingLengthWalk<'a> {
@@ -150,11 +150,11 @@ impl PendingLengthWalk<'_> {
 
 fn push(found: &mut Vec<(u32, TokenRanges)>, needed: u32, places: std::ops::Range<u32>) {
     match found.iter_mut().find(|f| f.0 == needed) {
-        Some((_, spans)) => spans.push(places),
+        Some((_, ranges)) => ranges.push(places),
         None => {
-            let mut spans = TokenRanges::default();
-            spans.push(places);
-            found.push((needed, spans));
+            let mut ranges = TokenRanges::default();
+            ranges.push(places);
+            found.push((needed, ranges));
         }
     }
 }
