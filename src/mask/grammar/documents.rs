@@ -20,6 +20,9 @@ use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 use crate::pushdown::grammar::stack_view::StackView;
 use crate::pushdown::json::frame::FrameId;
 
+/// Tokens that run past the end of a document.
+pub(super) type PastTokens = RowPatch;
+
 /// What the masks of one document are made of.
 pub struct DocumentMasks {
     /// The scalars and keys of its schema.
