@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::mask::grammar::{DocumentMasks, GrammarEngine, GrammarMasks};
 use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::grammar::productions::check_terminals;
+use crate::pushdown::grammar::bnf_rules::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::END;
 use crate::pushdown::grammar::token_bounds::ends_behind_every_char;

@@ -26,8 +26,8 @@ use crate::json::whitespace;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
-use crate::mask::lexeme::eager;
 use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
+use crate::mask::lexeme::masks_at_compile;
 use crate::mask::vocab_tables::VocabTables;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 use crate::schema::{
@@ -113,7 +113,7 @@ impl Index {
         let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits));
         let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
-            eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
+            masks_at_compile::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
         Ok(index)
     }
@@ -208,7 +208,7 @@ impl Index {
         let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits));
         let index = index.map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
-            eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
+            masks_at_compile::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
         Ok(index)
     }

@@ -6,10 +6,10 @@
 //! `subtree_summary`). `eager` makes masks before they are asked for.
 
 pub(crate) mod char_postings;
-pub(crate) mod eager;
 pub(crate) mod inner;
 pub(crate) mod lexeme_cache;
 pub(crate) mod lexeme_lookup;
 pub mod lexeme_mask;
 pub(crate) mod masked_lexeme;
+pub(crate) mod masks_at_compile;
 pub(crate) mod subtree_summary;

@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::lr_automaton::{LrAutomaton, LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
-use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::cache_register::CLOSURES;

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::util::append_vec::AppendVec;
 use crate::util::hash::{SeededMap, SeededSet};
 

@@ -11,6 +11,7 @@
 //!
 //! `docs/internals/grammars.md` has an example.
 
+pub mod bnf_rules;
 pub mod closure;
 pub mod completion;
 pub mod document;
@@ -24,7 +25,6 @@ pub mod lr_automaton;
 pub mod machine;
 pub mod obligations;
 pub mod parse_stack;
-pub mod productions;
 pub mod program;
 pub mod reachable_states;
 pub mod scanner;

@@ -11,13 +11,13 @@ use smallvec::SmallVec;
 
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
+use crate::pushdown::grammar::bnf_rules::Productions;
 use crate::pushdown::grammar::closure::{Closure, Found, Shifted};
 use crate::pushdown::grammar::ends_ahead::EndsAhead;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::indenter::{Effect, Indenter, NewlineUse};
 use crate::pushdown::grammar::longest_match_bytes::{Bits, bits, bytes_that_go_on, escapes};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
-use crate::pushdown::grammar::productions::Productions;
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner, TerminalState};
 use crate::util::bounded_cache::BoundedCache;

@@ -4,7 +4,7 @@
 
 use crate::mask::json::cache::patch_base::SharedPatch;
 use crate::mask::json::cache::recipe::TextRow;
-use crate::mask::json::cache_key::config_key::StackIds;
+use crate::mask::json::cache_key::mask_key::StackIds;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;
 use crate::pushdown::json::arena::Arena;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::mask::json::cache::patches::PatchCache;
 use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::cache::spelled_names::{Spelled, SpelledAt};
-use crate::mask::json::cache_key::config_key::{StackIds, StackInterner, describe};
+use crate::mask::json::cache_key::mask_key::{StackIds, StackInterner, describe};
 use crate::mask::json::cache_key::visible_keys::{KeyEncoder, VisibleKeys};
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::vocab_tables::VocabTables;

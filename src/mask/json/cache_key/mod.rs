@@ -5,8 +5,8 @@
 //! (`declared_order`), and which objects no token tells apart (`object_class`, by `rule_signature` and `rule_numbers`).
 //! `partial_name` is the shorter key of a place inside a name.
 
-pub(crate) mod config_key;
 pub(crate) mod declared_order;
+pub(crate) mod mask_key;
 pub(crate) mod object_class;
 pub(crate) mod partial_name;
 pub(crate) mod rule_numbers;

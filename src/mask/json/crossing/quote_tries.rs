@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::expr::INF;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
-use crate::mask::lexeme::inner::inner_walk::is_inside_char;
+use crate::mask::lexeme::inner::trie_walk::is_inside_char;
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, LexemeMask, TokenSet, walk};
 use crate::mask::lexeme::masked_lexeme::MaskKey;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;

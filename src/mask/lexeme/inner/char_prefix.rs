@@ -8,8 +8,8 @@ use crate::expr::analysis::char_groups::second_of;
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::walk_cache::{LocalState, WalkCache};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
-use crate::mask::lexeme::inner::inner_walk::InnerWalk;
-use crate::mask::lexeme::inner::inner_walk::is_inside_char;
+use crate::mask::lexeme::inner::trie_walk::InnerWalk;
+use crate::mask::lexeme::inner::trie_walk::is_inside_char;
 use crate::util::hash::SeededMap;
 
 /// What is free in the states that were asked about, by their names in a walk.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::expr::INF;
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
-use crate::mask::lexeme::inner::inner_walk::InnerWalk;
+use crate::mask::lexeme::inner::trie_walk::InnerWalk;
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, TokenSet};
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;

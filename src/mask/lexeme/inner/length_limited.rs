@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering;
 
 use crate::expr::INF;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
-use crate::mask::lexeme::inner::inner_walk::by_short_walk;
-use crate::mask::lexeme::inner::inner_walk::is_inside_char;
 use crate::mask::lexeme::inner::pending_length::needs;
+use crate::mask::lexeme::inner::trie_walk::by_short_walk;
+use crate::mask::lexeme::inner::trie_walk::is_inside_char;
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::lexeme::masked_lexeme::PendingLengths;

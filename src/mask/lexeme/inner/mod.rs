@@ -19,7 +19,6 @@
 pub(crate) mod by_length;
 pub(crate) mod char_prefix;
 pub(crate) mod counted;
-pub(crate) mod inner_walk;
 pub(crate) mod length_limited;
 pub(crate) mod nearby_state;
 pub(crate) mod pending_length;
@@ -29,14 +28,15 @@ pub(crate) mod slices;
 #[cfg(test)]
 mod tests;
 pub(crate) mod token_ranges;
+pub(crate) mod trie_walk;
 
 use std::sync::Arc;
 
 pub use crate::mask::lexeme::inner::counted::counted_cross;
 use crate::mask::lexeme::inner::counted::{by_few_tokens, by_long_tokens, counted};
-use crate::mask::lexeme::inner::inner_walk::{InnerWalk, by_short_walk, is_inside_char};
 use crate::mask::lexeme::inner::nearby_state::nearly_known;
 use crate::mask::lexeme::inner::token_ranges::TokenRanges;
+use crate::mask::lexeme::inner::trie_walk::{InnerWalk, by_short_walk, is_inside_char};
 
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::mask::lexeme::lexeme_mask::{TokenSet, in_parts};

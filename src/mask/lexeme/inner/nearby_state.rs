@@ -4,7 +4,7 @@
 
 use crate::expr::INF;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
-use crate::mask::lexeme::inner::inner_walk::InnerWalk;
+use crate::mask::lexeme::inner::trie_walk::InnerWalk;
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;

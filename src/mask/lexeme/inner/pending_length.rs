@@ -22,9 +22,9 @@
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
 use crate::lexeme::{Lexeme, StateId};
-use crate::mask::lexeme::inner::inner_walk::SMALL;
 use crate::mask::lexeme::inner::self_loops::loops;
 use crate::mask::lexeme::inner::token_ranges::TokenRanges;
+use crate::mask::lexeme::inner::trie_walk::SMALL;
 use crate::mask::lexeme::lexeme_mask::{LOOK, in_parts, nodes_above};
 use crate::mask::lexeme::masked_lexeme::PendingLengths;
 use crate::mask::vocab_tables::VocabTables;

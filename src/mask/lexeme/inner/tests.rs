@@ -39,7 +39,7 @@ fn masks_inside_characters_are_those_of_steps() {
                     states.push(to);
                 }
             }
-            inside += usize::from(crate::mask::lexeme::inner::inner_walk::is_inside_char(l, state));
+            inside += usize::from(crate::mask::lexeme::inner::trie_walk::is_inside_char(l, state));
             let step = |s, &b: &u8| Some(l.next(s, b)).filter(|&to| to > CLOSED);
             let passes = |t: &u32| vocabulary.token_bytes(*t).unwrap().iter().try_fold(state, step).is_some();
             let expected: Vec<u32> = (0..eos).filter(passes).collect();

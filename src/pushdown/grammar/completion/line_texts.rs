@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::completion::terminal_ways::Way;
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::parse_stack::{NO_COLUMN, NO_NODE, NodeId, ParseStack};
-use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{REFUSED, ScanStateId};
 

@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 
 use crate::lexeme::StateId;
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::longest_match_bytes::{Bits, bits, is_within, states_of};
-use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::Scanner;
 
 /// Bounds of what completes an output.

@@ -15,9 +15,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
 use crate::pushdown::grammar::indenter::Indenter;
-use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, Scanner};
 use crate::util::hash::SeededMap;
 

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::shortest_end;
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::leaf_costs::{LeafCosts, promises_nothing};
 use crate::pushdown::grammar::completion::line_texts::{Blocks, blocks_of};
@@ -25,7 +26,6 @@ use crate::pushdown::grammar::completion::terminal_texts::{Piece, PieceOfTrace, 
 use crate::pushdown::grammar::completion::terminal_ways::Way;
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
-use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::hash::SeededSet;

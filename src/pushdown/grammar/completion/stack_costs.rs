@@ -6,11 +6,11 @@
 
 use smallvec::SmallVec;
 
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::completion::place_costs::{PlaceCost, PlaceCosts};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
-use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::util::hash::SeededSet;
 

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::pushdown::grammar::productions::{Productions, Symbol};
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 
 /// No text is known.
 pub const NO_COST: u64 = u64::MAX;

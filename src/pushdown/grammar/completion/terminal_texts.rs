@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::completion::line_texts::next_width;
 use crate::pushdown::grammar::completion::obligation_relations::ObligationRelations;
 use crate::pushdown::grammar::completion::plan::Begun;
 use crate::pushdown::grammar::completion::terminal_ways::Way;
 use crate::pushdown::grammar::parse_stack::NO_COLUMN;
-use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
 

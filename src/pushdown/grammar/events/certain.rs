@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::events::derivations::Top;
 use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::reader::{EventReader, Group};
 use crate::pushdown::grammar::events::scan_step::{Branch, Ended};
 use crate::pushdown::grammar::events::trail::{Certain, EMPTY};
 use crate::pushdown::grammar::parse_stack::NO_FRAME;
-use crate::pushdown::grammar::productions::Symbol;
 use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 
 /// The last answers about a symbol that is being read on top of a group.

@@ -7,10 +7,10 @@
 
 use smallvec::SmallVec;
 
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::events::left_corners::EventGrammar;
 use crate::pushdown::grammar::events::trail::{Certain, EMPTY, Marker, TrailId, Trails};
 use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
-use crate::pushdown::grammar::productions::Symbol;
 
 /// Names a node.
 pub(super) type NodeId = u32;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, OnceLock};
 use smallvec::SmallVec;
 
 use crate::lexeme::CLOSED;
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::lr_automaton::{Item, LrAutomaton, LrStateId};
-use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::util::append_vec::AppendVec;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, Lexeme};
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::follow::shared_places::shared_places;
 use crate::pushdown::grammar::follow::sparse_sets::{NumberSet, SparseSets};
 use crate::pushdown::grammar::indenter::Indenter;
-use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::util::hash::SeededMap;
 
 /// What may follow each terminal.

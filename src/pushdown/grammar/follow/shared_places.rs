@@ -7,8 +7,8 @@
 //! the same terminal is one class again. What may come behind a rule is all that may anywhere (its FOLLOW set), so
 //! classes are never too small.
 
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::follow::number_sets::NumberSets;
-use crate::pushdown::grammar::productions::{Productions, Symbol};
 use crate::util::bits::ones;
 
 /// Positions beyond which they are not told apart.
