@@ -1,6 +1,6 @@
 //! Inner tokens: which tokens stay inside a lexeme.
 //!
-//! The vocabulary's trie is walked with the lexeme's states (`inner_walk`), but only where something can go wrong. A
+//! The vocabulary's trie is walked with the lexeme's states (`trie_walk`), but only where something can go wrong. A
 //! byte without successor ends the tokens below it. Below a node whose characters are all in a slice of the state (see
 //! [`Slice`](crate::expr::analysis::slice::Slice)) every token stays inside that is text at all, and the row of *any
 //! text* says which these are. A state that any text may follow meets no node.

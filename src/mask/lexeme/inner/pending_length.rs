@@ -15,7 +15,7 @@
 //! * `in_parts` calls the walk until it has come to the trie's end. A walk stops early when the lexeme has grown too
 //!   much, and the next call goes on in a copy of the lexeme. `LOOK` is how many states a walk meets before it asks
 //!   whether that is so (both of `lexeme_mask`).
-//! * `SMALL` is the size of subtrees that are walked without asking whether all of their tokens pass (`inner_walk`).
+//! * `SMALL` is the size of subtrees that are walked without asking whether all of their tokens pass (`trie_walk`).
 //! * The *places* of a node are where its tokens stand in the list of all tokens of the trie (`Trie::places`). A
 //!   subtree's places are one range, so whole subtrees are noted as ranges (`token_ranges`).
 
