@@ -40,9 +40,20 @@ class InterlockError(Exception):
     """What the program that calls can do, in names of this package; the message ends with it."""
 
     @property
+    def is_client_error(self) -> bool:
+        """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, and 504 for a
+        ``CancelledError`` whose deadline has passed.
+
+        >>> import interlock
+        >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error
+        (True, False)
+        """
+
+    @property
     def client_message(self) -> str:
         """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
-        clients. At most about a thousand characters; control characters are escaped, but for line ends.
+        clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
+        files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
         """
 
     @property
@@ -537,7 +548,7 @@ class Index:
         ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
         ``from_structural_tag``.
 
-        ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
+        ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.
 
         >>> import interlock
@@ -565,7 +576,7 @@ class Index:
         ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
         ``response_format(value).kind == "text"`` first.
 
-        ``StructuralTagError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is
+        ``RequestError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is
         none, ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method
         that suits it.
 

@@ -105,7 +105,7 @@ def from_tools(
     ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
     ``from_structural_tag``.
 
-    ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
+    ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
 
     >>> import interlock
@@ -152,7 +152,7 @@ def from_response_format(
     ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
     ``response_format(value).kind == "text"`` first.
 
-    ``StructuralTagError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is none,
+    ``RequestError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is none,
     ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method that
     suits it.
 

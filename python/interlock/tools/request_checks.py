@@ -53,7 +53,7 @@ def check_tools(
     >>> interlock.check_tools([{"name": "now"}], format="hermes")
     >>> try:
     ...     interlock.check_tools([{"name": "now", "parameters": {"type": "objekt"}}], format="hermes")
-    ... except interlock.StructuralTagError as error:
+    ... except interlock.RequestError as error:
     ...     print(error.client_message.partition(": ")[2])
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
     """
@@ -92,7 +92,7 @@ def check_response_format(
     []
     >>> try:
     ...     interlock.check_response_format({"type": "json_schema", "json_schema": {"name": "a"}})
-    ... except interlock.StructuralTagError as error:
+    ... except interlock.RequestError as error:
     ...     print(error.client_message)
     at /json_schema: the schema is missing: it goes into "schema", beside "name"
     """

@@ -24,11 +24,11 @@ from interlock._core import (
 from interlock.grammar_syntax import syntax_of
 from interlock._recipe import OPTIONS
 from interlock.argument_types import require
-from interlock.client_messages import with_hint
+from interlock.client_messages import with_hint, without_hint
 from interlock.nesting import bounded_nesting
 from interlock.tools import spec
 from interlock.tools.allowed_tokens import AllowedTokens
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
@@ -170,7 +170,7 @@ def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) ->
 def _moved(error: InterlockError, place: str) -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
     # Its place in what was compiled is none in the tag.
-    message = error.client_message.split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
+    message = without_hint(error).split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
     message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
@@ -206,9 +206,9 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         place = place_in_tools(pointer, tag, tools) if pointer else None
         if place is None:
             raise
-        if isinstance(error, StructuralTagError):
-            raise StructuralTagError(error.reason, place) from error
-        moved = type(error)(error.client_message.replace(f"at {pointer}: ", f"at {place}: ", 1))
+        if isinstance(error, RequestError):
+            raise RequestError(error.reason, place) from error
+        moved = type(error)(without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
         raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
