@@ -567,14 +567,18 @@ class Index:
         allowed_tokens: Iterable[int | str] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
+        unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
         **options: Any,
     ) -> Index:
         """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
         ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON,
         and ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+        ``unknown_keywords`` says what becomes of keywords of JSON Schemas that look like slips: ``"warn"`` is an
+        ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError``
+        with the place.
         ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
-        ``response_format(value).kind == "text"`` first.
+        ``interlock.tools.request_kind(value) == "text"`` first.
 
         ``RequestError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is
         none, ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from interlock import _core, index_files
 from interlock._core import Guide, Index, InterlockError, Vocabulary
 from interlock.argument_types import require
+from interlock.schema_hints import handling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -143,14 +144,18 @@ def from_response_format(
     allowed_tokens: Iterable[int | str] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
+    unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     **options: Any,
 ) -> Index:
     """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
     ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON, and
     ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+    ``unknown_keywords`` says what becomes of keywords of JSON Schemas that look like slips: ``"warn"`` is an
+    ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError`` with
+    the place.
     ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
-    ``response_format(value).kind == "text"`` first.
+    ``interlock.tools.request_kind(value) == "text"`` first.
 
     ``RequestError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is none,
     ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method that
@@ -167,7 +172,8 @@ def from_response_format(
     require(vocabulary=(vocabulary, "vocabulary"), cancel=(cancel, "cancel?"))
 
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
-    return index_of_response_format(value, vocabulary, **more, **options)
+    with handling(unknown_keywords):
+        return index_of_response_format(value, vocabulary, **more, **options)
 
 
 def draw(self: Index, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:

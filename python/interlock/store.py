@@ -25,6 +25,7 @@ import errno
 import functools
 import hashlib
 import json
+import logging
 import os
 import stat
 import tempfile
@@ -34,7 +35,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from interlock import _core, locks
 from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Limits, Vocabulary
@@ -43,6 +44,8 @@ from interlock.index_files import plain_save
 from interlock.remote import Remote
 
 __all__ = ["Entry", "Store"]
+
+_LOGGER = logging.getLogger("interlock.store")
 
 SUFFIX = ".ilk"
 DIGITS = 64
@@ -167,8 +170,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _restore(path: str, max_bytes: int | None, tables: bool, cache: str | None) -> Store:
-    return Store(path, max_bytes, tables=tables, cache=cache)
+def _restore(
+    path: str, max_bytes: int | None, tables: bool, cache: str | None, on_failure: Literal["error", "warn"] = "error"
+) -> Store:
+    return Store(path, max_bytes, tables=tables, cache=cache, on_failure=on_failure)
 
 
 def _cache(url: str) -> Path:
@@ -190,6 +195,9 @@ class Store:
     Of a store behind a URL, ``cache`` is the local folder for packs that were read or written here (by default one in
     the user's cache folder), and ``max_bytes`` bounds that; nothing is removed from the remote. One machine compiles a
     key once; two machines may do so at the same time and write the same bytes.
+
+    ``on_failure="warn"`` is for servers: where the files fail, ``get_or_compile`` compiles without them, and the logger
+    ``interlock.store`` has a warning with the reason. With ``"error"`` that is an ``ArtifactError``.
     """
 
     def __init__(
@@ -199,12 +207,17 @@ class Store:
         *,
         tables: bool = True,
         cache: str | os.PathLike[str] | None = None,
+        on_failure: Literal["error", "warn"] = "error",
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"path must be a folder or an fsspec URL, as str or os.PathLike, not {type(path).__name__}")
         require(max_bytes=(max_bytes, "count?"), tables=(tables, "flag"), cache=(cache, "path?"))
         if max_bytes is not None and max_bytes < 0:
             raise ArgumentError(f"max_bytes must not be negative, got {max_bytes}")
+        require(on_failure=(on_failure, "text"))
+        if on_failure not in ("error", "warn"):
+            raise ArgumentError(f"on_failure must be 'error' or 'warn', not {on_failure!r}")
+        self.on_failure = on_failure
         where = os.fspath(path)
         self._remote = Remote(where) if "://" in where else None
         if cache is not None and self._remote is None:
@@ -229,7 +242,13 @@ class Store:
     def __reduce__(self) -> tuple[Any, ...]:
         return (
             _restore,
-            (self.url or str(self.path), self.max_bytes, self.tables, str(self.path) if self.url else None),
+            (
+                self.url or str(self.path),
+                self.max_bytes,
+                self.tables,
+                str(self.path) if self.url else None,
+                self.on_failure,
+            ),
         )
 
     @contextlib.contextmanager
@@ -390,25 +409,44 @@ class Store:
         cancel: CancelToken | None,
     ) -> Index:
         """Compile for everybody who waits for ``flight``."""
+        made: list[Index] = []
         try:
-            index = self._find(key, vocabulary)
-            if index is None:
-                with contextlib.ExitStack() as stack:
-                    with self._failures("lock"):
-                        stack.enter_context(self._lock(key, cancel))
-                    index = self._find(key, vocabulary)
-                    if index is None:
-                        self._check_place(self._file(key))
-                        index = make()
-                        self.put(index)
-                        with self._mutex:
-                            self.compiled += 1
+            try:
+                index = self._find(key, vocabulary) or self._added(key, vocabulary, make, made, cancel)
+            except ArtifactError as error:
+                if self.on_failure == "error":
+                    raise
+                _LOGGER.warning("an index is compiled without the store: %s", error)
+                index = made[0] if made else make()
         except BaseException as error:
             self._land(key)
             flight.set_exception(error)
             raise
         self._land(key)
         flight.set_result(index)
+        return index
+
+    def _added(
+        self,
+        key: str,
+        vocabulary: Vocabulary,
+        make: Callable[[], Index],
+        made: list[Index],
+        cancel: CancelToken | None,
+    ) -> Index:
+        """The index that another process added meanwhile, or the one that ``make`` makes, added; it is in ``made``
+        before the files can fail."""
+        with contextlib.ExitStack() as stack:
+            with self._failures("lock"):
+                stack.enter_context(self._lock(key, cancel))
+            index = self._find(key, vocabulary)
+            if index is None:
+                self._check_place(self._file(key))
+                index = make()
+                made.append(index)
+                self.put(index)
+                with self._mutex:
+                    self.compiled += 1
         return index
 
     def _land(self, key: str) -> None:

@@ -187,7 +187,7 @@ DEEP = {
     "schema": lambda n: interlock.check_response_format({**ENVELOPE, "json_schema": {"schema": nested(n)}}),
     "constant": lambda n: interlock.check_response_format({**ENVELOPE, "schema": {"const": nested(n)}}),
     "text": lambda n: interlock.check_response_format(text_of(n)),
-    "schema in a text": lambda n: response_format({"json": '{"items":' * n + "{}" + "}" * n}),
+    "schema in a text": lambda n: interlock.check_response_format({"json": '{"items":' * n + "{}" + "}" * n}),
     "envelopes": lambda n: response_format(enveloped(n)),
     "tag": lambda n: interlock.check_structural_tag(tag_of(n)),
     "tag in a response_format": lambda n: interlock.Index.from_response_format(tag_of(n), VOCABULARY),

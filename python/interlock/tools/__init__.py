@@ -11,7 +11,7 @@ from interlock.tools.detection import detect_format
 from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
 from interlock.tools.render import Call, render
-from interlock.tools.response_format import Source, response_format
+from interlock.tools.response_format import Source, request_kind, response_format
 from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tool_format import ToolFormat
 from interlock.tools.tool_list import Tool, tools_of
@@ -29,6 +29,7 @@ __all__ = [
     "detect_format",
     "format_names",
     "render",
+    "request_kind",
     "response_format",
     "spec",
     "structural_tag",

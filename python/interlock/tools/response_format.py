@@ -15,7 +15,7 @@ from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import kind_of, meant
 
-__all__ = ["Source", "response_format"]
+__all__ = ["Source", "request_kind", "response_format"]
 
 Kind = Literal["text", "json_object", "json_schema", "regex", "choice", "grammar", "structural_tag"]
 
@@ -41,8 +41,9 @@ _IGNORED = ("backend", "guided_decoding_backend", "_backend", "disable_fallback"
 class Source:
     """What an output must be.
 
-    ``value`` is, by kind: ``None`` for ``"text"`` (anything) and ``"json_object"`` (any JSON object); a JSON Schema; a
-    pattern; a tuple of texts; a grammar; the JSON object of a structural tag.
+    ``value`` is, by kind: ``None`` for ``"text"`` (anything) and ``"json_object"`` (any JSON object); a JSON Schema,
+    as its text where Python's recursion limit is too low to read it; a pattern; a tuple of texts; a grammar; the JSON
+    object of a structural tag.
     """
 
     kind: Kind
@@ -55,6 +56,28 @@ class Source:
     """For a grammar: ``"lark"``, ``"gbnf"`` or ``"ebnf"``; ``""`` where the request does not say."""
     whitespace: str = ""
     """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
+
+
+def request_kind(response_format: Any = None, tools: Any = None) -> Kind | Literal["tools"]:
+    """What a request asks of its output, in one word: ``"text"`` for nothing, ``"tools"``, or the kind of its
+    ``response_format``. Nothing is compiled.
+
+    A server needs no index, and so no mask, for ``"text"``; ``None`` and ``{"type": "text"}`` are that, where the
+    request has no tools. The word also tells in metrics what ``Index.kind`` does not: tools and structural tags are
+    compiled as grammars. ``RequestError`` for both tools and a format that constrains: an index is made of one of them.
+    Other errors are those of ``response_format``.
+
+    >>> request_kind(None), request_kind({"type": "text"}), request_kind({"type": "text"}, [{"name": "now"}])
+    ('text', 'text', 'tools')
+    >>> request_kind({"type": "structural_tag", "format": {"type": "any_text"}})
+    'structural_tag'
+    """
+    kind = _source_of(response_format).kind
+    if tools is None or (isinstance(tools, list | tuple) and not tools):
+        return kind
+    if kind != "text":
+        raise RequestError("a request has tools or a response_format that constrains its output, not both", "/tools")
+    return "tools"
 
 
 @bounded_nesting("the response_format")
@@ -98,6 +121,9 @@ def response_format(value: Any) -> Source:
     if odd is not None:
         raise RequestError(f"the keys of a response_format are strings, and {odd!r} is none")
     return _of_object(dict(value), "")
+
+
+_source_of = response_format
 
 
 def _of_type(value: Any) -> Source:
@@ -288,6 +314,8 @@ def _schema(value: Any, pointer: str) -> Any:
             value = json.loads(value)
         except ValueError as error:
             raise _no_schema(f"the text is not JSON: {error}", pointer) from error
+        except RecursionError:
+            return value  # The core reads it, whose bound of depth is its own.
     if isinstance(value, type):
         return output_type_of(value).source
     if not isinstance(value, Mapping | bool):

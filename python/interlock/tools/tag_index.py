@@ -274,6 +274,8 @@ def stored_source(
     given = dict(options)
     limits = {"limits": given.pop("limits")} if "limits" in given else {}
     allowed = given.pop("allowed_tokens", None) if kind != "tools" else None
+    if kind == "response_format":
+        given.pop("unknown_keywords", None)  # It changes nothing of what is compiled.
     require(allowed_tokens=(allowed, "special tokens?"))
     if kind == "response_format":
         kind, source, given = plain_source(response_format(source), given)

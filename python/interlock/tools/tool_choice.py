@@ -38,7 +38,8 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
         )
     if not isinstance(choice, Mapping):
         raise RequestError(
-            f'tool_choice is "auto", "required" (or "any"), "none", a name in an object or a list of names, not {choice!r}',
+            f'tool_choice is "auto", "required" (or "any"), "none", a name in an object or a list of names, '
+            f"not {choice!r}",
             "/tool_choice",
         )
     kind = choice.get("type")
