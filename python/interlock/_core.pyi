@@ -538,6 +538,7 @@ class Index:
         max_calls: int | None = None,
         unique: bool = False,
         closed: bool = False,
+        allowed_tokens: Iterable[int | str] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
     ) -> Index:
@@ -547,6 +548,8 @@ class Index:
         ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
         ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
         ``from_structural_tag``.
+        ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text; what
+        the tool format itself writes needs no leave.
 
         ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.

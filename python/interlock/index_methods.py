@@ -96,6 +96,7 @@ def from_tools(
     max_calls: int | None = None,
     unique: bool = False,
     closed: bool = False,
+    allowed_tokens: Iterable[int | str] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
 ) -> Index:
@@ -105,6 +106,8 @@ def from_tools(
     ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
     ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
     ``from_structural_tag``.
+    ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text; what the
+    tool format itself writes needs no leave.
 
     ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -132,7 +135,8 @@ def from_tools(
         "max_calls": max_calls,
         "unique": unique,
     }
-    return index_of_tools(tools, vocabulary, closed=closed, limits=limits, cancel=cancel, **request)
+    more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
+    return index_of_tools(tools, vocabulary, closed=closed, **more, **request)
 
 
 def from_response_format(

@@ -104,7 +104,7 @@ CALLS = [
         "from_structural_tag",
         {"tag": {"type": "any_text"}, "vocabulary": V, "closed": False, "allowed_tokens": None, **SOURCE},
     ),
-    (Index, "from_tools", {**TOOLS, "vocabulary": V, "closed": False, **SOURCE}),
+    (Index, "from_tools", {**TOOLS, "vocabulary": V, "closed": False, "allowed_tokens": None, **SOURCE}),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "allowed_tokens": None, **SOURCE}),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "unknown_keywords": "warn"}),
     (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "closed": False, **SOURCE}),
