@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,7 +73,11 @@ def request_kind(response_format: Any = None, tools: Any = None) -> Kind | Liter
     'structural_tag'
     """
     kind = _source_of(response_format).kind
-    if tools is None or (isinstance(tools, list | tuple) and not tools):
+    if tools is None:
+        return kind
+    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
+        raise RequestError(f"tools are a list, not {kind_of(tools)}", "/tools")
+    if isinstance(tools, list | tuple) and not tools:
         return kind
     if kind != "text":
         raise RequestError("a request has tools or a response_format that constrains its output, not both", "/tools")
