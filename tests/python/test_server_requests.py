@@ -12,10 +12,10 @@ import shutil
 import sys
 from pathlib import Path
 
-import pytest
-
 import interlock
+import pytest
 from interlock import Index, schema_hints
+from interlock.integrations import server_counts
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.role_tokens import nameable_tokens
 from interlock.tools import request_kind
@@ -32,7 +32,8 @@ def page():
     if not PAGE.is_file():
         pytest.skip("the documentation is not here")
     names = {"__name__": "page"}
-    with contextlib.redirect_stdout(io.StringIO()):
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
+        patch.setattr(server_counts, "_counts", None)  # Counters of its own: the page is run elsewhere too.
         for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
             exec(compile(block, str(PAGE), "exec", dont_inherit=True), names)
     return names
@@ -242,3 +243,21 @@ def test_unknown_keywords(byte_vocabulary, tmp_path):
     with pytest.raises(interlock.SchemaError) as forged, schema_hints.handling("error"):
         interlock.check_json_schema({"properties": {"a\n\x1b[31m": {"minLenght": 1, "type": "string"}}})
     assert "\n" not in str(forged.value) and len(str(forged.value)) < 1_100
+
+
+def test_names_of_vllms_options_are_looked_at_when_the_server_starts(monkeypatch, caplog):
+    from types import SimpleNamespace
+
+    from interlock.integrations.vllm import options, plugin
+
+    monkeypatch.setattr(options, "_current", None)
+    monkeypatch.setattr(plugin, "_started", False)
+    monkeypatch.setenv("INTERLOCK_VLLM_DEADLIN", "3")
+    for backend in ("interlock", "auto"):
+        config = SimpleNamespace(structured_outputs_config=SimpleNamespace(backend=backend))
+        start = plugin._create_engine_config(lambda self, config=config: config)
+        if backend == "interlock":
+            with pytest.raises(interlock.ArgumentError, match="INTERLOCK_VLLM_DEADLIN is no option of interlock"):
+                start(None)
+        else:
+            assert start(None) is config and "INTERLOCK_VLLM_DEADLIN: set, but another backend" in caplog.text
