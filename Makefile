@@ -197,7 +197,7 @@ test-vllm: test-vllm-parts test-vllm-engine test-vllm-http test-vllm-more ## vLL
 
 test-vllm-parts: $(VLLM)/.interlock ## its manager, sampler and tool parsers, without an engine
 	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_manager.py
-	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_sampler.py tests/servers/vllm/test_tool_tags.py
+	$(VLLM)/bin/python -m pytest $(SHOW) tests/servers/vllm/test_sampler.py tests/servers/vllm/test_tool_tags.py tests/servers/vllm/test_tokenizers.py
 
 test-vllm-engine: $(VLLM)/.interlock ## jump-forward in its engine
 	$(VLLM)/bin/python -m pytest -s $(SHOW) tests/servers/vllm/test_engine.py

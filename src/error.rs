@@ -4,12 +4,12 @@
 //! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
-mod excerpt;
+mod line_with_caret;
 mod message;
 
 pub(crate) use crate::error::message::quoted;
 
-pub use crate::error::excerpt::SourceExcerpt;
+pub use crate::error::line_with_caret::SourceExcerpt;
 use std::fmt;
 
 /// What went wrong, coarsely. The Python layer maps each kind to one exception class.

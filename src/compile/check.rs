@@ -7,8 +7,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::compile::contradictions;
 use crate::compile::source::{Source, name_of_grammar};
+use crate::compile::why_unsatisfiable;
 use crate::error::Result;
 use crate::grammar::GrammarOptions;
 use crate::index::Index;
@@ -67,7 +67,7 @@ pub fn check_regex(pattern: &str, options: &RegexOptions, limits: &Limits) -> Re
         limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))
     };
     let outcome = checked(compile).map(drop);
-    outcome.map_err(|e| contradictions::of_pattern(e, pattern, options, limits).in_source(pattern))
+    outcome.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))
 }
 
 /// Checks a JSON Schema as [`Index::from_json_schema`] does, without a vocabulary, and returns its report.
@@ -94,7 +94,7 @@ pub fn check_json_schema(text: &str, options: &SchemaOptions, limits: &Limits) -
     let compile = |vocabulary: &Arc<Vocabulary>| {
         limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))
     };
-    let index = checked(compile).map_err(|e| contradictions::of_schema(e, text, options, limits).in_source(text))?;
+    let index = checked(compile).map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
     Ok(index.report().to_vec())
 }
 

@@ -5,12 +5,12 @@
 
 mod allowed_escapes;
 pub mod check;
-mod contradictions;
 pub mod grammar;
 pub mod index_cache;
 pub mod json_program;
 pub mod source;
 mod united_shapes;
+mod why_unsatisfiable;
 
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits));
-        let index = index.map_err(|e| contradictions::of_pattern(e, pattern, options, limits).in_source(pattern))?;
+        let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             eager::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
@@ -206,7 +206,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits));
-        let index = index.map_err(|e| contradictions::of_schema(e, text, options, limits).in_source(text))?;
+        let index = index.map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             eager::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
@@ -325,7 +325,14 @@ fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[WhitespaceRule; 3]>
         Whitespace::Pattern(p) => {
             let mut x = Exprs::new(limits.max_expr_nodes);
             let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
-            let e = lower_full(&mut x, p, &regex, limits)?;
+            let e = lower_full(&mut x, p, &regex, limits).map_err(|e| match e.limit_values() {
+                Some(_) => e,
+                // The place is in this pattern, and not in the schema.
+                None => {
+                    let message = format!("whitespace pattern: {}", e.message());
+                    e.in_source(p).saying(message)
+                }
+            })?;
             let b = whitespace::gap(&mut x, e, limits)?;
             [WhitespaceRule::none(), b.clone(), b]
         }

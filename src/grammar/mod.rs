@@ -8,7 +8,7 @@
 //! module of that syntax.
 
 mod bnf;
-mod excerpt;
+mod error_place;
 mod lark;
 mod lower;
 pub mod model;

@@ -4,7 +4,7 @@
 //! nest. Names are resolved later.
 
 use crate::error::{Error, Result};
-use crate::grammar::excerpt::{TextPlace, Texts};
+use crate::grammar::error_place::{TextPlace, Texts};
 use crate::grammar::model::TokenName;
 use crate::grammar::parametric::{Condition, NUMBER, Step};
 use crate::limits::Limits;

@@ -14,7 +14,7 @@ pub(crate) struct LastMask {
     /// What was found about the document of a grammar.
     pub documents: DocumentMemo,
     /// What the index was asked for.
-    pub(super) asked: CacheProbe,
+    pub(super) probe: CacheProbe,
     /// Whether the index was asked just now, and the guide has not moved.
     pub(super) looked: bool,
 }

@@ -149,7 +149,7 @@ impl Guide {
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
                 let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
-                if masker.is_known(&inner.memo, *top, &mut last.asked) {
+                if masker.is_known(&inner.memo, *top, &mut last.probe) {
                     return false;
                 }
             }
@@ -164,7 +164,7 @@ impl Guide {
             _ => return false,
         }
         self.fill_from_engine(row);
-        self.last.asked.is_kept() || matches!(self.position, Position::Pattern(_))
+        self.last.probe.is_kept() || matches!(self.position, Position::Pattern(_))
     }
 
     /// The engine's mask, if it was made before.
@@ -178,7 +178,7 @@ impl Guide {
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
                 let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
-                let known = masker.fill_known(&inner.memo, *top, &mut last.asked);
+                let known = masker.fill_known(&inner.memo, *top, &mut last.probe);
                 if known && let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }
@@ -210,7 +210,7 @@ impl Guide {
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
                 let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
-                masker.fill_asked(&inner.memo, *top, &last.asked);
+                masker.fill_asked(&inner.memo, *top, &last.probe);
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }

@@ -6,7 +6,6 @@
 
 mod advance;
 mod budget;
-mod create;
 pub mod device_rows;
 mod draft;
 mod early_end;
@@ -19,6 +18,7 @@ mod host_text;
 pub mod host_text_log;
 pub(crate) mod last_answers;
 mod mask;
+mod new_guide;
 mod options;
 mod overflow;
 mod position;

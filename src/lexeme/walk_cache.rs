@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::lexeme::{CLOSED, Lexeme, LexemeState, StateId};
 
-/// A state of one walk. [`END`] and [`QUOTE`] stand for no state.
+/// A state of one walk. [`END`] and [`QUOTE`] stand for no state. Walks compare with `<=` [`QUOTE`]: states of the
+/// lexeme are numbered above both.
 pub type LocalState = u32;
 
 /// No continuation.

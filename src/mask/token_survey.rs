@@ -12,7 +12,7 @@ use crate::vocab::{Trie, Vocabulary};
 const LONG_TOKENS: usize = 4_000;
 
 /// Bytes from some place of a token on, and its id.
-pub(crate) type TokenTail<'v> = (&'v [u8], u32);
+pub(crate) type TokenSuffix<'v> = (&'v [u8], u32);
 
 /// What the tokens of a vocabulary look like, as passes over its trie find it.
 pub(crate) struct Survey<'v> {
@@ -23,13 +23,13 @@ pub(crate) struct Survey<'v> {
     /// Tokens of whitespace only: length and id, in the order of the trie.
     pub blanks: Vec<(u32, u32)>,
     /// Tokens that begin with whitespace, by what follows, where that can begin or end something in JSON.
-    pub tails: Vec<TokenTail<'v>>,
+    pub suffixes: Vec<TokenSuffix<'v>>,
     /// The longest run of whitespace in front of a suffix.
     pub blank_reach: u32,
     /// Tokens that contain a quote.
-    pub quoted: Vec<TokenTail<'v>>,
+    pub quoted: Vec<TokenSuffix<'v>>,
     /// A length, and the tokens that are longer: at most [`LONG_TOKENS`].
-    pub long: (u32, Vec<TokenTail<'v>>),
+    pub long: (u32, Vec<TokenSuffix<'v>>),
 }
 
 /// What holds of the bytes before a place.
@@ -51,7 +51,7 @@ impl<'v> Survey<'v> {
             reach: TokenReach { digits: 1, word: 1, any: 1 },
             single: [false; 256],
             blanks: Vec::new(),
-            tails: Vec::new(),
+            suffixes: Vec::new(),
             blank_reach: 0,
             quoted: Vec::new(),
             long: (1, Vec::new()),
@@ -90,7 +90,7 @@ impl<'v> Survey<'v> {
             } else if before.blank && depth > 1 && begins_or_ends(b) {
                 let run = depth - 1;
                 let below = trie.subtree_tokens(node).iter();
-                out.tails.extend(below.map(|&id| (bytes_of(id).get(run..).unwrap_or_default(), id)));
+                out.suffixes.extend(below.map(|&id| (bytes_of(id).get(run..).unwrap_or_default(), id)));
                 out.blank_reach = out.blank_reach.max(run as u32);
             }
         }
@@ -106,7 +106,7 @@ fn begins_or_ends(b: u8) -> bool {
 }
 
 /// The longest tokens, and a length that they all exceed. `lengths` says how many tokens have each length.
-fn long<'v>(trie: &Trie, lengths: &[usize], bytes_of: impl Fn(u32) -> &'v [u8]) -> (u32, Vec<TokenTail<'v>>) {
+fn long<'v>(trie: &Trie, lengths: &[usize], bytes_of: impl Fn(u32) -> &'v [u8]) -> (u32, Vec<TokenSuffix<'v>>) {
     let mut longer = 0;
     let reached = lengths.iter().rposition(|&tokens| {
         longer += tokens;

@@ -8,5 +8,5 @@ pub enum TrieKind {
     /// The trie of tokens with a quote, where only those are asked for that pass the end of a string.
     Quoted,
     /// The suffixes of tokens that begin with whitespace.
-    WhitespaceTails,
+    WhitespaceSuffixes,
 }

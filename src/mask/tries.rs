@@ -12,7 +12,7 @@ impl VocabTables {
         let bytes = vocabulary.token_bytes(token).unwrap_or_default();
         let blanks = match walked {
             TrieKind::Tokens | TrieKind::Quoted => 0,
-            TrieKind::WhitespaceTails => bytes.iter().take_while(|b| is_whitespace(**b)).count(),
+            TrieKind::WhitespaceSuffixes => bytes.iter().take_while(|b| is_whitespace(**b)).count(),
         };
         let depth = self.trie(vocabulary, walked).depth[node as usize] as usize;
         bytes.get(blanks + depth..).unwrap_or_default()
@@ -23,7 +23,7 @@ impl VocabTables {
         match walked {
             TrieKind::Tokens => vocabulary.trie(),
             TrieKind::Quoted => &self.quoted,
-            TrieKind::WhitespaceTails => &self.blank_tails,
+            TrieKind::WhitespaceSuffixes => &self.blank_suffixes,
         }
     }
 
@@ -50,7 +50,7 @@ impl VocabTables {
         match walked {
             TrieKind::Tokens => &self.children,
             TrieKind::Quoted => &self.quoted_children,
-            TrieKind::WhitespaceTails => &self.blank_children,
+            TrieKind::WhitespaceSuffixes => &self.blank_children,
         }
     }
 

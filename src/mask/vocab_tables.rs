@@ -50,7 +50,7 @@ pub struct VocabTables {
     /// Tokens of whitespace only: length and id, by length.
     pub blanks: Box<[(u32, u32)]>,
     /// Tokens that begin with whitespace, by what follows; only suffixes that can begin or end something in JSON.
-    pub blank_tails: Trie,
+    pub blank_suffixes: Trie,
     /// The longest run of whitespace in front of a suffix.
     pub blank_reach: u32,
     /// Children of the root, by trie, whose byte is one of `"{}[],:`.
@@ -85,7 +85,7 @@ pub struct VocabTables {
     /// Made for the first token budget.
     marked: OnceLock<StructuralTokens>,
     /// What tokens spell between values.
-    pub tails: SuffixTrie,
+    pub suffixes: SuffixTrie,
     /// See [`past_document`]; found for the first grammar with documents.
     past_documents: OnceLock<bool>,
     /// Made for the first grammar.
@@ -95,7 +95,7 @@ pub struct VocabTables {
     /// Crossing tokens that walks found.
     pub(super) crosses: CrossingInterner,
     /// Finished parts of masks.
-    pub shares: PatchCache,
+    pub patches: PatchCache,
     /// Finished rows.
     pub finished: RowCache,
     /// Tokens that contain a quote: the only ones that can end a string.
@@ -126,7 +126,7 @@ impl VocabTables {
 
     /// Whether tokens that run past the end of a document can tell no more of it than those that stay inside.
     pub(crate) fn tells_no_more_past_documents(&self, vocabulary: &Vocabulary) -> bool {
-        *self.past_documents.get_or_init(|| past_document::tells_no_more(vocabulary, &self.tails))
+        *self.past_documents.get_or_init(|| past_document::tells_no_more(vocabulary, &self.suffixes))
     }
 
     /// The nodes of the vocabulary's trie by their bytes.
@@ -145,18 +145,19 @@ impl VocabTables {
             if inside {
                 self.rooms(vocabulary, l.kind());
                 self.submask(vocabulary, any, l.start(), 0, TrieKind::Tokens, 0);
-                self.submask(vocabulary, any, l.start(), 0, TrieKind::WhitespaceTails, 0);
+                self.submask(vocabulary, any, l.start(), 0, TrieKind::WhitespaceSuffixes, 0);
             }
         }
     }
 
     fn build(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         let trie = vocabulary.trie();
-        let Survey { reach, single, mut blanks, mut tails, blank_reach, mut quoted, mut long } = Survey::of(vocabulary);
+        let Survey { reach, single, mut blanks, mut suffixes, blank_reach, mut quoted, mut long } =
+            Survey::of(vocabulary);
         blanks.sort_unstable();
-        let blank_tails = Trie::build(&mut tails)?;
+        let blank_suffixes = Trie::build(&mut suffixes)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
-        let brackets = [brackets(trie), brackets(&blank_tails)];
+        let brackets = [brackets(trie), brackets(&blank_suffixes)];
         let quoted = Trie::build(&mut quoted)?;
         let limits = Limits::default();
         let mut exprs = Exprs::new(limits.max_expr_nodes);
@@ -169,8 +170,8 @@ impl VocabTables {
             words: vocabulary.words(),
             reach,
             blanks: blanks.into(),
-            blank_children: Children::of(&blank_tails),
-            blank_tails,
+            blank_children: Children::of(&blank_suffixes),
+            blank_suffixes,
             blank_reach,
             brackets,
             children: Children::of(trie),
@@ -187,12 +188,12 @@ impl VocabTables {
             holders: CharPostings::of(vocabulary),
             sets: slice_sets::SliceSets::default(),
             marked: OnceLock::new(),
-            tails: SuffixTrie::of(vocabulary)?,
+            suffixes: SuffixTrie::of(vocabulary)?,
             past_documents: OnceLock::new(),
             nodes_by_byte: OnceLock::new(),
             escapes: AllEscapes::default(),
             crosses: CrossingInterner::default(),
-            shares: PatchCache::default(),
+            patches: PatchCache::default(),
             finished: RowCache::default(),
             quoted,
             cache: Mutex::default(),

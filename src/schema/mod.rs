@@ -9,7 +9,7 @@
 //! `docs/internals/schema-lowering.md` has an example.
 
 pub mod canonical_text;
-mod contradiction;
+mod contradicting_pairs;
 mod drafts;
 mod dynamic_scope;
 pub mod format;
@@ -32,7 +32,7 @@ mod resolve;
 mod text_tests;
 mod uri;
 
-pub(crate) use crate::schema::contradiction::named_contradiction;
+pub(crate) use crate::schema::contradicting_pairs::named_contradiction;
 pub use crate::schema::lower::{lower, lower_within, standard};
 pub use crate::schema::options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 pub use crate::schema::parse::parse_schema;

@@ -4,8 +4,11 @@
 //! rows, forced runs, tokens over sets of characters, spelled names, recipes of masks. Emptying it costs time and never
 //! changes an answer. No order of age is kept: what is in use comes back with the next look-ups.
 //!
-//! Letting go of everything at once takes as long as a hundred masks, and would fall to one of them. So a full table is
-//! put aside, where nothing is found any more, and what is kept from then on pays for it by and by.
+//! Dropping all entries at once takes as long as a hundred masks, and one mask would have to wait for it. So the
+//! entries are dropped in small steps. When a table is full, a new empty one takes its place. The old one is *leaving*:
+//! nothing is found in it any more, and each entry that the new table takes drops some of it. The fuller the new table,
+//! the fewer old entries stay: with half of the bytes used, at most half of them. So both together hold about what one
+//! full table holds.
 
 use hashbrown::{Equivalent, HashMap, hash_map};
 use std::hash::Hash;
@@ -15,20 +18,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::util::cache_register::{CACHES, is_absent};
 use crate::util::hash::Seeded;
 
-/// What was kept under keys, in as many bytes as row `ID` of the register of caches says. A key stands for one value
-/// for ever, so that it does not matter which of two threads keeps it. The hash is seeded, since outputs choose some
-/// keys. A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with room
-/// for the row's first entries is made once.
+/// A map from keys to values, of at most as many bytes as row `ID` of the register of caches says. A key stands for one
+/// value for ever, so that it does not matter which of two threads keeps it. The hash is seeded, since outputs choose
+/// some keys. A table that grows from nothing is made anew with the first, fourth, eighth and fifteenth entry; one with
+/// room for the row's first entries is made once.
 pub struct BoundedCache<K, V, const ID: usize> {
     table: RwLock<Generation<K, V>>,
-    /// The bytes of what is found.
+    /// The bytes of the entries of `found`.
     bytes: AtomicUsize,
 }
 
+/// The table in use, and what is not dropped yet of the full one before it.
 struct Generation<K, V> {
+    /// Where keys are looked up.
     found: HashMap<K, V, Seeded>,
-    /// What a table held that was full, as far as it was not let go of yet, and how much that was.
+    /// The entries of the full table that are not dropped yet.
     leaving: Option<hash_map::IntoIter<K, V>>,
+    /// How many entries the full table had.
     left: usize,
 }
 
@@ -39,7 +45,8 @@ impl<K, V> Default for Generation<K, V> {
 }
 
 impl<K, V> Generation<K, V> {
-    /// Lets go of so much of what is leaving that no more than `share` in 256 of it stays.
+    /// Drops leaving entries until at most `share` / 256 of those that the full table had are left: 256 drops none, 0
+    /// drops all.
     fn leave(&mut self, share: usize) {
         let most = self.left * share / 256;
         if let Some(leaving) = &mut self.leaving {
@@ -70,14 +77,15 @@ impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
         self.with(key, V::clone)
     }
 
-    /// Passes to `found` what is kept under a key. It is lent: who keeps more must wait.
+    /// Passes to `found` what is kept under a key. The table is locked for reading until `found` returns, so a thread
+    /// that keeps an entry waits for it.
     #[inline]
     pub fn with<Q: Hash + Equivalent<K> + ?Sized, T>(&self, key: &Q, found: impl FnOnce(&V) -> T) -> Option<T> {
         self.table.read().unwrap_or_else(|p| p.into_inner()).found.get(key).map(found)
     }
 
-    /// Keeps a value of which `size` is what it takes, its key and its place in the table. If it does not fit beside
-    /// the others these are forgotten; if it fits nowhere it is not kept.
+    /// Keeps a value. `size` is its bytes, with its key and its place in the table. If it does not fit beside the
+    /// others, these are forgotten; if it is larger than the whole bound, it is not kept.
     pub fn keep(&self, key: K, value: V, size: usize) {
         if size > Self::MOST || is_absent(ID) {
             return;
@@ -99,7 +107,8 @@ impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
             bytes += size;
         }
         self.bytes.store(bytes, Ordering::Relaxed);
-        // Both together take no more than the one did that was full, as far as all entries are alike.
+        // As much of the old table stays as the new one has bytes free, so that both together take no more than one
+        // full table did, as far as all entries are alike.
         table.leave(256 - (bytes / (Self::MOST / 256).max(1) + 1).min(256));
     }
 
@@ -110,13 +119,14 @@ impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    /// How many entries are found.
+    /// How many entries can be found.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.table.read().unwrap_or_else(|p| p.into_inner()).found.len()
     }
 
-    /// Bytes that are held and found, as far as who kept them has counted.
+    /// The bytes of all entries that can be found, by the sizes that [`keep`](Self::keep) was told. Leaving entries are
+    /// not counted.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }

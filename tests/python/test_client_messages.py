@@ -236,3 +236,12 @@ def test_unsupported_parts_of_tools_lie_there_too(byte_vocabulary):
 def test_no_tools(byte_vocabulary):
     with pytest.raises(interlock.RequestError, match="the list of tools is empty"):
         Index.from_tools([], byte_vocabulary, format="hermes")
+
+
+@pytest.mark.parametrize("pattern", ["(", "[ ", "\\"])
+def test_a_mistake_in_a_pattern_for_blanks_is_not_shown_in_the_schema(pattern):
+    with pytest.raises(interlock.PatternError) as caught:
+        interlock.check_json_schema('{"type": "object"}', whitespace=pattern)
+    error = caught.value
+    assert error.client_line.startswith("whitespace pattern: ") and "object" not in error.client_message
+    assert error.excerpt is not None and error.excerpt.startswith(pattern)

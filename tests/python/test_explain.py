@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import interlock
+from interlock import plausible
 from interlock.explain import NotJson, byte_vocabulary, explain, explanation, parse
+from interlock.explain.assertions import FORMAT_HINTS
 
 DATA = Path(__file__).parents[1] / "data"
 ORDER = {
@@ -230,3 +232,15 @@ def test_a_string_that_has_ended_is_explained_while_its_document_goes_on():
     assert "hostname" not in said('{"zip": "12345678')
     # A string that is open could go on.
     assert "not JSON" in said('{"mail": "ada')
+
+
+def test_every_known_format_has_a_hint_with_an_example_of_it():
+    """The sampler's list of formats is compared with the engine's in test_plausible.py."""
+    assert set(FORMAT_HINTS) == set(plausible.FORMATS)
+    for name, hint in FORMAT_HINTS.items():
+        schema = {"type": "string", "format": name}
+        shown = hint.removeprefix("write it like ").removesuffix(", with an offset")
+        assert shown != hint and not said(schema, json.dumps(shown)), name
+        # Refused by every format but that of URI templates, whose braces are unbalanced here, and patterns.
+        problem = explain(index_of(schema), '"{ ("').problems[0]
+        assert problem.keyword == "format" and problem.hint == hint, name

@@ -161,19 +161,31 @@ def _format(step: Step, name: Any) -> None:
     if answer is None:
         step.out.unsure = True
     elif not answer:
-        step.problem("format", f"{step.subject}: {step.written} is no {name} (format)", hint=FORMATS.get(name, ""))
+        step.problem("format", f"{step.subject}: {step.written} is no {name} (format)", hint=FORMAT_HINTS.get(name, ""))
 
 
-FORMATS = {
+FORMAT_HINTS = {
     "date": "write it like 2026-03-14",
     "time": "write it like 12:30:00Z, with an offset",
     "date-time": "write it like 2026-03-14T12:30:00Z, with an offset",
+    "duration": "write it like P3DT4H",
     "email": "write it like ada@example.org",
+    "idn-email": "write it like ada@example.org",
+    "hostname": "write it like www.example.org",
+    "idn-hostname": "write it like bücher.example",
     "uri": "write it like https://example.org/a",
+    "uri-reference": "write it like /a/b",
+    "iri": "write it like https://example.org/ü",
+    "iri-reference": "write it like /a/ü",
+    "uri-template": "write it like /users/{id}",
     "uuid": "write it like 2eb8aa08-aa98-11ea-b4aa-73b441d16380",
     "ipv4": "write it like 192.0.2.1",
-    "duration": "write it like P3DT4H",
+    "ipv6": "write it like 2001:db8::1",
+    "json-pointer": "write it like /a/0",
+    "relative-json-pointer": "write it like 1/a",
+    "regex": "write it like ^[a-z]+$",
 }
+"""What ``interlock check`` says of a text that is not of its format: an example of one that is."""
 
 
 def _exact(step: Step) -> str:

@@ -8,7 +8,7 @@ mod parser;
 mod reader;
 
 use crate::error::Result;
-use crate::grammar::excerpt::TextPlace;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::tree::{Space, Tree};
 use crate::limits::Limits;
 

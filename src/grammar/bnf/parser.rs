@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::grammar::bnf::reader::{Notation, Reader};
-use crate::grammar::excerpt::did_you_mean;
+use crate::grammar::error_place::did_you_mean;
 use crate::grammar::model::{TokenName, UNBOUNDED};
 use crate::grammar::tree::{Attributes, Definition, Part, PartId, Tree, check_depth};
 use crate::limits::Limits;

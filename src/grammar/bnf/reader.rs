@@ -1,7 +1,7 @@
 //! A cursor over a grammar in GBNF or EBNF: blanks, names, texts and classes of characters.
 
 use crate::error::{Error, Result};
-use crate::grammar::excerpt::TextPlace;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::tree::Tree;
 
 /// Which of the two notations a text is in.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::grammar::excerpt::{TextPlace, did_you_mean};
+use crate::grammar::error_place::{TextPlace, did_you_mean};
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::model::TokenName;

@@ -3,7 +3,7 @@
 //! Parentheses are kept on a stack of their own, so that no nesting costs machine stack.
 
 use crate::error::Result;
-use crate::grammar::excerpt::TextPlace;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::lark::escapes;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};

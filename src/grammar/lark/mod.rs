@@ -18,7 +18,7 @@ use std::cell::RefCell;
 
 use crate::error::Result;
 use crate::grammar::GrammarOptions;
-use crate::grammar::excerpt::TextPlace;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::lark::imports::ImportedTexts;
 use crate::grammar::lark::parser::Parser;
 use crate::grammar::tree::{Module, Space, Tree};

@@ -1,7 +1,7 @@
 //! Statements of a grammar in Lark's notation: definitions and directives.
 
 use crate::error::{Error, Result};
-use crate::grammar::excerpt::{TextPlace, did_you_mean};
+use crate::grammar::error_place::{TextPlace, did_you_mean};
 use crate::grammar::lark::imports::{Import, ImportedTexts, load};
 use crate::grammar::lark::lexer::{Lexer, Token};
 use crate::grammar::parametric::NUMBER;

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::expr::marked_texts::MARK;
 use crate::expr::{ExprId, Exprs};
-use crate::grammar::excerpt::TextPlace;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::lower::{Lowering, RuleKey, TerminalKey};
 use crate::grammar::model::{Node, TokenName, TokenSet, UNBOUNDED};
 use crate::grammar::tree::{Definition, Dispatch, DispatchTag, Part, PartId};

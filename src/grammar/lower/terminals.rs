@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
-use crate::grammar::excerpt::TextPlace;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::lower::{Lowering, TerminalKey};
 use crate::grammar::model::{Lexer, Terminal, TerminalId, UNBOUNDED};
 use crate::grammar::tree::{DefinitionId, Part, PartId, SpaceId};

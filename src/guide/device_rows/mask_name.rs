@@ -104,7 +104,7 @@ impl Guide {
                 name.number(if is_spelled { Origin::SpelledDocument } else { Origin::Document } as u64);
                 let last = &mut self.last;
                 let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, &mut []);
-                masker.name_known(&inner.memo, *top, &mut last.asked, name)
+                masker.name_known(&inner.memo, *top, &mut last.probe, name)
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 name.number(Origin::Grammar as u64);

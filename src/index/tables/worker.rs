@@ -97,21 +97,21 @@ impl<'a> MaskWorker<'a> {
         let (tables, row) = (&inner.tables, &mut self.row[..]);
         let mut masker =
             MaskBuilder::new(&inner.vocabulary, tables, lexemes, &inner.members, frames, &mut self.known, row);
-        let composition = masker.compose(top);
-        if composition.is_none() {
+        let recipe = masker.make_recipe(top);
+        if recipe.is_none() {
             masker.fill_anew(top);
         }
-        let Some(composition) = composition else { return Arc::new(self.sketcher.of_row(&self.row)) };
-        let names: Vec<u64> = composition.parts().iter().map(Ingredient::name).collect();
-        let key = (names, composition.tokens().to_vec());
+        let Some(recipe) = recipe else { return Arc::new(self.sketcher.of_row(&self.row)) };
+        let names: Vec<u64> = recipe.parts().iter().map(Ingredient::name).collect();
+        let key = (names, recipe.tokens().to_vec());
         if let Some((known, _)) = self.made.get(&key) {
             return known.clone();
         }
         if self.made.len() >= REMEMBERED {
             self.made.clear();
         }
-        let sketch = Arc::new(self.sketcher.of_parts(&composition, &tables.blanks));
-        self.made.insert(key, (sketch.clone(), composition));
+        let sketch = Arc::new(self.sketcher.of_parts(&recipe, &tables.blanks));
+        self.made.insert(key, (sketch.clone(), recipe));
         sketch
     }
 }

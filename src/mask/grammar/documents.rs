@@ -20,6 +20,9 @@ use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 use crate::pushdown::grammar::stack_view::StackView;
 use crate::pushdown::json::frame::FrameId;
 
+/// Tokens that run past the end of a document.
+pub(super) type PastTokens = RowPatch;
+
 /// What the masks of one document are made of.
 pub struct DocumentMasks {
     /// The scalars and keys of its schema.
@@ -41,7 +44,7 @@ impl DocumentMasks {
 #[derive(Clone, Default)]
 pub struct DocumentMemo {
     known: GuideMemo,
-    asked: CacheProbe,
+    probe: CacheProbe,
     /// Where the tokens past the end were asked for last, and which they are.
     place: DocumentPlace,
     past: Option<RowPatch>,
@@ -99,7 +102,7 @@ impl GrammarMasker<'_> {
         let (tables, lexemes) = (self.tables, &masks.lexemes);
         let mut masker =
             MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut memo.known, row);
-        if !masker.fill_known(&masks.memo, branch.frame, &mut memo.asked) || !self.find_past(stack, branch, memo) {
+        if !masker.fill_known(&masks.memo, branch.frame, &mut memo.probe) || !self.find_past(stack, branch, memo) {
             return false;
         }
         memo.past.as_ref().is_some_and(|past| {
@@ -126,7 +129,7 @@ impl GrammarMasker<'_> {
         let (tables, lexemes) = (self.tables, &masks.lexemes);
         let mut masker =
             MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut memo.known, &mut []);
-        masker.name_known(&masks.memo, branch.frame, &mut memo.asked, name)
+        masker.name_known(&masks.memo, branch.frame, &mut memo.probe, name)
             && self.find_past(stack, branch, memo)
             && memo.past.as_ref().is_some_and(|past| {
                 name.patch(past);
@@ -208,8 +211,8 @@ impl GrammarMasker<'_> {
         let (tables, lexemes) = (self.tables, &masks.lexemes);
         let mut masker =
             MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut memo.known, &mut own);
-        if !masker.fill_known(&masks.memo, frame, &mut memo.asked) {
-            masker.fill_asked(&masks.memo, frame, &memo.asked);
+        if !masker.fill_known(&masks.memo, frame, &mut memo.probe) {
+            masker.fill_asked(&masks.memo, frame, &memo.probe);
         }
         row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
     }

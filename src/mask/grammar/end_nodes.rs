@@ -101,11 +101,11 @@ impl EndNodes {
     pub(super) fn any_in(&self, first: u32, end: u32) -> bool {
         let (word, last) = (first as usize / 64, (end as usize - 1) / 64);
         let head = u64::MAX << (first % 64);
-        let tail = u64::MAX >> (63 - (end - 1) % 64);
+        let suffix = u64::MAX >> (63 - (end - 1) % 64);
         if word == last {
-            return self.0[word] & head & tail != 0;
+            return self.0[word] & head & suffix != 0;
         }
-        self.0[word] & head != 0 || self.0[last] & tail != 0 || self.0[word + 1..last].iter().any(|&bits| bits != 0)
+        self.0[word] & head != 0 || self.0[last] & suffix != 0 || self.0[word + 1..last].iter().any(|&bits| bits != 0)
     }
 }
 

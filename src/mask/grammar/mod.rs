@@ -20,12 +20,12 @@ mod row_levels;
 use std::sync::{Arc, OnceLock};
 
 use crate::mask::grammar::builder::MaskBuilder;
+use crate::mask::grammar::documents::PastTokens;
 pub use crate::mask::grammar::documents::{DocumentMasks, DocumentMemo};
 use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::mask_name::MaskName;
-use crate::mask::row_patch::RowPatch;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
@@ -44,7 +44,7 @@ pub struct GrammarMasks {
     rows: StackCache<Row, GRAMMAR_ROWS>,
     exits: Exits,
     /// Tokens that run past the end of a document.
-    past_documents: StackCache<RowPatch, PAST_DOCUMENTS>,
+    past_documents: StackCache<PastTokens, PAST_DOCUMENTS>,
     /// The growth of each row, by what decides the row.
     pub growths: BoundedCache<Box<[u32]>, Growth, GRAMMAR_GROWTHS>,
     /// Tokens that may end inside of a character.

@@ -35,17 +35,17 @@ fn is_json(b: u8) -> bool {
 
 /// Whether `bytes` end inside a UTF-8 sequence.
 fn ends_inside(bytes: &[u8]) -> bool {
-    let tail = bytes.iter().rev().take_while(|&&b| b & 0xC0 == 0x80).count();
-    let lead = bytes.len().checked_sub(tail + 1).map(|i| bytes[i]);
+    let trailing = bytes.iter().rev().take_while(|&&b| b & 0xC0 == 0x80).count();
+    let lead = bytes.len().checked_sub(trailing + 1).map(|i| bytes[i]);
     let follow = match lead {
         Some(0xC0..=0xDF) => 1,
         Some(0xE0..=0xEF) => 2,
         Some(0xF0..=0xFF) => 3,
         // A token of continuation bytes only: it may end the sequence or not.
-        None => return tail > 0,
+        None => return trailing > 0,
         Some(_) => 0,
     };
-    tail < follow
+    trailing < follow
 }
 
 impl ByteCoverage {

@@ -20,9 +20,9 @@ impl MaskBuilder<'_> {
     /// The constants of a value that begin right here, below a node of the tokens' trie.
     pub(crate) fn open_constants(&mut self, (walked, node): (TrieKind, u32), set: u32, parent: FrameId) {
         self.begin();
-        let ground = WalkOver::Whole(walked);
-        if let Some(child) = self.child(ground, node, b'"') {
-            self.emit(ground, child);
+        let over = WalkOver::Whole(walked);
+        if let Some(child) = self.child(over, node, b'"') {
+            self.emit(over, child);
             self.constants((walked, child), (set, 0, EscapeState::Plain), parent);
         }
     }
@@ -68,8 +68,8 @@ impl MaskBuilder<'_> {
         set: &LiteralTrie,
         parent: FrameId,
     ) {
-        let ground = WalkOver::Whole(walked);
-        let tokens = self.trie(ground);
+        let over = WalkOver::Whole(walked);
+        let tokens = self.trie(over);
         let texts = &set.texts;
         // The nodes of the tokens' trie by depth below the place.
         let mut nodes: smallvec::SmallVec<[u32; 32]> = smallvec::smallvec![node];
@@ -81,12 +81,12 @@ impl MaskBuilder<'_> {
                 let before = nodes.last().copied().unwrap_or(node);
                 let byte = texts.byte[text as usize];
                 let stands = byte >= b' ' && byte != b'"' && byte != b'\\';
-                let child = if stands { self.child(ground, before, byte) } else { None };
+                let child = if stands { self.child(over, before, byte) } else { None };
                 let Some(child) = child else {
                     text = texts.end[text as usize];
                     continue;
                 };
-                self.emit(ground, child);
+                self.emit(over, child);
                 if tokens.end[child as usize] == child + 1 {
                     text = texts.end[text as usize];
                     continue;
@@ -95,7 +95,7 @@ impl MaskBuilder<'_> {
             }
             let here = nodes.last().copied().unwrap_or(node);
             for byte in *b"\"\\" {
-                if let Some(child) = self.child(ground, here, byte) {
+                if let Some(child) = self.child(over, here, byte) {
                     self.constant_byte((walked, child), byte, (number, text, EscapeState::Plain), set, parent);
                 }
             }
@@ -124,10 +124,10 @@ impl MaskBuilder<'_> {
 
     /// The tokens that close the value above `parent`, by the rules `tags`, with the quote that led to `child`.
     fn close_constant(&mut self, (walked, child): (TrieKind, u32), tags: &[u32], parent: FrameId) {
-        let ground = WalkOver::Whole(walked);
+        let over = WalkOver::Whole(walked);
         let tables = self.tables;
-        let begins = walked == TrieKind::Tokens && self.trie(ground).depth[child as usize] == 1;
-        if let (true, &[tag], Some(closing)) = (begins, tags, &tables.tails.closing)
+        let begins = walked == TrieKind::Tokens && self.trie(over).depth[child as usize] == 1;
+        if let (true, &[tag], Some(closing)) = (begins, tags, &tables.suffixes.closing)
             && self.cross_known(closing, None, 0, (parent, tag)).is_some()
         {
             // Elements that must differ have no constants side by side, so no suffix is left open.
@@ -136,8 +136,8 @@ impl MaskBuilder<'_> {
         let mark = self.frames.arena.mark();
         let after = self.frames.finish_by(parent, tags);
         if after != NONE {
-            self.emit(ground, child);
-            self.visit(ground, child, after);
+            self.emit(over, child);
+            self.visit(over, child, after);
         }
         self.frames.arena.truncate(&mark);
     }

@@ -7,6 +7,17 @@
 //!
 //! Keys need more than that, which is the work of `mask::key`; what may follow a value is found by
 //! `mask::crossing::after_value`.
+//!
+//! Four flags of [`MaskBuilder`] change what a walk does. Whoever sets one puts the old value back behind its part of
+//! the walk:
+//!
+//! * `unique`: an array on the stack must have unique elements. Tokens that may repeat one are taken back
+//!   (`mask::json::unique`).
+//! * `exact`: the suffix alone does not decide what may follow, but all that the token spells: a second key in one
+//!   token, or an element of a unique array. Crossing tokens are then stepped whole, from `origin` on.
+//! * `repeated_raw`: `exact` for numbers and words only, as one of them may become an element that the array has.
+//! * `partial`: a key is walked by some of its items (`mask::json::key`). Nothing is taken back, since other items may
+//!   allow it; the walk of all items takes back.
 
 use std::sync::Arc;
 
@@ -37,7 +48,7 @@ pub(crate) enum WalkOver<'t> {
     Whole(TrieKind),
     /// The suffixes of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
     /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
-    Tail { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
+    Suffix { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
 }
 
 /// Fills one row.
@@ -65,13 +76,13 @@ pub struct MaskBuilder<'a> {
     /// What was found about the frames, at this mask or before; belongs to the guide.
     pub known: &'a mut GuideMemo,
     /// Tokens that are stepped once all lexemes of a place were asked, each with its bytes from there on.
-    pub(crate) asked: Vec<(&'a [u8], u32)>,
+    pub(crate) deferred: Vec<(&'a [u8], u32)>,
     /// What the index remembers, where the mask is made for a guide.
     pub(crate) memo: Option<&'a MaskCache>,
     /// The row holds anything yet.
     pub(crate) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
-    pub(crate) composition: Option<MaskRecipe>,
+    pub(crate) recipe: Option<MaskRecipe>,
     pub(crate) depth: u32,
 }
 
@@ -98,10 +109,10 @@ impl<'a> MaskBuilder<'a> {
             partial: false,
             repeated_raw: false,
             known,
-            asked: Vec::new(),
+            deferred: Vec::new(),
             memo: None,
             fresh: false,
-            composition: None,
+            recipe: None,
             depth: 0,
         }
     }
@@ -124,27 +135,27 @@ impl<'a> MaskBuilder<'a> {
         at != NONE
     }
 
-    pub(crate) fn trie<'t>(&self, ground: WalkOver<'t>) -> &'t Trie
+    pub(crate) fn trie<'t>(&self, over: WalkOver<'t>) -> &'t Trie
     where
         'a: 't,
     {
-        match ground {
+        match over {
             WalkOver::Whole(w) => self.tables.trie(self.vocabulary, w),
-            WalkOver::Tail { cross, .. } => &cross.tails,
+            WalkOver::Suffix { cross, .. } => &cross.suffixes,
         }
     }
 
     /// Allows the tokens that end at a node.
-    pub(crate) fn emit(&mut self, ground: WalkOver<'_>, node: u32) {
-        let trie = self.trie(ground);
-        trie.tokens(node).iter().for_each(|&item| self.emit_one(ground, item));
+    pub(crate) fn emit(&mut self, over: WalkOver<'_>, node: u32) {
+        let trie = self.trie(over);
+        trie.tokens(node).iter().for_each(|&item| self.emit_one(over, item));
     }
 
     /// Allows one of what the trie has at a node: a token, or a token that crosses.
-    pub(crate) fn emit_one(&mut self, ground: WalkOver<'_>, item: u32) {
-        let token = match ground {
+    pub(crate) fn emit_one(&mut self, over: WalkOver<'_>, item: u32) {
+        let token = match over {
             WalkOver::Whole(_) => item,
-            WalkOver::Tail { cross, lexeme, count, origin, from } => {
+            WalkOver::Suffix { cross, lexeme, count, origin, from } => {
                 let c = cross.crossings[item as usize];
                 let closes = lexeme.is_none_or(|l| l.may_close(count.saturating_add(c.chars)));
                 let exact = self.exact && origin != NONE;
@@ -162,13 +173,13 @@ impl<'a> MaskBuilder<'a> {
         self.tables.rest_of(self.vocabulary, token, walked, node)
     }
 
-    pub(crate) fn visit(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
+    pub(crate) fn visit(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
         if self.depth >= MAX_DEPTH {
-            return self.one_by_one(ground, node, top);
+            return self.one_by_one(over, node, top);
         }
         self.depth += 1;
         // One token may open an array of unique elements and go on inside it.
-        let whole = matches!(ground, WalkOver::Whole(_));
+        let whole = matches!(over, WalkOver::Whole(_));
         let entered = whole && !self.unique && self.frames.program.has_unique && self.frames.is_unique_inside(top);
         self.unique |= entered;
         let n = self.frames.arena.nodes[top as usize];
@@ -179,20 +190,20 @@ impl<'a> MaskBuilder<'a> {
         // What follows a key follows all of its items.
         let partial = self.partial;
         self.partial &= in_key;
-        match (n.kind, ground) {
+        match (n.kind, over) {
             (FrameKind::Value, WalkOver::Whole(w)) => self.value(w, node, top),
             (FrameKind::Scalar, WalkOver::Whole(w)) => self.scalar(w, node, top),
             (FrameKind::Object, WalkOver::Whole(w)) if n.phase == Phase::Key => self.key(w, node, top),
-            (FrameKind::Object, WalkOver::Tail { origin, .. })
+            (FrameKind::Object, WalkOver::Suffix { origin, .. })
                 if n.phase == Phase::Key && origin != NONE && !self.exact =>
             {
                 // A second key in one token: what the first one spells may matter.
                 self.exact = true;
-                self.children(ground, node, top);
+                self.children(over, node, top);
                 self.exact = false;
             }
             (FrameKind::Array, WalkOver::Whole(w)) if n.phase == Phase::First => {
-                self.structure(ground, node, top);
+                self.structure(over, node, top);
                 if self.frames.gap_may_end(&n) {
                     let value = self.frames.first_element(n);
                     if value != NONE {
@@ -201,8 +212,8 @@ impl<'a> MaskBuilder<'a> {
                     }
                 }
             }
-            (_, WalkOver::Whole(_)) => self.structure(ground, node, top),
-            _ => self.children(ground, node, top),
+            (_, WalkOver::Whole(_)) => self.structure(over, node, top),
+            _ => self.children(over, node, top),
         }
         self.partial = partial;
         self.unique &= !entered;
@@ -210,8 +221,8 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Steps every child of `node`.
-    pub(crate) fn children(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
-        let trie = self.trie(ground);
+    pub(crate) fn children(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
+        let trie = self.trie(over);
         let mark = self.frames.arena.mark();
         let n = self.frames.arena.nodes[top as usize];
         let in_key = n.kind == FrameKind::Object && n.phase == Phase::Key && n.sub == EscapeState::Plain;
@@ -226,8 +237,8 @@ impl<'a> MaskBuilder<'a> {
             }
             let next = self.frames.step(top, byte);
             if next != NONE {
-                self.emit(ground, child);
-                self.visit(ground, child, next);
+                self.emit(over, child);
+                self.visit(over, child, next);
                 self.frames.arena.truncate(&mark);
             }
             child = trie.end[child as usize];
@@ -235,47 +246,47 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Tokens of a subtree one at a time: deep nesting costs time, not stack.
-    pub(crate) fn one_by_one(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
-        let trie = self.trie(ground);
+    pub(crate) fn one_by_one(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
+        let trie = self.trie(over);
         let mut path = Vec::new();
         let base = trie.depth[node as usize];
         for n in node + 1..trie.end[node as usize] {
             path.truncate((trie.depth[n as usize] - base) as usize - 1);
             path.push(trie.byte[n as usize]);
             if !trie.tokens(n).is_empty() && self.allows(top, &path) {
-                self.emit(ground, n);
+                self.emit(over, n);
             }
         }
     }
 
     /// A configuration between lexemes: brackets, commas, colons and whitespace.
-    fn structure(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
-        let WalkOver::Whole(walked) = ground else { return self.children(ground, node, top) };
+    fn structure(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
+        let WalkOver::Whole(walked) = over else { return self.children(over, node, top) };
         if node != 0 {
-            return self.children_but_scalars(ground, node, top);
+            return self.children_but_scalars(over, node, top);
         }
-        if walked == TrieKind::Tokens && self.structure_by_tails(top) {
+        if walked == TrieKind::Tokens && self.structure_by_suffixes(top) {
             return;
         }
-        let trie = self.trie(ground);
+        let trie = self.trie(over);
         let mark = self.frames.arena.mark();
         let tables = self.tables;
         let n = self.frames.arena.nodes[top as usize];
         if self.frames.gap_may_end(&n) {
             let opens_value = n.kind == FrameKind::Value || (n.kind == FrameKind::Array && n.phase == Phase::First);
-            for &child in tables.brackets[(walked == TrieKind::WhitespaceTails) as usize].iter() {
+            for &child in tables.brackets[(walked == TrieKind::WhitespaceSuffixes) as usize].iter() {
                 if opens_value && trie.byte[child as usize] == b'"' {
                     continue;
                 }
                 let next = self.frames.step(top, trie.byte[child as usize]);
                 if next != NONE {
-                    self.emit(ground, child);
-                    self.visit(ground, child, next);
+                    self.emit(over, child);
+                    self.visit(over, child, next);
                     self.frames.arena.truncate(&mark);
                 }
             }
         }
-        if walked == TrieKind::WhitespaceTails {
+        if walked == TrieKind::WhitespaceSuffixes {
             return;
         }
         let gap = &self.frames.program.gaps[n.gap as usize];
@@ -290,9 +301,9 @@ impl<'a> MaskBuilder<'a> {
                     if next == NONE {
                         continue;
                     }
-                    if let Some(child) = self.child(ground, 0, b) {
-                        self.emit(ground, child);
-                        self.visit(ground, child, next);
+                    if let Some(child) = self.child(over, 0, b) {
+                        self.emit(over, child);
+                        self.visit(over, child, next);
                     }
                     self.frames.arena.truncate(&mark);
                 }
@@ -302,12 +313,13 @@ impl<'a> MaskBuilder<'a> {
 
     /// [`structure`](Self::structure) at the root by the suffixes that can follow, where whitespace is out of reach of
     /// its bound. False, and nothing was done, where it is not.
-    fn structure_by_tails(&mut self, top: FrameId) -> bool {
+    fn structure_by_suffixes(&mut self, top: FrameId) -> bool {
         if !self.frames.has_room_for_blanks(top, self.tables.blank_reach) {
             return false;
         }
-        let bits = if self.is_scalar_only(top) { self.tables.tails.spaces.0.clone() } else { self.live_tails(top) };
-        if self.tables.tails.behind.as_ref().is_some_and(|behind| !self.cross_by(behind, &bits)) {
+        let bits =
+            if self.is_scalar_only(top) { self.tables.suffixes.spaces.0.clone() } else { self.live_suffixes(top) };
+        if self.tables.suffixes.behind.as_ref().is_some_and(|behind| !self.cross_by(behind, &bits)) {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
@@ -315,22 +327,22 @@ impl<'a> MaskBuilder<'a> {
         self.allow_blanks(u32::from(most.saturating_sub(n.blank)));
         let mark = self.frames.arena.mark();
         match (n.kind, n.phase) {
-            (FrameKind::Value, _) => self.open_value(TrieKind::WhitespaceTails, 0, top),
+            (FrameKind::Value, _) => self.open_value(TrieKind::WhitespaceSuffixes, 0, top),
             (FrameKind::Array, Phase::First) => {
                 let value = self.frames.first_element(n);
                 if value != NONE {
-                    self.open_value(TrieKind::WhitespaceTails, 0, value);
+                    self.open_value(TrieKind::WhitespaceSuffixes, 0, value);
                 }
             }
             (FrameKind::Object, Phase::First | Phase::BeforeKey) => {
                 let next = self.frames.step(top, b'"');
-                for walked in [TrieKind::Tokens, TrieKind::WhitespaceTails] {
-                    let ground = WalkOver::Whole(walked);
+                for walked in [TrieKind::Tokens, TrieKind::WhitespaceSuffixes] {
+                    let over = WalkOver::Whole(walked);
                     if next != NONE
-                        && let Some(child) = self.child(ground, 0, b'"')
+                        && let Some(child) = self.child(over, 0, b'"')
                     {
-                        self.emit(ground, child);
-                        self.visit(ground, child, next);
+                        self.emit(over, child);
+                        self.visit(over, child, next);
                     }
                 }
             }
@@ -352,17 +364,17 @@ impl<'a> MaskBuilder<'a> {
         n.kind == FrameKind::Value
             && !program.has_unique
             && self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize].iter().all(is_scalar)
-            && self.frames.has_room_for_blanks(top, self.tables.tails.spaces.1)
+            && self.frames.has_room_for_blanks(top, self.tables.suffixes.spaces.1)
     }
 
     /// Tokens that begin with whitespace, from their first other byte on.
     fn visit_behind_blanks(&mut self, top: FrameId) {
-        self.visit(WalkOver::Whole(TrieKind::WhitespaceTails), 0, top);
+        self.visit(WalkOver::Whole(TrieKind::WhitespaceSuffixes), 0, top);
     }
 
     /// Children below the root: scalars are opened by [`value`](Self::value), so only other bytes are stepped there.
-    fn children_but_scalars(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
-        let trie = self.trie(ground);
+    fn children_but_scalars(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
+        let trie = self.trie(over);
         let scalars_elsewhere = {
             let n = &self.frames.arena.nodes[top as usize];
             n.kind == FrameKind::Value || (n.kind == FrameKind::Array && n.phase == Phase::First)
@@ -375,8 +387,8 @@ impl<'a> MaskBuilder<'a> {
             if !scalars_elsewhere || matches!(byte, b'{' | b'}' | b'[' | b']' | b' ' | b'\t' | b'\n' | b'\r') {
                 let next = self.frames.step(top, byte);
                 if next != NONE {
-                    self.emit(ground, child);
-                    self.visit(ground, child, next);
+                    self.emit(over, child);
+                    self.visit(over, child, next);
                     self.frames.arena.truncate(&mark);
                 }
             }
@@ -489,9 +501,9 @@ impl<'a> MaskBuilder<'a> {
         let after = self.frames.finish_by(parent, &[tag]);
         if after != NONE {
             let origin = if self.exact { top } else { NONE };
-            let ground = WalkOver::Tail { cross, lexeme: bounded, count, origin, from };
-            self.emit(ground, 0);
-            self.visit(ground, 0, after);
+            let over = WalkOver::Suffix { cross, lexeme: bounded, count, origin, from };
+            self.emit(over, 0);
+            self.visit(over, 0, after);
         }
         self.exact = exact;
         self.frames.arena.unchecked = checked;

@@ -99,7 +99,7 @@ impl MaskBuilder<'_> {
         closing: bool,
     ) {
         let (walked, node) = from;
-        let ground = WalkOver::Whole(walked);
+        let over = WalkOver::Whole(walked);
         let mut path: Vec<u8> = Vec::new();
         let (read, sub) = (repeats.read, repeats.sub);
         let start = RepetitionWalk {
@@ -129,7 +129,7 @@ impl MaskBuilder<'_> {
                 });
                 if refused {
                     // No byte of what comes below matters any more.
-                    self.clear_below(ground, at.node);
+                    self.clear_below(over, at.node);
                     continue;
                 }
             }
@@ -137,7 +137,7 @@ impl MaskBuilder<'_> {
                 continue;
             }
             for byte in next_bytes(at.sub, at.read, rests) {
-                let Some(child) = self.child(ground, at.node, byte) else { continue };
+                let Some(child) = self.child(over, at.node, byte) else { continue };
                 let begin = |bytes: &[u8]| {
                     let found = beginning(rests, at.read, bytes);
                     range.start + found.start..range.start + found.end
@@ -151,7 +151,7 @@ impl MaskBuilder<'_> {
                         ((at.read + c.len(), EscapeState::Plain), begin(c))
                     }
                     EscapeMove::Close if closing => {
-                        self.clear_below(ground, child);
+                        self.clear_below(over, child);
                         continue;
                     }
                     EscapeMove::Close => {
@@ -223,9 +223,9 @@ impl MaskBuilder<'_> {
     }
 
     /// Takes all tokens at and below a node back.
-    fn clear_below(&mut self, ground: WalkOver<'_>, node: u32) {
-        let tokens = self.trie(ground).subtree_tokens(node);
-        if self.composition.is_some() {
+    fn clear_below(&mut self, over: WalkOver<'_>, node: u32) {
+        let tokens = self.trie(over).subtree_tokens(node);
+        if self.recipe.is_some() {
             return self.forbid(patch(tokens.to_vec()), false);
         }
         self.begin();
@@ -234,8 +234,8 @@ impl MaskBuilder<'_> {
 
     /// Looks again at the tokens that close the string by `path` below `top`; `child` is where the quote leads.
     fn close_repetition(&mut self, walked: TrieKind, node: u32, child: u32, top: FrameId, path: &[u8]) {
-        let ground = WalkOver::Whole(walked);
-        let trie = self.trie(ground);
+        let over = WalkOver::Whole(walked);
+        let trie = self.trie(over);
         let tokens = trie.subtree_tokens(child);
         if tokens.len() <= FEW {
             for &t in tokens {
@@ -244,16 +244,16 @@ impl MaskBuilder<'_> {
             return;
         }
         if walked == TrieKind::Tokens && node == 0 && path == b"\"" {
-            self.forbid(self.tables.tails.quoted.clone(), true);
+            self.forbid(self.tables.suffixes.quoted.clone(), true);
         } else {
-            self.clear_below(ground, child);
+            self.clear_below(over, child);
         }
-        self.close_name(ground, child, top, path);
+        self.close_name(over, child, top, path);
     }
 
     /// Steps a token that is allowed so far, as far as that is known: parts that are only noted are not looked through.
     fn try_again(&mut self, token: u32, top: FrameId, from: (TrieKind, u32)) {
-        let allowed = self.composition.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
+        let allowed = self.recipe.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
         if allowed && !self.allows(top, self.rest_of(token, from)) {
             self.forbid(patch(vec![token]), false);
         }
@@ -268,9 +268,9 @@ impl MaskBuilder<'_> {
         from: (TrieKind, u32),
     ) {
         for &node in open {
-            let tail = self.tables.tails.spelled(node);
-            let Some(below) = cross.tails.find(0, &tail) else { continue };
-            for &i in cross.tails.subtree_tokens(below) {
+            let suffix = self.tables.suffixes.spelled(node);
+            let Some(below) = cross.suffixes.find(0, &suffix) else { continue };
+            for &i in cross.suffixes.subtree_tokens(below) {
                 let token = cross.crossings[i as usize].token;
                 if self.allows(top, self.rest_of(token, from)) {
                     self.set(token);
@@ -282,7 +282,7 @@ impl MaskBuilder<'_> {
     /// Leaves all crossing tokens to be stepped.
     pub(crate) fn cross_each(&mut self, cross: &CrossingTokens, from: (TrieKind, u32)) {
         for c in &cross.crossings {
-            self.asked.push((self.rest_of(c.token, from), c.token));
+            self.deferred.push((self.rest_of(c.token, from), c.token));
         }
     }
 
@@ -329,7 +329,7 @@ impl MaskBuilder<'_> {
             if at > CLOSED && program.has_many_endings(lexeme, at, chars, elements, decimal && is_decimal(rest)) {
                 self.set(t);
             } else {
-                self.asked.push((rest, t));
+                self.deferred.push((rest, t));
             }
         }
     }
@@ -337,12 +337,12 @@ impl MaskBuilder<'_> {
     /// Allows what `part` leaves to be stepped at `top`: each token once, whatever lexemes at `top` let it pass.
     /// Thousands of alternatives may, and step side by side.
     pub(crate) fn ask_once(&mut self, top: FrameId, part: impl FnOnce(&mut Self)) {
-        let outer = std::mem::take(&mut self.asked);
+        let outer = std::mem::take(&mut self.deferred);
         part(self);
-        let asked = std::mem::replace(&mut self.asked, outer);
-        if !asked.is_empty() {
+        let deferred = std::mem::replace(&mut self.deferred, outer);
+        if !deferred.is_empty() {
             self.begin();
-            self.set_allowed(top, asked);
+            self.set_allowed(top, deferred);
         }
     }
 

@@ -31,7 +31,7 @@ pub struct CharPostings {
     /// The nodes at which a path first meets a group.
     heads: Vec<Heads>,
     /// By a number of characters, less one, and a byte: the nodes that go on with the byte behind so many characters.
-    behind: Vec<PostingTail>,
+    behind: Vec<PostingsBehind>,
     /// The first bytes that lead to each node, the first one on top.
     paths: Box<[u64]>,
     /// Tokens over sets, by the set and whether they are written as they are.
@@ -47,7 +47,7 @@ struct Heads {
 
 /// Nodes in the trie's order, and the byte that leads to what stands above each.
 #[derive(Clone, Default)]
-struct PostingTail {
+struct PostingsBehind {
     nodes: Vec<u32>,
     before: Vec<u8>,
 }
@@ -100,7 +100,7 @@ impl CharPostings {
     pub fn of(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
-        let mut behind = vec![PostingTail::default(); FEW_CHARS * 256];
+        let mut behind = vec![PostingsBehind::default(); FEW_CHARS * 256];
         // The groups and the characters so far, by depth.
         let mut path: Vec<(PartialChar, CharGroups, usize)> = vec![Default::default()];
         let mut paths = vec![0u64; trie.len()];

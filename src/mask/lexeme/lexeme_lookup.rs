@@ -95,8 +95,8 @@ impl VocabTables {
     }
 
     /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks
-    /// are made of. These are sets of crossing tokens (`crosses`), patches and their bases (`shares.kept`,
-    /// `shares.cores`), masks inside names (`shares.names`), values of members (`shares.members`), finished rows
+    /// are made of. These are sets of crossing tokens (`crosses`), patches and their bases (`patches.kept`,
+    /// `patches.cores`), masks inside names (`patches.names`), values of members (`patches.members`), finished rows
     /// (`finished`), known sets of characters (`sets`), and rows of the tokens over such sets (`holders.rows`).
     ///
     /// Indexes and guides keep what they hold of these, so nothing is answered differently. The vocabulary's own tries
@@ -106,10 +106,10 @@ impl VocabTables {
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
         *cache = LexemeCache { clock: cache.clock, ..LexemeCache::default() };
         self.crosses.0.clear();
-        self.shares.kept.clear();
-        self.shares.cores.clear();
-        self.shares.names.clear();
-        self.shares.members.0.clear();
+        self.patches.kept.clear();
+        self.patches.cores.clear();
+        self.patches.names.clear();
+        self.patches.members.0.clear();
         self.finished.rows.clear();
         self.sets.0.clear();
         self.holders.rows.clear();
@@ -117,8 +117,8 @@ impl VocabTables {
 
     /// The counters now. `bytes` counts what [`clear`](Self::clear) forgets, but for the bases of patches: each base is
     /// a part of the patches that have it, and [`SharedPatch::memory_bytes`] counts it with every one of them. So
-    /// `shares.cores` would count them once more. Bases that no patch has any longer are not counted; `patch_base` lets
-    /// all bases together grow to about a mebibyte.
+    /// `patches.cores` would count them once more. Bases that no patch has any longer are not counted; `patch_base`
+    /// lets all bases together grow to about a mebibyte.
     ///
     /// [`SharedPatch::memory_bytes`]: crate::mask::json::cache::patch_base::SharedPatch::memory_bytes
     pub fn stats(&self) -> TableStats {
@@ -130,14 +130,14 @@ impl VocabTables {
             mask_walks: c.mask_walks.load(Ordering::Relaxed),
             mask_hits: c.mask_hits.load(Ordering::Relaxed),
             mask_misses: c.mask_misses.load(Ordering::Relaxed),
-            parts: self.shares.made(),
+            parts: self.patches.made(),
             evictions: c.evictions.load(Ordering::Relaxed),
             lexemes: cache.lexemes.len() as u64,
             bytes: cache.lexemes.iter().map(|kept| kept.lexeme.memory_bytes() as u64).sum::<u64>()
                 + (self.crosses.0.memory_bytes()
-                    + self.shares.kept.memory_bytes()
-                    + self.shares.names.memory_bytes()
-                    + self.shares.members.0.memory_bytes()
+                    + self.patches.kept.memory_bytes()
+                    + self.patches.names.memory_bytes()
+                    + self.patches.members.0.memory_bytes()
                     + self.finished.rows.memory_bytes()
                     + self.sets.0.memory_bytes()
                     + self.holders.rows.memory_bytes()) as u64,

@@ -46,7 +46,7 @@ pub struct CrossingTokens {
     /// Names it among all of the process.
     pub id: u64,
     /// The suffixes; the ids at its nodes index [`CrossingTokens::crossings`].
-    pub tails: Trie,
+    pub suffixes: Trie,
     /// What the ids of the trie stand for.
     pub crossings: Box<[CrossingToken]>,
     /// The tokens that spell part of the lexeme by an escape, ascending, with the text that they spell.
@@ -69,7 +69,7 @@ pub struct LexemeMask {
 pub(crate) struct WalkResult {
     /// Token and code points.
     pub inner: Vec<(u32, u32)>,
-    tails: Vec<u8>,
+    suffixes: Vec<u8>,
     crossings: Vec<(usize, usize, CrossingToken)>,
     escaped: Vec<u32>,
 }
@@ -129,7 +129,7 @@ pub(crate) fn walk_list(
     while let Some((at, place, chars, escaped)) = ways.pop() {
         let Some((expr, sub)) = place else {
             let depth = usize::from(trie.depth[at as usize] - base);
-            found.tail(trie, at, false, depth, base, chars, escaped);
+            found.suffix(trie, at, false, depth, base, chars, escaped);
             continue;
         };
         if at != node {
@@ -247,7 +247,7 @@ fn walk_from(
             // At depth 1 the lexeme ends before the token begins; whoever steps the frames sees to that.
             let may_end = cross && raw && depth > 1 && steps.state(from).accepting;
             if may_end && delimits(byte) {
-                found.tail(trie, i, true, depth - 1, base, chars, escaped);
+                found.suffix(trie, i, true, depth - 1, base, chars, escaped);
             }
             let ends = |b| steps.next(from, b) == END && !(may_end && delimits(b));
             i = children.next_but(above, byte, trie.end[above as usize], ends);
@@ -255,7 +255,7 @@ fn walk_from(
         }
         if to == QUOTE {
             if cross {
-                found.tail(trie, i, false, depth, base, chars, escaped);
+                found.suffix(trie, i, false, depth, base, chars, escaped);
             }
             i = trie.end[i as usize];
             continue;
@@ -282,7 +282,7 @@ impl WalkResult {
     /// Records every token at or below node `top` as crossing, with what it spells below `depth` as its suffix; `top`'s
     /// own byte belongs to the suffix where `inclusive` is set.
     #[allow(clippy::too_many_arguments)]
-    fn tail(&mut self, trie: &Trie, top: u32, inclusive: bool, depth: usize, base: u16, chars: u32, escaped: bool) {
+    fn suffix(&mut self, trie: &Trie, top: u32, inclusive: bool, depth: usize, base: u16, chars: u32, escaped: bool) {
         let mut path: Vec<u8> = Vec::new();
         let mut j = top;
         let end = trie.end[top as usize];
@@ -297,9 +297,9 @@ impl WalkResult {
                 }
             }
             for &token in trie.tokens(j) {
-                let start = self.tails.len();
-                self.tails.extend_from_slice(&path[..d]);
-                self.crossings.push((start, self.tails.len(), CrossingToken { token, chars }));
+                let start = self.suffixes.len();
+                self.suffixes.extend_from_slice(&path[..d]);
+                self.crossings.push((start, self.suffixes.len(), CrossingToken { token, chars }));
                 if escaped {
                     self.escaped.push(token);
                 }
@@ -345,7 +345,7 @@ impl WalkResult {
         let mut escaped: Vec<(u32, Box<[u8]>)> =
             self.escaped.iter().map(|&t| (t, inside(spelled(t)).into_boxed_slice())).collect();
         escaped.sort_unstable();
-        CrossingTokens::build(&self.tails, &self.crossings, escaped)
+        CrossingTokens::build(&self.suffixes, &self.crossings, escaped)
     }
 }
 
@@ -370,10 +370,10 @@ impl CrossingTokens {
     ) -> Option<Arc<CrossingTokens>> {
         static IDS: AtomicU64 = AtomicU64::new(0);
         // Suffixes are parts of tokens, and the tokens' own trie was within its limits.
-        let tails = Trie::build(items).ok().filter(|_| !crossings.is_empty())?;
+        let suffixes = Trie::build(items).ok().filter(|_| !crossings.is_empty())?;
         let chars = crossings.iter().fold((INF, 0), |(lo, hi), c| (lo.min(c.chars), hi.max(c.chars)));
         let id = IDS.fetch_add(1, Ordering::Relaxed);
-        Some(Arc::new(CrossingTokens { id, tails, crossings, escaped: escaped.into_boxed_slice(), chars }))
+        Some(Arc::new(CrossingTokens { id, suffixes, crossings, escaped: escaped.into_boxed_slice(), chars }))
     }
 }
 
@@ -387,7 +387,7 @@ impl LexemeMask {
     /// Bytes held.
     pub fn memory_bytes(&self) -> usize {
         let inner = self.inner.bytes();
-        let cross = self.cross.as_ref().map_or(0, |c| c.tails.memory_bytes() + c.crossings.len() * 8);
+        let cross = self.cross.as_ref().map_or(0, |c| c.suffixes.memory_bytes() + c.crossings.len() * 8);
         inner + cross + 64
     }
 }

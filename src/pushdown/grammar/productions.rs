@@ -8,7 +8,7 @@
 //! [`lr_automaton`](crate::pushdown::grammar::lr_automaton)).
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::grammar::model::{Grammar, Node, UNBOUNDED};
+use crate::grammar::model::{Grammar, Lexer, Node, UNBOUNDED};
 use crate::limits::Limits;
 use crate::util::hash::SeededMap;
 
@@ -297,9 +297,9 @@ fn repeat_to_the_left(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule:
 /// # Errors
 /// `Limit` if it has more.
 pub fn check_terminals(grammar: &Grammar, limits: &Limits) -> Result<()> {
-    /// How many rules a limit of rules allows for each terminal.
-    const PER_TERMINAL: usize = 2;
-    let most = limits.max_rules / PER_TERMINAL;
+    // How many rules a limit of rules allows for each terminal. Where terminals compete, each is compared with others.
+    let per_terminal = if grammar.lexer == Lexer::Contextual { 20 } else { 8 };
+    let most = limits.max_rules / per_terminal;
     let count = grammar.terminals.len();
     if count <= most {
         return Ok(());

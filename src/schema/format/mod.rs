@@ -30,7 +30,7 @@ pub struct Format {
 }
 
 /// The formats that [`lower`] knows.
-pub const KNOWN: [&str; 19] = [
+pub const KNOWN: &[&str] = &[
     "date",
     "date-time",
     "duration",

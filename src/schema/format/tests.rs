@@ -37,7 +37,7 @@ fn official_cases() {
 
 #[test]
 fn every_format_is_known_live_and_small() {
-    for name in KNOWN {
+    for &name in KNOWN {
         let mut x = Exprs::new(5_000);
         let f = lower(&mut x, name).unwrap();
         x.check().unwrap();
@@ -197,7 +197,7 @@ fn patterns() {
 #[test]
 fn no_reading_goes_beyond_the_most() {
     let cases = cases();
-    for name in KNOWN {
+    for &name in KNOWN {
         let mut x = Exprs::new(1_000_000);
         let f = lower(&mut x, name).unwrap();
         let most = at_most(&mut x, name);

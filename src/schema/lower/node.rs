@@ -424,7 +424,7 @@ impl<'m> Nodes<'m> {
             o.dep_schemas.push((name, self.id(*s)));
         }
         o.unevaluated = k.unevaluated_properties.map(|s| self.id(s));
-        let says = o.describes()
+        let constrains = o.describes()
             || o.names.is_some()
             || !o.required.is_empty()
             || o.min > 0
@@ -435,7 +435,7 @@ impl<'m> Nodes<'m> {
         if o.props.len() > 8 {
             o.index = o.props.iter().copied().collect();
         }
-        says.then(|| Box::new(o))
+        constrains.then(|| Box::new(o))
     }
 
     fn array_part(&mut self, k: &'m Keywords) -> Option<Box<ArrayPart>> {
@@ -453,14 +453,14 @@ impl<'m> Nodes<'m> {
             unique: k.unique_items,
             unevaluated: k.unevaluated_items.map(|s| self.id(s)),
         };
-        let says = !a.prefix.is_empty()
+        let constrains = !a.prefix.is_empty()
             || a.items.is_some()
             || a.contains.is_some()
             || a.min > 0
             || a.max.is_some()
             || a.unique
             || a.unevaluated.is_some();
-        says.then(|| Box::new(a))
+        constrains.then(|| Box::new(a))
     }
 
     pub(super) fn add(&mut self, node: SchemaNode<'m>) -> SchemaNodeId {

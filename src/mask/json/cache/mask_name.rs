@@ -28,7 +28,7 @@ fn name_recipe(name: &mut MaskName, recipe: &MaskRecipe) -> bool {
 impl MaskBuilder<'_> {
     /// Adds what the row is made of that [`fill_known`](Self::fill_known) would write. False, with anything added, if
     /// that is not known, or too much for a name.
-    pub fn name_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe, name: &mut MaskName) -> bool {
+    pub fn name_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe, name: &mut MaskName) -> bool {
         if let Some(text) = self.known_text_at(top) {
             name.number(0);
             name_part(name, Ingredient::Inner(text.mask.clone()));
@@ -37,11 +37,11 @@ impl MaskBuilder<'_> {
             closing.core.iter().chain(own).for_each(|patch| name_part(name, Ingredient::Allow(patch.clone())));
             return true;
         }
-        if !self.is_described(memo, top, asked) {
+        if !self.is_described(memo, top, probe) {
             return false;
         }
         let parent = self.frames.arena.nodes[top as usize].parent;
-        let named = memo.find(&self.tables.shares, asked, |recipe| {
+        let named = memo.find(&self.tables.patches, probe, |recipe| {
             self.know_afters(parent, &recipe.afters);
             name_recipe(name, recipe)
         });

@@ -33,7 +33,7 @@ pub(crate) const OVERHEAD: usize = 128;
 pub struct MaskCache {
     masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS>,
     stacks: BoundedCache<Box<[u8]>, u64, STACK_NUMBERS>,
-    tails: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
+    suffixes: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
     names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
     /// The last number of a stack.
     last: AtomicU64,
@@ -69,12 +69,12 @@ impl MaskCache {
         tables: &VocabTables,
         top: FrameId,
         levels: &mut StackIds,
-        asked: &mut CacheProbe,
+        probe: &mut CacheProbe,
     ) -> bool {
         let sight = KeyEncoder { program, tables, views: &self.views };
-        asked.common = sight.names_only(arena, top, &mut asked.key);
-        asked.whole = asked.common || describe((sight, arena), top, self, levels, &mut asked.key);
-        asked.whole
+        probe.common = sight.names_only(arena, top, &mut probe.key);
+        probe.whole = probe.common || describe((sight, arena), top, self, levels, &mut probe.key);
+        probe.whole
     }
 
     /// Writes the description of `top` to `out`. False if it is not worth remembering.
@@ -91,14 +91,14 @@ impl MaskCache {
     }
 
     /// The suffixes that may follow what `key` describes, if they are remembered.
-    pub(crate) fn tails(&self, key: &[u8]) -> Option<(SuffixSet, UnresolvedSuffixes)> {
-        self.tails.with(key, |found| (**found).clone())
+    pub(crate) fn suffixes(&self, key: &[u8]) -> Option<(SuffixSet, UnresolvedSuffixes)> {
+        self.suffixes.with(key, |found| (**found).clone())
     }
 
     /// Remembers the suffixes that may follow what `key` describes.
-    pub(crate) fn keep_tails(&self, key: &[u8], found: &(SuffixSet, UnresolvedSuffixes)) {
+    pub(crate) fn keep_suffixes(&self, key: &[u8], found: &(SuffixSet, UnresolvedSuffixes)) {
         let size = size_of_val(found) + key.len() + found.0.len() * 8 + found.1.len() * 4;
-        self.tails.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
+        self.suffixes.keep(key.into(), Box::new(found.clone()), size + OVERHEAD);
     }
 
     /// What tokens spell of the names at a place, made by `make` once.
@@ -112,30 +112,30 @@ impl MaskCache {
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
     /// threads that share an index would count its references on one line of memory.
-    pub fn find<T>(&self, shares: &PatchCache, asked: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
-        if asked.common {
-            return shares.name_mask(&asked.key).map(|composition| found(&composition));
+    pub fn find<T>(&self, patches: &PatchCache, probe: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
+        if probe.common {
+            return patches.name_mask(&probe.key).map(|recipe| found(&recipe));
         }
-        self.masks.with(asked.key.as_slice(), |composition| found(composition))
+        self.masks.with(probe.key.as_slice(), |recipe| found(recipe))
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
-    pub fn keep(&self, shares: &PatchCache, asked: &CacheProbe, composition: MaskRecipe) -> bool {
-        if !asked.whole {
+    pub fn keep(&self, patches: &PatchCache, probe: &CacheProbe, recipe: MaskRecipe) -> bool {
+        if !probe.whole {
             return false;
         }
-        if asked.common {
-            shares.keep_name_mask(&asked.key, composition);
+        if probe.common {
+            patches.keep_name_mask(&probe.key, recipe);
             return true;
         }
-        let size = asked.key.len() + composition.memory_bytes() + OVERHEAD;
-        self.masks.keep(asked.key.as_slice().into(), Box::new(composition), size);
+        let size = probe.key.len() + recipe.memory_bytes() + OVERHEAD;
+        self.masks.keep(probe.key.as_slice().into(), Box::new(recipe), size);
         true
     }
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.tails.memory_bytes();
+        let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.suffixes.memory_bytes();
         kept + self.views.memory_bytes() + self.names.memory_bytes()
     }
 }

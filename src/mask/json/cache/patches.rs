@@ -84,15 +84,15 @@ impl PatchCache {
         self.kept.get(&PatchProbe { cross: cross.id, bits })?
     }
 
-    /// The crossing tokens that `bits` over `tails` allow, whatever their lengths. `None` if some suffix of theirs is
-    /// not among the vocabulary's, so that the bits do not tell.
-    pub fn patch(&self, cross: &CrossingTokens, tails: &SuffixTrie, bits: &[u64]) -> Option<SharedPatch> {
-        let asked = PatchProbe { cross: cross.id, bits };
-        if let Some(known) = self.kept.get(&asked) {
+    /// The crossing tokens that `bits` over `suffixes` allow, whatever their lengths. `None` if some suffix of theirs
+    /// is not among the vocabulary's, so that the bits do not tell.
+    pub fn patch(&self, cross: &CrossingTokens, suffixes: &SuffixTrie, bits: &[u64]) -> Option<SharedPatch> {
+        let probe = PatchProbe { cross: cross.id, bits };
+        if let Some(known) = self.kept.get(&probe) {
             return known;
         }
         let mut tokens = Vec::new();
-        let known = allowed(cross, tails, bits, |c| tokens.push(c.token));
+        let known = allowed(cross, suffixes, bits, |c| tokens.push(c.token));
         let made = known.then(|| self.cores.split(cross.id, patch(tokens)));
         let bytes = OVERHEAD + bits.len() * 8 + made.as_ref().map_or(0, SharedPatch::memory_bytes);
         self.made.fetch_add(1, Ordering::Relaxed);
@@ -113,32 +113,32 @@ pub fn allowed(cross: &CrossingTokens, all: &SuffixTrie, bits: &[u64], mut each:
     if !fits(0) {
         return true;
     }
-    let tails = &cross.tails;
+    let suffixes = &cross.suffixes;
     let mut path: smallvec::SmallVec<[u32; 32]> = smallvec::smallvec![0];
     let mut spelled: Vec<u8> = Vec::new();
-    let mut emit = |node: u32| tails.tokens(node).iter().for_each(|&i| each(&cross.crossings[i as usize]));
+    let mut emit = |node: u32| suffixes.tokens(node).iter().for_each(|&i| each(&cross.crossings[i as usize]));
     emit(0);
     let mut i = 1;
-    while i < tails.len() as u32 {
-        let depth = tails.depth[i as usize] as usize;
+    while i < suffixes.len() as u32 {
+        let depth = suffixes.depth[i as usize] as usize;
         path.truncate(depth);
         spelled.truncate(depth - 1);
-        spelled.push(tails.byte[i as usize]);
+        spelled.push(suffixes.byte[i as usize]);
         let before = path.last().copied().unwrap_or(0);
-        match all.trie.child(before, tails.byte[i as usize]) {
+        match all.trie.child(before, suffixes.byte[i as usize]) {
             Some(same) if fits(same) => {
                 emit(i);
                 path.push(same);
                 i += 1;
             }
-            Some(_) => i = tails.end[i as usize],
+            Some(_) => i = suffixes.end[i as usize],
             // The vocabulary's suffixes are all that some document contains, as far as they are known.
             None => {
-                let end = tails.end[i as usize];
+                let end = suffixes.end[i as usize];
                 while i < end {
-                    spelled.truncate(tails.depth[i as usize] as usize - 1);
-                    spelled.push(tails.byte[i as usize]);
-                    if !tails.tokens(i).is_empty() && plausible(&spelled) {
+                    spelled.truncate(suffixes.depth[i as usize] as usize - 1);
+                    spelled.push(suffixes.byte[i as usize]);
+                    if !suffixes.tokens(i).is_empty() && plausible(&spelled) {
                         return false;
                     }
                     i += 1;

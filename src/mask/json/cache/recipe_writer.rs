@@ -41,8 +41,8 @@ impl<'a> MaskBuilder<'a> {
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more;
     /// then the row may hold anything, and [`fill_asked`](Self::fill_asked) writes it.
-    pub fn fill_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
-        asked.clear();
+    pub fn fill_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+        probe.clear();
         self.look_at(top);
         if self.unique {
             return false;
@@ -58,20 +58,20 @@ impl<'a> MaskBuilder<'a> {
             }
         }
         let place = (self.frames.program, &*self.frames.arena);
-        if !memo.describe(place, self.tables, top, &mut self.known.levels, asked) {
+        if !memo.describe(place, self.tables, top, &mut self.known.levels, probe) {
             return false;
         }
-        let found = memo.find(&self.tables.shares, asked, |composition| {
+        let found = memo.find(&self.tables.patches, probe, |recipe| {
             self.tables.count_mask(true);
-            self.write(composition);
-            self.know_afters(n.parent, &composition.afters);
+            self.write(recipe);
+            self.know_afters(n.parent, &recipe.afters);
         });
         found.is_some()
     }
 
     /// Whether [`fill_known`](Self::fill_known) would write a row.
-    pub fn is_known(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
-        asked.clear();
+    pub fn is_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+        probe.clear();
         self.look_at(top);
         if self.unique {
             return false;
@@ -82,35 +82,35 @@ impl<'a> MaskBuilder<'a> {
             return true;
         }
         let place = (self.frames.program, &*self.frames.arena);
-        memo.describe(place, self.tables, top, &mut self.known.levels, asked)
-            && memo.find(&self.tables.shares, asked, |_| ()).is_some()
+        memo.describe(place, self.tables, top, &mut self.known.levels, probe)
+            && memo.find(&self.tables.patches, probe, |_| ()).is_some()
     }
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
-    pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, asked: &CacheProbe) {
+    pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, probe: &CacheProbe) {
         self.memo = Some(memo);
-        let Some(mut composition) = self.compose(top) else { return self.fill_at(top) };
-        composition.arrange(&self.tables.blanks);
-        self.write(&composition);
+        let Some(mut recipe) = self.make_recipe(top) else { return self.fill_at(top) };
+        recipe.arrange(&self.tables.blanks);
+        self.write(&recipe);
         let n = self.frames.arena.nodes[top as usize];
         if matches!(n.kind, FrameKind::Value | FrameKind::Scalar) {
-            composition.afters = self.afters(n.parent);
+            recipe.afters = self.afters(n.parent);
         }
-        if memo.keep(&self.tables.shares, asked, composition) {
+        if memo.keep(&self.tables.patches, probe, recipe) {
             self.tables.count_mask(false);
         }
     }
 
     /// What the mask of `top` is made of. `None` inside arrays of unique elements, where a row is written at once: then
     /// [`fill_anew`](Self::fill_anew) writes it.
-    pub fn compose(&mut self, top: FrameId) -> Option<MaskRecipe> {
+    pub fn make_recipe(&mut self, top: FrameId) -> Option<MaskRecipe> {
         self.look_at(top);
         if self.unique {
             return None;
         }
-        self.composition = Some(MaskRecipe::default());
+        self.recipe = Some(MaskRecipe::default());
         self.fill(top);
-        self.composition.take()
+        self.recipe.take()
     }
 
     /// The string that `top` is in, away from the bounds of its length, if what its masks are made of is known.
@@ -127,10 +127,10 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Describes `top` for a look at what is remembered. False if nothing is remembered of such places.
-    pub(super) fn is_described(&mut self, memo: &MaskCache, top: FrameId, asked: &mut CacheProbe) -> bool {
-        asked.clear();
+    pub(super) fn is_described(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+        probe.clear();
         let place = (self.frames.program, &*self.frames.arena);
-        !self.unique && memo.describe(place, self.tables, top, &mut self.known.levels, asked)
+        !self.unique && memo.describe(place, self.tables, top, &mut self.known.levels, probe)
     }
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
@@ -180,24 +180,24 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Writes a row that holds anything.
-    fn write(&mut self, composition: &MaskRecipe) {
-        let (base, rest) = composition.parts.split_at(composition.base);
+    fn write(&mut self, recipe: &MaskRecipe) {
+        let (base, rest) = recipe.parts.split_at(recipe.base);
         self.fresh = true;
         if base.is_empty() {
             self.put_all(rest);
         } else {
-            match composition.row.get().and_then(Weak::upgrade) {
+            match recipe.row.get().and_then(Weak::upgrade) {
                 Some(row) => self.copy(&row),
                 None => {
                     if let Some(row) = self.write_base(base) {
-                        let _ = composition.row.set(Arc::downgrade(&row));
+                        let _ = recipe.row.set(Arc::downgrade(&row));
                     }
                 }
             }
             rest.iter().for_each(|part| self.put(part));
         }
         self.begin();
-        for &t in &composition.tokens {
+        for &t in &recipe.tokens {
             self.row[t as usize >> 5] |= 1 << (t & 31);
         }
     }
@@ -265,8 +265,8 @@ impl<'a> MaskBuilder<'a> {
 
     /// Adds a part that other masks have, too.
     pub(crate) fn share(&mut self, part: Ingredient) {
-        match &mut self.composition {
-            Some(composition) => composition.share(part),
+        match &mut self.recipe {
+            Some(recipe) => recipe.share(part),
             None => self.put(&part),
         }
     }
@@ -280,15 +280,15 @@ impl<'a> MaskBuilder<'a> {
 
     /// Takes tokens back; `shared` says that other masks do so, too.
     pub(crate) fn forbid(&mut self, patch: RowPatch, shared: bool) {
-        match &mut self.composition {
-            Some(composition) => composition.forbid(patch, shared),
+        match &mut self.recipe {
+            Some(recipe) => recipe.forbid(patch, shared),
             None => self.put(&Ingredient::Forbid(patch)),
         }
     }
 
     /// Makes the row empty, if it is written at once and holds anything yet.
     pub(crate) fn begin(&mut self) {
-        if self.composition.is_none() && std::mem::replace(&mut self.fresh, false) {
+        if self.recipe.is_none() && std::mem::replace(&mut self.fresh, false) {
             empty(self.row);
         }
     }
@@ -308,8 +308,8 @@ impl<'a> MaskBuilder<'a> {
     /// Allows a token.
     #[inline]
     pub(crate) fn set(&mut self, token: u32) {
-        match &mut self.composition {
-            Some(composition) => composition.tokens.push(token),
+        match &mut self.recipe {
+            Some(recipe) => recipe.tokens.push(token),
             None => self.row[token as usize >> 5] |= 1 << (token & 31),
         }
     }

@@ -26,7 +26,7 @@ impl MaskBuilder<'_> {
     /// The suffixes that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they
     /// were found for another configuration that is described alike. `unnamed` says that the key in front of `top` is
     /// not known.
-    pub(crate) fn remembered_tails(
+    pub(crate) fn remembered_suffixes(
         &mut self,
         top: FrameId,
         unnamed: bool,
@@ -44,9 +44,9 @@ impl MaskBuilder<'_> {
             return find(self);
         }
         key.push(unnamed as u8 | (arena.unchecked as u8) << 1);
-        let answer = memo.tails(&key).unwrap_or_else(|| {
+        let answer = memo.suffixes(&key).unwrap_or_else(|| {
             let found = find(self);
-            memo.keep_tails(&key, &found);
+            memo.keep_suffixes(&key, &found);
             found
         });
         self.known.scratch = key;

@@ -32,11 +32,11 @@ impl KeyEncoder<'_> {
         let at_key =
             n.kind == FrameKind::Object && matches!(n.phase, Phase::BeforeKey | Phase::Key | Phase::BeforeColon);
         // Where bytes are missing, what may be spelled is a matter of what comes behind it.
-        at_key && !self.tables.tails.keys.ends_object && self.tables.spelling.is_none()
+        at_key && !self.tables.suffixes.keys.ends_object && self.tables.spelling.is_none()
     }
 
     fn rule_number(&self, rule: RuleId) -> u32 {
-        self.views.rules.of(self.program, self.tables.tails.insight, rule)
+        self.views.rules.of(self.program, self.tables.suffixes.insight, rule)
     }
 
     /// Writes a name, or what is left of it, and the rule of its value if it may come.

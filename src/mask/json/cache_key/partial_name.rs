@@ -74,9 +74,9 @@ impl PatchCache {
     }
 
     /// Remembers the mask of such a place.
-    pub(crate) fn keep_name_mask(&self, key: &[u8], composition: MaskRecipe) {
-        let bytes = key.len() + composition.memory_bytes() + OVERHEAD;
-        self.names.keep(key.into(), Arc::new(composition), bytes);
+    pub(crate) fn keep_name_mask(&self, key: &[u8], recipe: MaskRecipe) {
+        let bytes = key.len() + recipe.memory_bytes() + OVERHEAD;
+        self.names.keep(key.into(), Arc::new(recipe), bytes);
     }
 }
 

@@ -129,7 +129,7 @@ pub(crate) fn is_open(p: &ObjectProgram) -> bool {
 
 impl KeyEncoder<'_> {
     fn texts(&self) -> &KeyTexts {
-        &self.tables.tails.keys
+        &self.tables.suffixes.keys
     }
 
     /// Whether some token spells `rest`, from inside of a key on, and the closing quote.
@@ -333,7 +333,7 @@ impl KeyEncoder<'_> {
             let mut view = vec![0u64; p.words];
             for (i, name) in p.spelled.iter().enumerate() {
                 let name = name.as_bytes();
-                let told = (before && self.texts().whole.contains(name)) || self.tails_tell(name, open);
+                let told = (before && self.texts().whole.contains(name)) || self.suffixes_tell(name, open);
                 view[i / 64] |= u64::from(told) << (i % 64);
             }
             view.into()
@@ -341,7 +341,7 @@ impl KeyEncoder<'_> {
     }
 
     /// Whether a token that spells something behind a comma can tell whether the key `name` is there.
-    fn tails_tell(&self, name: &[u8], open: bool) -> bool {
+    fn suffixes_tell(&self, name: &[u8], open: bool) -> bool {
         let begins = |t: &KeyText| {
             let (before, escaped) = t.plain();
             if !name.starts_with(before) {

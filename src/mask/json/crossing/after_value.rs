@@ -25,7 +25,7 @@ impl MaskBuilder<'_> {
         if let Some(known) = after.closing.iter().find(|c| c.0 == cross.id) {
             return Some(known.1.clone());
         }
-        let patch = self.tables.shares.known(cross, &after.bits)?;
+        let patch = self.tables.patches.known(cross, &after.bits)?;
         after.keep(cross, &patch);
         Some(patch)
     }
@@ -50,7 +50,7 @@ impl MaskBuilder<'_> {
         let (bits, open) = self.after_value(parent, tag);
         let done = match bounded {
             None => {
-                let patch = self.tables.shares.patch(cross, &self.tables.tails, &bits)?;
+                let patch = self.tables.patches.patch(cross, &self.tables.suffixes, &bits)?;
                 if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
                     after.keep(cross, &patch);
                 }
@@ -58,7 +58,7 @@ impl MaskBuilder<'_> {
                 true
             }
             Some(l) => {
-                let all = &self.tables.tails;
+                let all = &self.tables.suffixes;
                 allowed(cross, all, &bits, |c| {
                     if l.may_close(count.saturating_add(c.chars)) {
                         self.set(c.token);
@@ -72,7 +72,7 @@ impl MaskBuilder<'_> {
     /// Allows the crossing tokens whose suffixes `bits` allow; false, and nothing was done, if some suffix is not among
     /// the vocabulary's.
     pub(crate) fn cross_by(&mut self, cross: &CrossingTokens, bits: &[u64]) -> bool {
-        match self.tables.shares.patch(cross, &self.tables.tails, bits) {
+        match self.tables.patches.patch(cross, &self.tables.suffixes, bits) {
             Some(patch) => {
                 self.allow_patch(patch);
                 true
@@ -104,8 +104,11 @@ impl MaskBuilder<'_> {
         let mark = self.frames.arena.mark();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
         let after = self.frames.finish_by(parent, &[tag]);
-        let (bits, open) =
-            if after == NONE { (self.no_tails(), UnresolvedSuffixes::new()) } else { self.live_tails_or_open(after) };
+        let (bits, open) = if after == NONE {
+            (self.no_suffixes(), UnresolvedSuffixes::new())
+        } else {
+            self.live_suffixes_or_open(after)
+        };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         if parent < self.known.nodes {

@@ -22,7 +22,7 @@ use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE};
 /// With more ends than this, or more suffixes behind one, what may follow a member's value is found once for all of
 /// them.
 const FEW_ENDS: usize = 2;
-const FEW_TAILS: u32 = 8;
+const FEW_SUFFIXES: u32 = 8;
 
 impl MaskBuilder<'_> {
     /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
@@ -63,7 +63,7 @@ impl MaskBuilder<'_> {
             return false;
         }
         bits.iter_mut().zip(&member.bits).for_each(|(b, m)| *b |= m);
-        let tails = &self.tables.tails;
+        let suffixes = &self.tables.suffixes;
         let mut last: Option<(&[u32], FrameId)> = None;
         let mut behind: Option<(SuffixSet, UnresolvedSuffixes)> = None;
         for (end, tags) in &member.ends {
@@ -80,16 +80,16 @@ impl MaskBuilder<'_> {
             }
             set(bits, *end);
             let shared = object == NONE && self.is_remembered(after);
-            let more = shared && tails.trie.end[*end as usize] - *end > FEW_TAILS;
-            let alike = tails.alike.get(end).filter(|_| more || member.ends.len() > FEW_ENDS);
+            let more = shared && suffixes.trie.end[*end as usize] - *end > FEW_SUFFIXES;
+            let alike = suffixes.alike.get(end).filter(|_| more || member.ends.len() > FEW_ENDS);
             let Some(alike) = alike else {
                 self.live_below(*end, after, object, bits, open);
                 continue;
             };
             // What may follow is the same behind every end, and found once.
             let found = behind.get_or_insert_with(|| match shared {
-                true => self.live_tails_or_open(after),
-                false => self.find_tails(after, object),
+                true => self.live_suffixes_or_open(after),
+                false => self.find_suffixes(after, object),
             });
             add_alike(alike, found, bits, open);
         }
@@ -100,7 +100,7 @@ impl MaskBuilder<'_> {
     fn shared_member(&mut self, node: u32, value: FrameId) -> Option<Arc<MemberValue>> {
         let n = self.frames.arena.nodes[value as usize];
         let profile = self.profile(n.gap, &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize])?;
-        let shared = &self.tables.shares.members.0;
+        let shared = &self.tables.patches.members.0;
         let Some(found) = shared.get(profile.as_slice()) else {
             let made = Arc::new(self.member(node, value));
             shared.keep(profile.as_slice().into(), made.clone(), ENTRY);
@@ -113,9 +113,9 @@ impl MaskBuilder<'_> {
     /// What the suffixes below the colon `node` may spell of the member's value, and where they end it.
     fn member(&mut self, node: u32, value: FrameId) -> MemberValue {
         let tables = self.tables;
-        let tails = &tables.tails;
-        let trie = &tails.trie;
-        let mut member = MemberValue { bits: self.no_tails(), ends: Vec::new(), raw: false };
+        let suffixes = &tables.suffixes;
+        let trie = &suffixes.trie;
+        let mut member = MemberValue { bits: self.no_suffixes(), ends: Vec::new(), raw: false };
         let inside = self.frames.arena.nodes[value as usize].parent;
         let below = self.frames.arena.nodes[inside as usize].parent;
         let mut path: SmallVec<[(u32, FrameId); 32]> = smallvec::smallvec![(node, value)];
@@ -186,7 +186,7 @@ impl MaskBuilder<'_> {
             };
             [masked.number(), bounds]
         };
-        let look = Look { program, insight: self.tables.tails.insight, lexeme };
+        let look = Look { program, insight: self.tables.suffixes.insight, lexeme };
         look.rules(rules, &mut out)?;
         Some(out)
     }

@@ -27,7 +27,7 @@ pub(crate) fn end_of_document(rest: &[u8]) -> &[u8] {
 }
 
 /// Whether tokens that run past the end of a document can tell no more of it than those that stay inside.
-pub(crate) fn tells_no_more(vocabulary: &Vocabulary, tails: &SuffixTrie) -> bool {
+pub(crate) fn tells_no_more(vocabulary: &Vocabulary, suffixes: &SuffixTrie) -> bool {
     let mut more: Vec<(&[u8], u32)> = Vec::new();
     let mut ends_object = false;
     for bytes in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.spelling(id)) {
@@ -50,9 +50,9 @@ pub(crate) fn tells_no_more(vocabulary: &Vocabulary, tails: &SuffixTrie) -> bool
         }
     }
     let all = KeyTexts::of(more.iter().map(|&(part, _)| part), std::iter::empty());
-    let known = &tails.keys;
+    let known = &suffixes.keys;
     let Ok(trie) = Trie::build(&mut more) else { return false };
-    let (scope, insight) = (SignatureScope::of(&trie), tails.insight);
+    let (scope, insight) = (SignatureScope::of(&trie), suffixes.insight);
     all.is_among(known)
         && (known.ends_object || !ends_object)
         && scope.brackets <= insight.brackets

@@ -2,18 +2,18 @@
 
 use crate::json::whitespace::is_whitespace;
 
-/// Whether some document may contain `tail` where a value or key ends or none has begun. True for a few that none
+/// Whether some document may contain `suffix` where a value or key ends or none has begun. True for a few that none
 /// contains; nesting is not looked at.
-pub fn plausible(tail: &[u8]) -> bool {
-    implausible_from(tail).is_none()
+pub fn plausible(suffix: &[u8]) -> bool {
+    implausible_from(suffix).is_none()
 }
 
 /// Where the value or byte begins that makes a suffix one that no document contains; `None` where there is none.
-pub(crate) fn implausible_from(tail: &[u8]) -> Option<usize> {
+pub(crate) fn implausible_from(suffix: &[u8]) -> Option<usize> {
     let mut expected = Expected::Anything;
-    let mut rest = tail;
+    let mut rest = suffix;
     while let Some((&b, after)) = rest.split_first() {
-        let at = tail.len() - rest.len();
+        let at = suffix.len() - rest.len();
         rest = after;
         let begins = matches!(expected, Expected::Value | Expected::Element);
         let opens = begins || expected == Expected::Anything;

@@ -14,18 +14,18 @@ pub(crate) struct SignatureScope {
 
 impl SignatureScope {
     /// The scope of the suffixes of a vocabulary.
-    pub fn of(tails: &Trie) -> SignatureScope {
+    pub fn of(suffixes: &Trie) -> SignatureScope {
         let mut found = SignatureScope::default();
-        let Some(colon) = tails.child(0, b':') else { return found };
-        let base = usize::from(tails.depth[colon as usize]);
+        let Some(colon) = suffixes.child(0, b':') else { return found };
+        let base = usize::from(suffixes.depth[colon as usize]);
         let mut path: Vec<u8> = Vec::new();
-        for node in colon + 1..tails.end[colon as usize] {
-            path.truncate(usize::from(tails.depth[node as usize]) - base - 1);
+        for node in colon + 1..suffixes.end[colon as usize] {
+            path.truncate(usize::from(suffixes.depth[node as usize]) - base - 1);
             // Something follows all of `path`.
             if let Some((b'"', before)) = path.split_last() {
                 found.keys |= before.iter().rfind(|b| !is_whitespace(**b)) == Some(&b'{');
             }
-            path.push(tails.byte[node as usize]);
+            path.push(suffixes.byte[node as usize]);
             let brackets = path.iter().filter(|b| matches!(b, b'[' | b'{')).count();
             found.brackets = found.brackets.max(brackets as u32);
         }

@@ -57,18 +57,18 @@ pub struct KeyTexts {
 }
 
 impl KeyTexts {
-    /// The texts of `tails` and of `tokens`, which are all that hold a quote.
-    pub fn of<'t>(tails: impl Iterator<Item = &'t [u8]>, tokens: impl Iterator<Item = &'t [u8]>) -> KeyTexts {
+    /// The texts of `suffixes` and of `tokens`, which are all that hold a quote.
+    pub fn of<'t>(suffixes: impl Iterator<Item = &'t [u8]>, tokens: impl Iterator<Item = &'t [u8]>) -> KeyTexts {
         let mut texts = KeyTexts::default();
         let mut found = Vec::new();
-        for tail in tails {
-            texts.ends_object |= ends_object_behind_key(tail);
-            for (at, _) in tail.iter().enumerate().filter(|(_, b)| **b == b'"') {
-                let before = tail[..at].trim_ascii_end();
+        for suffix in suffixes {
+            texts.ends_object |= ends_object_behind_key(suffix);
+            for (at, _) in suffix.iter().enumerate().filter(|(_, b)| **b == b'"') {
+                let before = suffix[..at].trim_ascii_end();
                 if before.last() != Some(&b',') {
                     continue;
                 }
-                let (text, complete) = key_text(&tail[at + 1..]);
+                let (text, complete) = key_text(&suffix[at + 1..]);
                 // No key has a control character, and nothing is told where a key has only begun.
                 if text.iter().all(|&b| b >= b' ') && (complete || !text.is_empty()) {
                     texts.two_keys |= complete && before.contains(&b':');

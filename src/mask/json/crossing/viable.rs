@@ -49,25 +49,25 @@ fn closes(byte: u8) -> bool {
 
 impl MaskBuilder<'_> {
     /// No suffix follows, not even the empty one.
-    pub(crate) fn no_tails(&self) -> SuffixSet {
-        smallvec::smallvec![0; self.tables.tails.words()]
+    pub(crate) fn no_suffixes(&self) -> SuffixSet {
+        smallvec::smallvec![0; self.tables.suffixes.words()]
     }
 
     /// Which suffixes may follow `top`.
-    pub(crate) fn live_tails(&mut self, top: FrameId) -> SuffixSet {
-        self.live_tails_or_open(top).0
+    pub(crate) fn live_suffixes(&mut self, top: FrameId) -> SuffixSet {
+        self.live_suffixes_or_open(top).0
     }
 
     /// Which suffixes may follow `top`, where the element in front of it may not be known: those that uniqueness may
     /// refuse are left out and returned beside.
-    pub(crate) fn live_tails_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
-        self.remembered_tails(top, false, |masker| masker.find_tails(top, NONE))
+    pub(crate) fn live_suffixes_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+        self.remembered_suffixes(top, false, |masker| masker.find_suffixes(top, NONE))
     }
 
     /// The suffixes that may follow `top`, and those that are left open; `object` as in
     /// [`live_below`](Self::live_below).
-    pub(crate) fn find_tails(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
-        let (mut bits, mut open) = (self.no_tails(), UnresolvedSuffixes::new());
+    pub(crate) fn find_suffixes(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+        let (mut bits, mut open) = (self.no_suffixes(), UnresolvedSuffixes::new());
         set(&mut bits, 0);
         let mark = self.frames.arena.mark();
         self.live_below(0, top, object, &mut bits, &mut open);
@@ -77,14 +77,14 @@ impl MaskBuilder<'_> {
 
     /// Which suffixes may follow `after`, just behind a key without a name. Suffixes with a second key of the same
     /// object are left out where it matters what the first one spelled; they are returned beside.
-    pub(crate) fn live_tails_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+    pub(crate) fn live_suffixes_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;
         if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
             return (a.bits.clone(), a.open.clone());
         }
         let object = self.frames.arena.nodes[after as usize].parent;
-        let (bits, open) = self.remembered_tails(after, true, |masker| masker.find_tails(after, object));
+        let (bits, open) = self.remembered_suffixes(after, true, |masker| masker.find_suffixes(after, object));
         if let Some(content) = content {
             let (bits, open) = (bits.clone(), open.clone());
             self.remember(ViableAnswer { below: 0, unnamed: true, unchecked, content, bits, open });
@@ -111,14 +111,14 @@ impl MaskBuilder<'_> {
         open: &mut UnresolvedSuffixes,
     ) {
         let tables = self.tables;
-        let tails = &tables.tails;
-        let trie = &tails.trie;
+        let suffixes = &tables.suffixes;
+        let trie = &suffixes.trie;
         let base = trie.depth[root as usize];
         let unchecked = self.frames.arena.unchecked;
         let mut path: SmallVec<[FrameId; 32]> = smallvec::smallvec![top];
         let mut i = root + 1;
-        if root == 0 && self.frames.has_room_for_blanks(top, tails.reach) {
-            let (blanks, first) = &tails.first_blanks;
+        if root == 0 && self.frames.has_room_for_blanks(top, suffixes.reach) {
+            let (blanks, first) = &suffixes.first_blanks;
             bits.iter_mut().zip(blanks).for_each(|(b, blank)| *b |= blank);
             i = *first;
         }
@@ -127,7 +127,7 @@ impl MaskBuilder<'_> {
             path.truncate((trie.depth[i as usize] - base) as usize);
             let before = path.last().copied().unwrap_or(top);
             let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
-            if tails.blank[i as usize] && self.frames.has_room_for_blanks(before, tails.reach) {
+            if suffixes.blank[i as usize] && self.frames.has_room_for_blanks(before, suffixes.reach) {
                 (i..past).for_each(|n| set(bits, n));
                 i = past;
                 continue;
@@ -227,10 +227,10 @@ impl MaskBuilder<'_> {
         let mut left = UnresolvedSuffixes::new();
         // What follows is asked of the container below in the same way, down to some depth.
         let shared = self.depth < MAX_DEPTH && self.is_remembered(top);
-        match self.tables.tails.alike.get(&node).filter(|_| shared) {
+        match self.tables.suffixes.alike.get(&node).filter(|_| shared) {
             Some(alike) => {
                 self.depth += 1;
-                let all = self.live_tails_or_open(top);
+                let all = self.live_suffixes_or_open(top);
                 self.depth -= 1;
                 add_alike(alike, &all, &mut found, &mut left);
             }
@@ -264,18 +264,18 @@ impl MaskBuilder<'_> {
         match node.kind {
             FrameKind::Object => {
                 content.objects.extend_from_slice(&arena.objects[items]);
-                let own = |i: &ObjectItem| {
+                let is_new = |i: &ObjectItem| {
                     let p = &program.objects[i.shape as usize];
                     (p.words > 0 && i.seen.max(i.need) >= known.bits)
                         || (p.union.is_some() && i.alternatives >= known.bits)
                 };
-                (!content.objects.iter().any(own)).then_some(content)
+                (!content.objects.iter().any(is_new)).then_some(content)
             }
             FrameKind::Array => {
                 content.arrays.extend_from_slice(&arena.arrays[items]);
-                let own =
+                let is_new =
                     |i: &ArrayItem| !program.arrays[i.shape as usize].contains.is_empty() && i.counts >= known.counts;
-                (!content.arrays.iter().any(own)).then_some(content)
+                (!content.arrays.iter().any(is_new)).then_some(content)
             }
             FrameKind::Done => Some(content),
             FrameKind::Root | FrameKind::Value | FrameKind::Scalar => None,

@@ -17,17 +17,17 @@ use crate::vocab::Trie;
 impl MaskBuilder<'_> {
     /// What is behind the backslash `child`, in front of which the tries agree in `name` of `names`. `None` if no name
     /// can go on there.
-    pub(crate) fn escaped_at(&self, ground: WalkOver<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {
+    pub(crate) fn escaped_at(&self, over: WalkOver<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {
         let escapes = self.frames.program.name_escapes;
         let mut next = Some(0);
         for at in names.children(name) {
             let byte = names.byte[at as usize];
             next = next.filter(|_| byte.is_ascii()).map(|all| all | ascii(byte.into(), byte.into()));
         }
-        let trie = self.trie(ground);
-        let table = match ground {
+        let trie = self.trie(over);
+        let table = match over {
             WalkOver::Whole(walked) => self.tables.escapes.of(trie, escapes, walked, child),
-            WalkOver::Tail { .. } => Arc::new(Escapes::of(trie, child, escapes)),
+            WalkOver::Suffix { .. } => Arc::new(Escapes::of(trie, child, escapes)),
         };
         let inside = table.inside.iter().map(|e| e.1);
         let any = inside.chain(table.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);
@@ -38,7 +38,7 @@ impl MaskBuilder<'_> {
     /// nothing was done, where these are to be stepped.
     pub(crate) fn escaped_below(
         &mut self,
-        ground: WalkOver<'_>,
+        over: WalkOver<'_>,
         at: &EscapedAt,
         top: FrameId,
         named: &NamedKeys,
@@ -63,14 +63,14 @@ impl MaskBuilder<'_> {
         };
         for &(item, some) in &at.escapes.inside {
             if some & next != 0 {
-                self.emit_one(ground, item);
+                self.emit_one(over, item);
             }
         }
         for (node, char, spelled) in &at.escapes.complete {
             if next >> char & 1 == 1 {
                 let mut path = self.path_to(named, at.name);
                 path.extend_from_slice(spelled);
-                self.close_name(ground, *node, top, &path);
+                self.close_name(over, *node, top, &path);
             }
         }
         true

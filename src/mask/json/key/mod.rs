@@ -40,7 +40,7 @@ impl MaskBuilder<'_> {
     }
 
     fn any_key(&mut self, walked: TrieKind, node: u32, top: FrameId) {
-        let ground = WalkOver::Whole(walked);
+        let over = WalkOver::Whole(walked);
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let mut classes: smallvec::SmallVec<[ClassOfItem; 8]> = smallvec::SmallVec::new();
@@ -66,7 +66,7 @@ impl MaskBuilder<'_> {
         }
         if self.key_is_watched(top) {
             self.begin();
-            return self.children(ground, node, top);
+            return self.children(over, node, top);
         }
         // Those of one text side by side, the ample ones first.
         classes.sort_unstable();
@@ -74,7 +74,7 @@ impl MaskBuilder<'_> {
         let groups = || classes.chunk_by(alike).filter(|group| !group[0].scarce);
         if n.sub != EscapeState::Plain || groups().next().is_none() {
             self.begin();
-            return self.children_of_key(ground, node, top);
+            return self.children_of_key(over, node, top);
         }
         let mark = self.frames.arena.mark();
         if few {
@@ -82,14 +82,14 @@ impl MaskBuilder<'_> {
             // Classes with few keys left are stepped, so that the last one is not promised twice.
             let only = self.frames.few_keys_only(top, all);
             if only != NONE {
-                self.in_part(|masker| masker.children(ground, node, only));
+                self.in_part(|masker| masker.children(over, node, only));
             }
             self.frames.arena.truncate(&mark);
         }
         // Values behind a name are taken back as its items alone repeat them, which must not touch what others allow.
         let unique = self.unique;
         if unique {
-            self.names_alone(ground, node, top);
+            self.names_alone(over, node, top);
         }
         let mut escaped: Vec<u32> = Vec::new();
         let rests = self.seen_rests(top);
@@ -117,9 +117,9 @@ impl MaskBuilder<'_> {
             if after != NONE && !self.cross_unnamed(cross, top, after, (walked, node)) {
                 let exact = self.exact;
                 self.exact |= self.unique;
-                let tail = WalkOver::Tail { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
-                self.emit(tail, 0);
-                self.visit(tail, 0, after);
+                let suffix = WalkOver::Suffix { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
+                self.emit(suffix, 0);
+                self.visit(suffix, 0, after);
                 self.exact = exact;
             }
             self.frames.arena.unchecked = checked;
@@ -134,9 +134,9 @@ impl MaskBuilder<'_> {
         }
         self.begin();
         if ample {
-            self.beginnings_of_seen(ground, node, top, &rests);
+            self.beginnings_of_seen(over, node, top, &rests);
         }
-        self.specials(ground, node, top, &rests);
+        self.specials(over, node, top, &rests);
         for token in escaped {
             self.forbid(patch(vec![token]), false);
             if self.allows(top, self.rest_of(token, (walked, node))) {
@@ -144,17 +144,17 @@ impl MaskBuilder<'_> {
             }
         }
         if !unique {
-            self.names_alone(ground, node, top);
+            self.names_alone(over, node, top);
         }
     }
 
     /// Steps what goes on with a named key, by the items that know it.
-    fn names_alone(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
+    fn names_alone(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
         self.begin();
         let mark = self.frames.arena.mark();
         let named = self.frames.named_only(top);
         if named != NONE {
-            self.in_part(|masker| masker.children_of_key(ground, node, named));
+            self.in_part(|masker| masker.children_of_key(over, node, named));
         }
         self.frames.arena.truncate(&mark);
     }
@@ -162,7 +162,7 @@ impl MaskBuilder<'_> {
     /// Allows crossing tokens that close a key which nobody knows, `after` which the configuration is as given. False,
     /// and nothing was done, if some suffix is not among the vocabulary's.
     fn cross_unnamed(&mut self, cross: &CrossingTokens, top: FrameId, after: FrameId, from: (TrieKind, u32)) -> bool {
-        let (bits, open) = self.live_tails_unnamed(after);
+        let (bits, open) = self.live_suffixes_unnamed(after);
         if !self.cross_by(cross, &bits) {
             return false;
         }
@@ -173,30 +173,30 @@ impl MaskBuilder<'_> {
 
     /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote
     /// leads.
-    pub(crate) fn close_name(&mut self, ground: WalkOver<'_>, child: u32, top: FrameId, path: &[u8]) {
+    pub(crate) fn close_name(&mut self, over: WalkOver<'_>, child: u32, top: FrameId, path: &[u8]) {
         let mark = self.frames.arena.mark();
         let next = self.step_all(top, path);
         if next != NONE {
             let n = &self.frames.arena.nodes[next as usize];
             let closed = !(n.kind == FrameKind::Object && n.phase == Phase::Key);
             let tables = self.tables;
-            let quick = closed && path.len() == 1 && matches!(ground, WalkOver::Whole(TrieKind::Tokens));
+            let quick = closed && path.len() == 1 && matches!(over, WalkOver::Whole(TrieKind::Tokens));
             let bits =
-                if quick && self.trie(ground).depth[child as usize] == 1 { Some(self.live_tails(next)) } else { None };
-            let done = match (&bits, &tables.tails.closing) {
+                if quick && self.trie(over).depth[child as usize] == 1 { Some(self.live_suffixes(next)) } else { None };
+            let done = match (&bits, &tables.suffixes.closing) {
                 (Some(bits), Some(closing)) => self.cross_by(closing, bits),
                 _ => false,
             };
             if !done {
-                self.emit(ground, child);
-                if closed { self.visit(ground, child, next) } else { self.children_of_key(ground, child, next) }
+                self.emit(over, child);
+                if closed { self.visit(over, child, next) } else { self.children_of_key(over, child, next) }
             }
         }
         self.frames.arena.truncate(&mark);
     }
 
     /// Steps the children that can go on with a named key; the others of an open object are handled by rows.
-    fn children_of_key(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId) {
+    fn children_of_key(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
         let n = self.frames.arena.nodes[top as usize];
         let mut names: NamedKeyList = NamedKeyList::new();
         let mut all = n.sub != EscapeState::Plain;
@@ -208,11 +208,11 @@ impl MaskBuilder<'_> {
             }
         }
         if all {
-            return self.children(ground, node, top);
+            return self.children(over, node, top);
         }
         let mut closed = Vec::new();
         for named in &names {
-            self.named_below(ground, node, top, named, (names.len() > 1).then_some(&mut closed));
+            self.named_below(over, node, top, named, (names.len() > 1).then_some(&mut closed));
         }
     }
 
@@ -233,10 +233,10 @@ impl MaskBuilder<'_> {
         at
     }
 
-    pub(crate) fn child(&self, ground: WalkOver<'_>, node: u32, byte: u8) -> Option<u32> {
-        match ground {
+    pub(crate) fn child(&self, over: WalkOver<'_>, node: u32, byte: u8) -> Option<u32> {
+        match over {
             WalkOver::Whole(w) => self.tables.child(w, node, byte),
-            WalkOver::Tail { cross, .. } => cross.tails.child(node, byte),
+            WalkOver::Suffix { cross, .. } => cross.suffixes.child(node, byte),
         }
     }
 
@@ -270,7 +270,7 @@ impl MaskBuilder<'_> {
     }
 
     /// Takes back and steps exactly the tokens that complete a special name.
-    fn specials(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
+    fn specials(&mut self, over: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
         let mut names: NamedKeyList = NamedKeyList::new();
@@ -286,13 +286,13 @@ impl MaskBuilder<'_> {
             return;
         }
         let rests: Vec<&[u8]> = rests.iter().map(|r| r.as_slice()).collect();
-        self.special_below(ground, node, top, &names, &rests, &mut Vec::new());
+        self.special_below(over, node, top, &names, &rests, &mut Vec::new());
     }
 
     /// [`specials`](Self::specials) below a node: `path` below `top`. Only what completes a name is stepped.
     fn special_below(
         &mut self,
-        ground: WalkOver<'_>,
+        over: WalkOver<'_>,
         node: u32,
         top: FrameId,
         names: &[NamedKeys],
@@ -300,22 +300,22 @@ impl MaskBuilder<'_> {
         path: &mut Vec<u8>,
     ) {
         // Only a quote completes a name.
-        if matches!(ground, WalkOver::Whole(TrieKind::Tokens)) && !self.tables.is_quoted(node) {
+        if matches!(over, WalkOver::Whole(TrieKind::Tokens)) && !self.tables.is_quoted(node) {
             return;
         }
         let program = self.frames.program;
         let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
             || rests.iter().any(|r| r.is_empty());
-        if complete && let Some(child) = self.child(ground, node, b'"') {
+        if complete && let Some(child) = self.child(over, node, b'"') {
             let tables = self.tables;
-            if node == 0 && matches!(ground, WalkOver::Whole(TrieKind::Tokens)) {
-                self.forbid(tables.tails.quoted.clone(), true);
+            if node == 0 && matches!(over, WalkOver::Whole(TrieKind::Tokens)) {
+                self.forbid(tables.suffixes.quoted.clone(), true);
             } else {
-                let below = patch(self.trie(ground).subtree_tokens(child).to_vec());
+                let below = patch(self.trie(over).subtree_tokens(child).to_vec());
                 self.forbid(below, false);
             }
             path.push(b'"');
-            self.close_name(ground, child, top, path);
+            self.close_name(over, child, top, path);
             path.pop();
         }
         let mut below = next_names(program, names);
@@ -329,12 +329,12 @@ impl MaskBuilder<'_> {
         }
         for group in below.chunk_by(|a, b| a.byte == b.byte) {
             let byte = group[0].byte;
-            let Some(child) = self.child(ground, node, byte) else { continue };
+            let Some(child) = self.child(over, node, byte) else { continue };
             let names: NamedKeyList = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
             let rests: smallvec::SmallVec<[&[u8]; 4]> =
                 rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
             path.push(byte);
-            self.special_below(ground, child, top, &names, &rests, path);
+            self.special_below(over, child, top, &names, &rests, path);
             path.pop();
         }
     }

@@ -24,7 +24,7 @@ impl MaskBuilder<'_> {
     /// escapes are stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
     pub(crate) fn named_below(
         &mut self,
-        ground: WalkOver<'_>,
+        over: WalkOver<'_>,
         node: u32,
         top: FrameId,
         named: &NamedKeys,
@@ -38,18 +38,18 @@ impl MaskBuilder<'_> {
         };
         let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
         let few = self.frames.arena.nodes[top as usize].len <= MOST_ITEMS;
-        let spelled = match (ground, self.memo) {
+        let spelled = match (over, self.memo) {
             (WalkOver::Whole(walked), Some(memo)) if few => {
                 let place = (named.shape, named.name, walked, node);
-                memo.spelled(place, || self.spelled(ground, node, names, named.name, |_| true))
+                memo.spelled(place, || self.spelled(over, node, names, named.name, |_| true))
             }
             _ => {
                 let comes = |name| names.subtree_tokens(name).iter().any(live);
-                Arc::new(self.spelled(ground, node, names, named.name, comes))
+                Arc::new(self.spelled(over, node, names, named.name, comes))
             }
         };
-        if let Some(composition) = &mut self.composition {
-            composition.expect(spelled.inside.len());
+        if let Some(recipe) = &mut self.recipe {
+            recipe.expect(spelled.inside.len());
         }
         let mut last = (u32::MAX, false);
         for &(name, item) in &spelled.inside {
@@ -57,7 +57,7 @@ impl MaskBuilder<'_> {
                 last = (name, names.subtree_tokens(name).iter().any(live));
             }
             if last.1 {
-                self.emit_one(ground, item);
+                self.emit_one(over, item);
             }
         }
         let once = |closed: &mut Option<&mut Vec<u32>>, child: u32| {
@@ -71,17 +71,17 @@ impl MaskBuilder<'_> {
             if names.tokens(name).iter().any(live) && once(&mut closed, child) {
                 let mut path = self.path_to(named, name);
                 path.push(b'"');
-                self.close_name(ground, child, top, &path);
+                self.close_name(over, child, top, &path);
             }
         }
         for at in &spelled.escapes {
             if at.name != named.name && !names.subtree_tokens(at.name).iter().any(live) {
                 continue;
             }
-            if !self.escaped_below(ground, at, top, named, &allowed) && once(&mut closed, at.child) {
+            if !self.escaped_below(over, at, top, named, &allowed) && once(&mut closed, at.child) {
                 let mut path = self.path_to(named, at.name);
                 path.push(b'\\');
-                self.close_name(ground, at.child, top, &path);
+                self.close_name(over, at.child, top, &path);
             }
         }
     }
@@ -96,16 +96,9 @@ impl MaskBuilder<'_> {
 
     /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place
     /// that some name below it may come.
-    fn spelled(
-        &self,
-        ground: WalkOver<'_>,
-        node: u32,
-        names: &Trie,
-        name: u32,
-        comes: impl Fn(u32) -> bool,
-    ) -> Spelled {
+    fn spelled(&self, over: WalkOver<'_>, node: u32, names: &Trie, name: u32, comes: impl Fn(u32) -> bool) -> Spelled {
         let mut found = Spelled::default();
-        let trie = self.trie(ground);
+        let trie = self.trie(over);
         let base = names.depth[name as usize];
         // The vocabulary's nodes from the place where the names begin.
         let mut nodes: SmallVec<[u32; 32]> = smallvec::smallvec![node];
@@ -116,24 +109,24 @@ impl MaskBuilder<'_> {
                 nodes.truncate(depth);
                 let byte = names.byte[at as usize];
                 let before = nodes.last().copied().unwrap_or(node);
-                let child = if spells_itself(byte) { self.child(ground, before, byte) } else { None };
+                let child = if spells_itself(byte) { self.child(over, before, byte) } else { None };
                 let Some(child) = child.filter(|_| comes(at)) else {
                     at = names.end[at as usize];
                     continue;
                 };
-                let items = match ground {
+                let items = match over {
                     WalkOver::Whole(walked) => self.tables.tokens(self.vocabulary, walked, child),
-                    WalkOver::Tail { .. } => trie.tokens(child),
+                    WalkOver::Suffix { .. } => trie.tokens(child),
                 };
                 found.inside.extend(items.iter().map(|&item| (at, item)));
                 nodes.push(child);
             }
             let here = nodes.last().copied().unwrap_or(node);
             if !names.tokens(at).is_empty() {
-                found.ends.extend(self.child(ground, here, b'"').map(|child| (at, child)));
+                found.ends.extend(self.child(over, here, b'"').map(|child| (at, child)));
             }
-            if let Some(child) = self.child(ground, here, b'\\') {
-                found.escapes.extend(self.escaped_at(ground, child, names, at));
+            if let Some(child) = self.child(over, here, b'\\') {
+                found.escapes.extend(self.escaped_at(over, child, names, at));
             }
             at += 1;
         }

@@ -32,33 +32,33 @@ impl MaskBuilder<'_> {
 
     /// Takes back and steps exactly the tokens that spell beginnings of keys that the object has: `rests` are those
     /// that begin like the current key, from there on. Nothing is done where each beginning has a key that is left.
-    pub(crate) fn beginnings_of_seen(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
+    pub(crate) fn beginnings_of_seen(&mut self, over: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         if rests.iter().any(|rest| self.frames.runs_out(&n, rest)) {
             let rests: Vec<&[u8]> = rests.iter().map(Vec::as_slice).collect();
-            self.beginnings_below(ground, node, top, &rests, &mut Vec::new());
+            self.beginnings_below(over, node, top, &rests, &mut Vec::new());
         }
     }
 
     /// [`beginnings_of_seen`](Self::beginnings_of_seen) below a node: `path` below `top`.
-    fn beginnings_below(&mut self, ground: WalkOver<'_>, node: u32, top: FrameId, rests: &[&[u8]], path: &mut Vec<u8>) {
+    fn beginnings_below(&mut self, over: WalkOver<'_>, node: u32, top: FrameId, rests: &[&[u8]], path: &mut Vec<u8>) {
         let mut next: Vec<u8> = rests.iter().filter_map(|rest| rest.first().copied()).collect();
         next.sort_unstable();
         next.dedup();
         // Whatever is spelled by escapes from here on.
         if !next.is_empty()
-            && let Some(child) = self.child(ground, node, b'\\')
+            && let Some(child) = self.child(over, node, b'\\')
         {
-            let all = self.trie(ground).subtree_tokens(child).to_vec();
-            self.step_exactly((ground, child), top, path, b'\\', all, true);
+            let all = self.trie(over).subtree_tokens(child).to_vec();
+            self.step_exactly((over, child), top, path, b'\\', all, true);
         }
         for byte in next.into_iter().filter(|&byte| spells_itself(byte)) {
-            let Some(child) = self.child(ground, node, byte) else { continue };
-            let here = self.trie(ground).tokens(child).to_vec();
-            self.step_exactly((ground, child), top, path, byte, here, false);
+            let Some(child) = self.child(over, node, byte) else { continue };
+            let here = self.trie(over).tokens(child).to_vec();
+            self.step_exactly((over, child), top, path, byte, here, false);
             let below: Vec<&[u8]> = rests.iter().filter_map(|rest| rest.strip_prefix(&[byte])).collect();
             path.push(byte);
-            self.beginnings_below(ground, child, top, &below, path);
+            self.beginnings_below(over, child, top, &below, path);
             path.pop();
         }
     }
@@ -66,7 +66,7 @@ impl MaskBuilder<'_> {
     /// Takes back `tokens`, which end at a node or, `below` it, in its subtree, and allows those that can be stepped.
     fn step_exactly(
         &mut self,
-        (ground, node): (WalkOver<'_>, u32),
+        (over, node): (WalkOver<'_>, u32),
         top: FrameId,
         path: &mut Vec<u8>,
         byte: u8,
@@ -82,9 +82,9 @@ impl MaskBuilder<'_> {
         let next = self.step_all(top, path);
         path.pop();
         if next != NONE {
-            self.emit(ground, node);
+            self.emit(over, node);
             if below {
-                self.visit(ground, node, next);
+                self.visit(over, node, next);
             }
         }
         self.frames.arena.truncate(&mark);

@@ -21,10 +21,10 @@ pub(crate) fn by_short_walk(
     count: Option<u32>,
     most: u32,
 ) -> Option<TokenSet> {
-    let mut spans = TokenRanges::default();
+    let mut ranges = TokenRanges::default();
     let walk = InnerWalk { tables, trie, lexeme: l, count, covers: false, most };
-    let end = walk.spans_from(1, state, &mut spans);
-    (end as usize == trie.len()).then(|| spans.finish(trie, None, tables.words))
+    let end = walk.ranges_from(1, state, &mut ranges);
+    (end as usize == trie.len()).then(|| ranges.finish(trie, None, tables.words))
 }
 
 /// Whether a state stands inside of a character that is written as it is.
@@ -47,11 +47,11 @@ pub(crate) struct InnerWalk<'a> {
 impl InnerWalk<'_> {
     /// Walks the vocabulary's trie from the node `begin` on. Returns where it stopped, which is before the end where
     /// the lexeme has grown too much, and after as many nodes as it may meet.
-    pub(super) fn spans_from(&self, begin: u32, state: StateId, spans: &mut TokenRanges) -> u32 {
+    pub(super) fn ranges_from(&self, begin: u32, state: StateId, ranges: &mut TokenRanges) -> u32 {
         let mut steps = WalkCache::new(self.lexeme);
         let first = steps.local(state);
         let held = self.lexeme.memory_bytes();
-        self.below(&mut steps, &mut CharPrefixes::default(), (0, first), begin, spans, (held, 0))
+        self.below(&mut steps, &mut CharPrefixes::default(), (0, first), begin, ranges, (held, 0))
     }
 
     /// Walks the trie below the node `top`, to which the state `first` belongs. `passing` is what is known of the
@@ -62,7 +62,7 @@ impl InnerWalk<'_> {
         passing: &mut CharPrefixes,
         (top, first): (u32, LocalState),
         begin: u32,
-        spans: &mut TokenRanges,
+        ranges: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> u32 {
         let (trie, l) = (self.trie, self.lexeme);
@@ -112,12 +112,12 @@ impl InnerWalk<'_> {
             }
             let big = self.covers && past - i > SMALL;
             if big && self.passes(steps, passing, to, i, chars) {
-                spans.push(trie.subtree_places(i));
+                ranges.push(trie.subtree_places(i));
                 i = past;
                 continue;
             }
-            spans.push(trie.places(i));
-            if big && self.leaps(steps, passing, (i, to), spans, (held, nested)) {
+            ranges.push(trie.places(i));
+            if big && self.leaps(steps, passing, (i, to), ranges, (held, nested)) {
                 i = past;
                 continue;
             }

@@ -82,12 +82,15 @@ pub fn inner(
             }
         }
     }
-    let mut spans = TokenRanges::default();
+    let mut ranges = TokenRanges::default();
     in_parts(l, trie, 0, &[state], |l, states, from| {
-        InnerWalk { tables, trie, lexeme: l, count, covers: any.is_some(), most: u32::MAX }
-            .spans_from(from, states[0], &mut spans)
+        InnerWalk { tables, trie, lexeme: l, count, covers: any.is_some(), most: u32::MAX }.ranges_from(
+            from,
+            states[0],
+            &mut ranges,
+        )
     });
-    spans.finish(trie, any.as_ref(), tables.words)
+    ranges.finish(trie, any.as_ref(), tables.words)
 }
 
 /// The tokens that stay inside from a state that few bytes lead on from, as inside a constant, if a short walk finds

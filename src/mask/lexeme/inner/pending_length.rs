@@ -6,6 +6,18 @@
 //!
 //! A walk finds them. It skips what any text may follow, and what leads a state back to itself; where a pattern is
 //! looked for anywhere in a string, most tokens do one or the other.
+//!
+//! Words that come from elsewhere:
+//!
+//! * A walk numbers the states that it meets anew (`lexeme::walk_cache`). The order of these *local states* matters:
+//!   `END` (1, no continuation) and `QUOTE` (2, behind the closing quote) come first, real states from 3 on. So
+//!   `to <= QUOTE` says that no token with this byte stays inside, and `to > QUOTE` that `to` is a state.
+//! * `in_parts` calls the walk until it has come to the trie's end. A walk stops early when the lexeme has grown too
+//!   much, and the next call goes on in a copy of the lexeme. `LOOK` is how many states a walk meets before it asks
+//!   whether that is so (both of `lexeme_mask`).
+//! * `SMALL` is the size of subtrees that are walked without asking whether all of their tokens pass (`inner_walk`).
+//! * The *places* of a node are where its tokens stand in the list of all tokens of the trie (`Trie::places`). A
+//!   subtree's places are one range, so whole subtrees are noted as ranges (`token_ranges`).
 
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
@@ -32,7 +44,7 @@ pub fn needs(tables: &VocabTables, trie: &Trie, l: &Lexeme, state: StateId) -> O
         PendingLengthWalk { tables, trie, lexeme: l }.needs_from(from, states[0], &mut found)
     });
     (found.len() <= MOST_NEEDS)
-        .then(|| found.into_iter().map(|(n, spans)| (n, spans.finish(trie, None, tables.words))).collect())
+        .then(|| found.into_iter().map(|(n, ranges)| (n, ranges.finish(trie, None, tables.words))).collect())
 }
 
 struct PendingLengthWalk<'a> {
@@ -138,11 +150,11 @@ impl PendingLengthWalk<'_> {
 
 fn push(found: &mut Vec<(u32, TokenRanges)>, needed: u32, places: std::ops::Range<u32>) {
     match found.iter_mut().find(|f| f.0 == needed) {
-        Some((_, spans)) => spans.push(places),
+        Some((_, ranges)) => ranges.push(places),
         None => {
-            let mut spans = TokenRanges::default();
-            spans.push(places);
-            found.push((needed, spans));
+            let mut ranges = TokenRanges::default();
+            ranges.push(places);
+            found.push((needed, ranges));
         }
     }
 }

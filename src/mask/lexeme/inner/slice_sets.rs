@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What one set of characters makes of the vocabulary's trie below a node.
 pub struct SliceSet {
     /// The tokens over the set, as ranges in the trie's order, text or not.
-    pub(super) spans: TokenRanges,
+    pub(super) ranges: TokenRanges,
     pub(super) exits: Box<[SliceExitPoint]>,
     /// What exits spell, each but for what it has in common with the one before.
     pub(super) spelled: Box<[u8]>,
@@ -32,7 +32,7 @@ pub(crate) struct SliceExitPoint {
 impl SliceSet {
     pub(super) fn of(trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> SliceSet {
         let base = trie.depth[top as usize];
-        let mut spans = TokenRanges::default();
+        let mut ranges = TokenRanges::default();
         let mut places = vec![PartialChar::default(); 2];
         let mut path: Vec<u8> = Vec::new();
         let (mut exits, mut spelled) = (Vec::new(), Vec::new());
@@ -58,13 +58,13 @@ impl SliceSet {
             // Beginnings count as well. Those of letters count as letters, of others what lies below says nothing.
             let (below, more) = subtrees.below(i);
             if below & !(groups & LETTERS) == 0 {
-                spans.push(trie.subtree_places(i));
+                ranges.push(trie.subtree_places(i));
                 height = height.max(depth as u32 + more);
                 i = past;
                 continue;
             }
             if !trie.tokens(i).is_empty() {
-                spans.push(trie.places(i));
+                ranges.push(trie.places(i));
                 height = height.max(depth as u32);
             }
             if places.len() <= depth {
@@ -73,11 +73,11 @@ impl SliceSet {
             places[depth] = place;
             i += 1;
         }
-        SliceSet { spans, exits: exits.into(), spelled: spelled.into(), height }
+        SliceSet { ranges, exits: exits.into(), spelled: spelled.into(), height }
     }
 
     fn memory_bytes(&self) -> usize {
-        self.spans.0.len() * 8 + self.exits.len() * 12 + self.spelled.len() + 256
+        self.ranges.0.len() * 8 + self.exits.len() * 12 + self.spelled.len() + 256
     }
 }
 

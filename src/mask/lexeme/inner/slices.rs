@@ -92,18 +92,18 @@ pub(super) fn by_set(
         few.dedup();
     }
     let walk = InnerWalk { tables, trie, lexeme: l, count: None, covers: true, most: u32::MAX };
-    let mut spans = TokenRanges::default();
+    let mut ranges = TokenRanges::default();
     let mut steps = WalkCache::new(l);
     let first = steps.local(state);
     // What leads back is known of this state only here.
     let mut known = CharPrefixes::of(first, free);
     let held = (l.memory_bytes(), 0);
-    if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut spans, held))
-        && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut spans)))
+    if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut ranges, held))
+        && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut ranges)))
     {
         return None;
     }
-    if longer.as_ref().is_some_and(Vec::is_empty) && spans.0.is_empty() {
+    if longer.as_ref().is_some_and(Vec::is_empty) && ranges.0.is_empty() {
         return Some(TokenSet::of_row(row));
     }
     let bits = Arc::make_mut(&mut row);
@@ -119,7 +119,7 @@ pub(super) fn by_set(
         }
         None => by_length.cut(bits, free.len),
     }
-    spans.add_to(bits, any, trie, tables.subtrees.most());
+    ranges.add_to(bits, any, trie, tables.subtrees.most());
     Some(TokenSet::of_row(row))
 }
 
@@ -204,7 +204,7 @@ impl InnerWalk<'_> {
         steps: &mut WalkCache<'_>,
         passing: &mut CharPrefixes,
         (node, to): (u32, LocalState),
-        spans: &mut TokenRanges,
+        ranges: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> bool {
         /// Subtrees of fewer nodes are walked.
@@ -225,11 +225,11 @@ impl InnerWalk<'_> {
         if known.len < set.height {
             return false;
         }
-        let before = spans.mark();
-        spans.0.extend_from_slice(&set.spans.0);
-        let found = self.exits(steps, passing, &set, to, spans, (held, nested + 1));
+        let before = ranges.mark();
+        ranges.0.extend_from_slice(&set.ranges.0);
+        let found = self.exits(steps, passing, &set, to, ranges, (held, nested + 1));
         if !found {
-            spans.reset(before);
+            ranges.reset(before);
         }
         found
     }
@@ -242,7 +242,7 @@ impl InnerWalk<'_> {
         passing: &mut CharPrefixes,
         set: &SliceSet,
         first: LocalState,
-        spans: &mut TokenRanges,
+        ranges: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> bool {
         let trie = self.trie;
@@ -259,7 +259,7 @@ impl InnerWalk<'_> {
             if !read[trie.byte[exit.node as usize] as usize] {
                 continue;
             }
-            if !self.exit(steps, passing, (exit.node, &path), &mut states, spans, (held, nested)) {
+            if !self.exit(steps, passing, (exit.node, &path), &mut states, ranges, (held, nested)) {
                 return false;
             }
         }
@@ -274,7 +274,7 @@ impl InnerWalk<'_> {
         passing: &mut CharPrefixes,
         (vocabulary, nodes): (&Vocabulary, &[u32]),
         first: LocalState,
-        spans: &mut TokenRanges,
+        ranges: &mut TokenRanges,
     ) -> bool {
         let held = (self.lexeme.memory_bytes(), 0);
         let mut states: Vec<LocalState> = vec![first];
@@ -285,7 +285,7 @@ impl InnerWalk<'_> {
             states.truncate(common + 1);
             path.truncate(common);
             path.extend_from_slice(&next[common..]);
-            self.exit(steps, passing, (node, &path), &mut states, spans, held)
+            self.exit(steps, passing, (node, &path), &mut states, ranges, held)
         })
     }
 
@@ -297,7 +297,7 @@ impl InnerWalk<'_> {
         passing: &mut CharPrefixes,
         (node, path): (u32, &[u8]),
         states: &mut Vec<LocalState>,
-        spans: &mut TokenRanges,
+        ranges: &mut TokenRanges,
         (held, nested): (usize, u32),
     ) -> bool {
         let trie = self.trie;
@@ -315,12 +315,12 @@ impl InnerWalk<'_> {
         if self.lexeme.has_grown(held) {
             return false;
         }
-        spans.push(trie.places(node));
+        ranges.push(trie.places(node));
         let end = trie.end[node as usize];
         node + 1 == end
             || self.tables.children.bytes(node).iter().all(|&b| steps.next(to, b) <= QUOTE)
-            || self.leaps(steps, passing, (node, to), spans, (held, nested))
-            || self.below(steps, passing, (node, to), node + 1, spans, (held, nested)) >= end
+            || self.leaps(steps, passing, (node, to), ranges, (held, nested))
+            || self.below(steps, passing, (node, to), node + 1, ranges, (held, nested)) >= end
     }
 }
 

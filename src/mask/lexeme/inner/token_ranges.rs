@@ -69,7 +69,7 @@ impl TokenRanges {
     pub(super) fn finish(&self, trie: &Trie, any: Option<&Arc<[u32]>>, words: usize) -> TokenSet {
         let all = trie.subtree_tokens(0);
         let mut sorted = Vec::new();
-        let spans = if self.0.is_sorted() {
+        let ranges = if self.0.is_sorted() {
             &self.0
         } else {
             sorted.extend_from_slice(&self.0);
@@ -77,10 +77,10 @@ impl TokenRanges {
             &sorted
         };
         let slice = |&(from, to): &(u32, u32)| &all[from as usize..to as usize];
-        let total: usize = spans.iter().map(|s| slice(s).len()).sum();
+        let total: usize = ranges.iter().map(|s| slice(s).len()).sum();
         let is_text = |t: u32| any.is_none_or(|any| any[t as usize >> 5] >> (t & 31) & 1 == 1);
         if total <= SPARSE {
-            let mut tokens: Vec<u32> = spans.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
+            let mut tokens: Vec<u32> = ranges.iter().flat_map(slice).copied().filter(|&t| is_text(t)).collect();
             tokens.sort_unstable();
             return TokenSet::Sparse(tokens.into());
         }
@@ -90,7 +90,7 @@ impl TokenRanges {
             let mut row: Arc<[u32]> = Arc::from(&any[..]);
             let bits = Arc::make_mut(&mut row);
             let mut next = 0;
-            for &(from, to) in spans.iter().chain([&(all.len() as u32, 0)]) {
+            for &(from, to) in ranges.iter().chain([&(all.len() as u32, 0)]) {
                 for &t in slice(&(next, from)) {
                     bits[t as usize >> 5] &= !(1 << (t & 31));
                 }
@@ -100,7 +100,7 @@ impl TokenRanges {
         }
         let mut row: Arc<[u32]> = std::iter::repeat_n(0, words).collect();
         let bits = Arc::make_mut(&mut row);
-        for &t in spans.iter().flat_map(slice) {
+        for &t in ranges.iter().flat_map(slice) {
             if is_text(t) {
                 bits[t as usize >> 5] |= 1 << (t & 31);
             }

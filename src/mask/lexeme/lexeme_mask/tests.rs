@@ -55,7 +55,7 @@ fn lists_are_walked_as_their_states_are() {
                         let place = format!("{texts:?} {kind:?} {state} {node}");
                         assert_eq!(list.inner, states.inner, "{place}");
                         assert_eq!(list.crossings, states.crossings, "{place}");
-                        assert_eq!((list.tails, list.escaped), (states.tails, states.escaped), "{place}");
+                        assert_eq!((list.suffixes, list.escaped), (states.suffixes, states.escaped), "{place}");
                     }
                 }
                 for to in (0..=255u8).map(|byte| l.next(state, byte)).filter(|&to| to > CLOSED) {

@@ -9,7 +9,7 @@ fn made_of(tokens: &[u32]) -> MaskRecipe {
     made
 }
 
-fn asked(key: &[u8]) -> CacheProbe {
+fn probe(key: &[u8]) -> CacheProbe {
     CacheProbe { key: key.to_vec(), whole: true, common: false }
 }
 
@@ -23,7 +23,7 @@ fn a_full_memo_is_emptied_and_goes_on() {
     let tokens: Vec<u32> = (0..4_096).map(|t| t * 32).collect();
     let (mut emptied, mut before) = (0, 0);
     for i in 0..2 * CACHES[MASKS].most_bytes / (8 * tokens.len()) {
-        assert!(memo.keep(&PatchCache::default(), &asked(&i.to_le_bytes()), made_of(&tokens)));
+        assert!(memo.keep(&PatchCache::default(), &probe(&i.to_le_bytes()), made_of(&tokens)));
         let bytes = memo.memory_bytes();
         assert!(bytes <= CACHES[MASKS].most_bytes);
         emptied += (bytes < before) as u32;
@@ -37,7 +37,7 @@ fn a_full_memo_is_emptied_and_goes_on() {
 #[test]
 fn what_was_not_described_is_not_kept() {
     let memo = MaskCache::default();
-    let mut half = asked(b"half");
+    let mut half = probe(b"half");
     half.clear();
     assert!(!memo.keep(&PatchCache::default(), &half, made_of(&[1])));
     assert_eq!(memo.memory_bytes(), 0);

@@ -10,11 +10,11 @@ fn vocabulary(more: &[&str]) -> Arc<Vocabulary> {
 }
 
 fn insight(more: &[&str]) -> SignatureScope {
-    VocabTables::of(&vocabulary(more)).unwrap().tails.insight
+    VocabTables::of(&vocabulary(more)).unwrap().suffixes.insight
 }
 
 #[test]
-fn how_far_tails_go_is_read_off_the_vocabulary() {
+fn how_far_suffixes_go_is_read_off_the_vocabulary() {
     assert_eq!(insight(&["{\"", "[[[", "\":"]), SignatureScope { brackets: 0, keys: false });
     assert_eq!(insight(&["\":{", "\": \""]), SignatureScope { brackets: 1, keys: false });
     assert_eq!(insight(&["\":{ \"", "\":[[{}"]), SignatureScope { brackets: 3, keys: false });
@@ -39,13 +39,13 @@ fn told_apart(v: &Arc<Vocabulary>, members: &[&str]) -> usize {
         }
         guide.fill_mask(&mut row);
     }
-    tables.shares.members.0.len()
+    tables.patches.members.0.len()
 }
 
 const TOKENS: [&str; 9] = ["\":", "\":{", "\":{}", "\":{\"", "\":[", "\":[]", "\":[[", "\":[{", "\":[\""];
 
 #[test]
-fn rules_that_no_tail_tells_apart_share_what_tails_spell() {
+fn rules_that_no_suffix_tells_apart_share_what_suffixes_spell() {
     let alike: [&[&str]; 4] = [
         &[r#"{"type":"object"}"#, r#"{"type":"object","properties":{"a":{},"b":{"type":"null"}}}"#],
         &[
@@ -64,7 +64,7 @@ fn rules_that_no_tail_tells_apart_share_what_tails_spell() {
 }
 
 #[test]
-fn rules_that_a_tail_tells_apart_do_not() {
+fn rules_that_a_suffix_tells_apart_do_not() {
     let different: [&[&str]; 3] = [
         &[r#"{"type":"object"}"#, r#"{"type":"object","required":["a"]}"#, r#"{"const":{}}"#],
         &[

@@ -1,14 +1,14 @@
 use super::*;
 use crate::util::hash::SeededSet;
 
-fn texts(tails: &[&str], tokens: &[&str]) -> KeyTexts {
-    KeyTexts::of(tails.iter().map(|t| t.as_bytes()), tokens.iter().map(|t| t.as_bytes()))
+fn texts(suffixes: &[&str], tokens: &[&str]) -> KeyTexts {
+    KeyTexts::of(suffixes.iter().map(|t| t.as_bytes()), tokens.iter().map(|t| t.as_bytes()))
 }
 
 #[test]
-fn keys_are_read_off_tails_behind_commas() {
-    let of = |tail: &str| {
-        let texts = texts(&[tail], &[]);
+fn keys_are_read_off_suffixes_behind_commas() {
+    let of = |suffix: &str| {
+        let texts = texts(&[suffix], &[]);
         let read = |t: &KeyText| (String::from_utf8_lossy(&t.text).into_owned(), t.complete);
         (texts.behind_comma.iter().map(read).collect::<Vec<_>>(), texts.two_keys)
     };

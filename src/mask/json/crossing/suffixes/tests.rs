@@ -34,8 +34,8 @@ fn whatever_a_document_contains_is_plausible() {
     for text in DOCUMENTS {
         for from in places(text) {
             for to in from..=text.len() {
-                let tail = &text.as_bytes()[from..to];
-                assert!(plausible(tail), "{:?}", String::from_utf8_lossy(tail));
+                let suffix = &text.as_bytes()[from..to];
+                assert!(plausible(suffix), "{:?}", String::from_utf8_lossy(suffix));
             }
         }
     }
@@ -44,20 +44,20 @@ fn whatever_a_document_contains_is_plausible() {
 #[test]
 fn what_no_document_contains_is_left_out() {
     let never = [",]", "}{", "::", ":}", "[,", "{1", "{[", ",\"\n", "];", "})", "[]{", "[tx", ",\"a\":\"b\"\"", "x"];
-    for tail in never {
-        assert!(!plausible(tail.as_bytes()), "{tail:?}");
+    for suffix in never {
+        assert!(!plausible(suffix.as_bytes()), "{suffix:?}");
     }
 }
 
 #[test]
-fn the_tails_of_a_vocabulary_are_those_of_its_tokens() {
+fn the_suffixes_of_a_vocabulary_are_those_of_its_tokens() {
     let tokens: [&[u8]; 9] = [b"a", b"\"", b"x\",", b"1}", b" },\n", b"\"};", b"\":[", b"  ", b"\"]);"];
     let options = VocabularyOptions { eos_token_ids: vec![0], ..Default::default() };
     let v = Vocabulary::new(tokens, options).unwrap();
-    let tails = SuffixTrie::of(&v).unwrap();
-    let all: Vec<String> = (0..tails.trie.len() as u32)
-        .filter(|&n| !tails.trie.tokens(n).is_empty())
-        .map(|n| String::from_utf8(tails.spelled(n)).unwrap())
+    let suffixes = SuffixTrie::of(&v).unwrap();
+    let all: Vec<String> = (0..suffixes.trie.len() as u32)
+        .filter(|&n| !suffixes.trie.tokens(n).is_empty())
+        .map(|n| String::from_utf8(suffixes.spelled(n)).unwrap())
         .collect();
     assert_eq!(all, ["", ",", ":[", "}", "},\n"]);
     let ids = |cross: &Option<Arc<CrossingTokens>>| {
@@ -65,8 +65,8 @@ fn the_tails_of_a_vocabulary_are_those_of_its_tokens() {
         ids.sort_unstable();
         ids
     };
-    assert_eq!(ids(&tails.behind), [4]);
-    assert_eq!(ids(&tails.closing), [1, 6]);
-    let quoted: u32 = tails.quoted.iter().map(|p| p.1.count_ones()).sum();
+    assert_eq!(ids(&suffixes.behind), [4]);
+    assert_eq!(ids(&suffixes.closing), [1, 6]);
+    let quoted: u32 = suffixes.quoted.iter().map(|p| p.1.count_ones()).sum();
     assert_eq!(quoted, 4);
 }

@@ -15,7 +15,7 @@ fn tokens_over_a_set_are_the_same_by_its_walk_and_by_what_holds_characters() {
         let found = SliceSet::of(v.trie(), &tables.subtrees, 0, set);
         let held = TokenSet::of_row(row.clone()).tokens();
         let mut walked: Vec<u32> = v.trie().subtree_tokens(0).to_vec();
-        let inside = |place: usize| found.spans.0.iter().any(|s| (s.0 as usize..s.1 as usize).contains(&place));
+        let inside = |place: usize| found.ranges.0.iter().any(|s| (s.0 as usize..s.1 as usize).contains(&place));
         walked = walked.into_iter().enumerate().filter(|t| inside(t.0)).map(|t| t.1).collect();
         walked.sort_unstable();
         // Tokens without text are in no trie.

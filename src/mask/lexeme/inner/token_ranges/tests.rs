@@ -18,10 +18,10 @@ fn ranges_that_hold_nearly_all_that_begin_alike_add_the_same() {
         &[(0, 100), (300, 305)],
         &[],
     ] {
-        let spans = TokenRanges(ranges.to_vec());
+        let found = TokenRanges(ranges.to_vec());
         let (mut fast, mut slow) = (vec![5u32; 32], vec![5u32; 32]);
-        spans.add_to(&mut fast, &any, &trie, Some(most));
-        spans.add_to(&mut slow, &any, &trie, None);
+        found.add_to(&mut fast, &any, &trie, Some(most));
+        found.add_to(&mut slow, &any, &trie, None);
         assert_eq!(fast, slow, "{ranges:?}");
     }
 }
