@@ -116,7 +116,7 @@ def from_tools(
     >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
     >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7", tool_choice="required")
     >>> index.guide().forced_text()
-    '<tool_call>now<'
+    '<tool_call>now'
     """
     from interlock.tools.tag_index import index_of_tools
 

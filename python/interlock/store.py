@@ -24,7 +24,6 @@ import copy
 import errno
 import functools
 import hashlib
-import json
 import logging
 import os
 import stat
@@ -32,16 +31,17 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from interlock import _core, locks
-from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Limits, Vocabulary
+from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Vocabulary
 from interlock.argument_types import require
 from interlock.index_files import plain_save
 from interlock.remote import Remote
+from interlock.store_recipes import KINDS, recipe_of
 
 __all__ = ["Entry", "Store"]
 
@@ -49,8 +49,6 @@ _LOGGER = logging.getLogger("interlock.store")
 
 SUFFIX = ".ilk"
 DIGITS = 64
-KINDS = ("regex", "json_schema", "choices", "grammar", "structural_tag", "tools", "response_format")
-"""What an index is made from: `Index.from_...`."""
 # Those that are compiled as a grammar, a schema, a pattern or choices in the end.
 _DERIVED = KINDS[4:]
 VOCABULARIES = "vocabularies"
@@ -67,47 +65,6 @@ class Entry(NamedTuple):
     """The size of the file."""
     used: float
     """When it was used last, in seconds since the epoch."""
-
-
-def _limits(limits: Limits | Mapping[str, int] | None) -> dict[str, int]:
-    made = limits if isinstance(limits, Limits) else Limits(**(limits or {}))
-    values: dict[str, int] = made.__reduce__()[1][0]
-    return values
-
-
-def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
-    """What ``Index._recipe`` says of the index that these arguments make, without making it."""
-    given = dict(options)
-    limits = _limits(given.pop("limits", None))
-    arguments: list[Any]
-    after: list[Any] = []  # What follows the limits.
-    if kind == "regex":
-        text, flags = _core._pattern_text(source, given.pop("flags", ""))
-        arguments = [text, None, given.pop("dialect", "python"), flags]
-    elif kind == "json_schema":
-        documents = given.pop("documents", None) or {}
-        arguments = [_core._schema_text(source), None, given.pop("whitespace", "flexible")]
-        arguments += [given.pop("property_order", "schema"), given.pop("on_unsupported", "error")]
-        arguments += [given.pop("formats", "assert")]
-        arguments += [{uri: _core._schema_text(document) for uri, document in documents.items()}]
-        after = [given.pop("spelling", None)]
-    elif kind == "choices":
-        if isinstance(source, str) or not isinstance(source, Iterable):
-            raise TypeError(f"source must be a sequence of str, not {type(source).__name__}")
-        arguments = [list(source), None]
-    elif kind == "grammar":
-        if not isinstance(source, str):
-            raise ArgumentError(f"grammar must be a str, not {type(source).__name__}")
-        arguments = [source, None, given.pop("syntax", "lark"), given.pop("start", None), given.pop("lexer", None)]
-        arguments += [dict(sorted((given.pop(name, None) or {}).items())) for name in ("imports", "grammars")]
-    else:
-        raise ArgumentError(f"kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}")
-    if given:
-        from interlock._recipe import OPTIONS
-
-        known = ", ".join(OPTIONS[f"from_{kind}"])
-        raise ArgumentError(f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are {known}")
-    return json.dumps([f"from_{kind}", [*arguments, limits, *after]])
 
 
 def _outcome(flight: Future[Index], cancel: CancelToken | None) -> BaseException | None:
@@ -295,7 +252,7 @@ class Store:
             from interlock.tools.tag_index import stored_source
 
             kind, source, options = stored_source(kind, source, vocabulary, options)
-        return _core._store_key(_recipe(kind, source, options), vocabulary.fingerprint)
+        return _core._store_key(recipe_of(kind, source, options), vocabulary.fingerprint)
 
     def __contains__(self, key: str) -> bool:
         file = self._file(key)
