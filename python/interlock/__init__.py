@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from interlock.pattern_hints import UnicodeClassWarning
     from interlock.programs import Program
     from interlock.schema_hints import UnknownKeywordWarning
-    from interlock.tools.errors import StructuralTagError, ToolFormatError
+    from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
     from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
 
 __all__ = [
@@ -111,6 +111,7 @@ __all__ = [
     "PatternError",
     "Program",
     "ReportRow",
+    "RequestError",
     "SchemaError",
     "Store",
     "StructuralTagError",
@@ -167,6 +168,7 @@ _LATE = {
     "UnboundedNumberWarning": "interlock.generators.number_warnings",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
+    "RequestError": "interlock.tools.errors",
     "StructuralTagError": "interlock.tools.errors",
     "ToolFormatError": "interlock.tools.errors",
     "check_response_format": "interlock.tools.request_checks",

@@ -40,9 +40,20 @@ class InterlockError(Exception):
     """What the program that calls can do, in names of this package; the message ends with it."""
 
     @property
+    def is_client_error(self) -> bool:
+        """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, and 504 for a
+        ``CancelledError`` whose deadline has passed.
+
+        >>> import interlock
+        >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error
+        (True, False)
+        """
+
+    @property
     def client_message(self) -> str:
         """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
-        clients. At most about a thousand characters; control characters are escaped, but for line ends.
+        clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
+        files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
         """
 
     @property
@@ -527,6 +538,7 @@ class Index:
         max_calls: int | None = None,
         unique: bool = False,
         closed: bool = False,
+        allowed_tokens: Iterable[int | str] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
     ) -> Index:
@@ -536,15 +548,17 @@ class Index:
         ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
         ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
         ``from_structural_tag``.
+        ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text; what
+        the tool format itself writes needs no leave.
 
-        ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
+        ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.
 
         >>> import interlock
         >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
         >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7", tool_choice="required")
         >>> index.guide().forced_text()
-        '<tool_call>now<'
+        '<tool_call>now'
         """
 
     @classmethod
@@ -556,16 +570,20 @@ class Index:
         allowed_tokens: Iterable[int | str] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
+        unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
         **options: Any,
     ) -> Index:
         """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
         ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON,
         and ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+        ``unknown_keywords`` says what becomes of keywords of JSON Schemas that look like slips: ``"warn"`` is an
+        ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError``
+        with the place.
         ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
-        ``response_format(value).kind == "text"`` first.
+        ``interlock.tools.request_kind(value) == "text"`` first.
 
-        ``StructuralTagError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is
+        ``RequestError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is
         none, ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method
         that suits it.
 

@@ -8,9 +8,20 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from interlock._core import InterlockError
+from interlock._core import (
+    ArtifactError,
+    CancelledError,
+    GuideBusyError,
+    InterlockError,
+    InternalError,
+    TokenRejected,
+    VocabularyError,
+)
 
-__all__ = ["attach", "with_hint"]
+__all__ = ["attach", "with_hint", "without_hint"]
+
+OF_SERVER = "internal error of the server"
+"""What a client is told where neither its source nor its request is at fault."""
 
 E = TypeVar("E", bound=InterlockError)
 
@@ -31,12 +42,37 @@ def with_hint(error: E, hint: str) -> E:
     return error
 
 
+def without_hint(error: InterlockError) -> str:
+    """The message without ``hint``, whoever is at fault: for the program, and for messages that are made of it."""
+    said: str | None = error.__dict__.get("_client_message")
+    return str(error) if said is None else said
+
+
+def _is_of_server(error: InterlockError) -> bool:
+    """Whether the message speaks of files, of the vocabulary or of the set-up, which are no client's business."""
+    if isinstance(error, VocabularyError):
+        # One with a place is about a token that the client's source names.
+        return not error.place and getattr(error, "pointer", None) is None
+    return isinstance(error, ArtifactError | InternalError) or getattr(type(error), "is_of_server", False)
+
+
+def _is_client_error(self: InterlockError) -> bool:
+    """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, and 504 for a
+    ``CancelledError`` whose deadline has passed.
+
+    >>> import interlock
+    >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error
+    (True, False)
+    """
+    return not (_is_of_server(self) or isinstance(self, CancelledError | GuideBusyError | TokenRejected))
+
+
 def _client_message(self: InterlockError) -> str:
     """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
-    clients. At most about a thousand characters; control characters are escaped, but for line ends.
+    clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
+    files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
     """
-    said: str | None = self.__dict__.get("_client_message")
-    return str(self) if said is None else said
+    return OF_SERVER if _is_of_server(self) else without_hint(self)
 
 
 def _client_line(self: InterlockError) -> str:
@@ -53,6 +89,9 @@ def _client_line(self: InterlockError) -> str:
 
 
 def attach() -> None:
-    """Give all errors of the package the properties ``client_message`` and ``client_line``, as the stubs say."""
+    """Give all errors of the package the properties ``client_message``, ``client_line`` and ``is_client_error``, as
+    the stubs say.
+    """
+    InterlockError.is_client_error = property(_is_client_error)  # type: ignore[method-assign, assignment]
     InterlockError.client_message = property(_client_message)  # type: ignore[method-assign, assignment]
     InterlockError.client_line = property(_client_line)  # type: ignore[method-assign, assignment]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from interlock import _core, index_files
 from interlock._core import Guide, Index, InterlockError, Vocabulary
 from interlock.argument_types import require
+from interlock.schema_hints import handling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,6 +96,7 @@ def from_tools(
     max_calls: int | None = None,
     unique: bool = False,
     closed: bool = False,
+    allowed_tokens: Iterable[int | str] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
 ) -> Index:
@@ -104,15 +106,17 @@ def from_tools(
     ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
     ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
     ``from_structural_tag``.
+    ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text; what the
+    tool format itself writes needs no leave.
 
-    ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
+    ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
 
     >>> import interlock
     >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
     >>> index = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="glm_4_7", tool_choice="required")
     >>> index.guide().forced_text()
-    '<tool_call>now<'
+    '<tool_call>now'
     """
     from interlock.tools.tag_index import index_of_tools
 
@@ -131,7 +135,8 @@ def from_tools(
         "max_calls": max_calls,
         "unique": unique,
     }
-    return index_of_tools(tools, vocabulary, closed=closed, limits=limits, cancel=cancel, **request)
+    more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
+    return index_of_tools(tools, vocabulary, closed=closed, **more, **request)
 
 
 def from_response_format(
@@ -143,16 +148,20 @@ def from_response_format(
     allowed_tokens: Iterable[int | str] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
+    unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     **options: Any,
 ) -> Index:
     """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
     ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON, and
     ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+    ``unknown_keywords`` says what becomes of keywords of JSON Schemas that look like slips: ``"warn"`` is an
+    ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError`` with
+    the place.
     ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
-    ``response_format(value).kind == "text"`` first.
+    ``interlock.tools.request_kind(value) == "text"`` first.
 
-    ``StructuralTagError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is none,
+    ``RequestError`` names by JSON Pointer what is not known, ``SchemaError`` what should be a schema and is none,
     ``LimitError`` says that a value is nested too deeply. Errors of the source itself are those of the method that
     suits it.
 
@@ -167,7 +176,8 @@ def from_response_format(
     require(vocabulary=(vocabulary, "vocabulary"), cancel=(cancel, "cancel?"))
 
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
-    return index_of_response_format(value, vocabulary, **more, **options)
+    with handling(unknown_keywords):
+        return index_of_response_format(value, vocabulary, **more, **options)
 
 
 def draw(self: Index, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:

@@ -22,9 +22,10 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
-from interlock._core import Index, ReportRow, check_json_schema
+from interlock._core import ArgumentError, Index, ReportRow, SchemaError, check_json_schema
+from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
 
 KEYWORDS = frozenset(
@@ -91,10 +92,15 @@ class UnknownKeyword:
         return f"`{self.keyword}`{where} is no keyword of JSON Schema, so it asserts nothing{meant}"
 
 
+UnknownKeywords: TypeAlias = Literal["warn", "ignore", "error"]
+"""What becomes of a keyword that asserts nothing and looks like a slip."""
+
+
 class UnknownKeywordWarning(UserWarning):
     """A schema has a keyword that asserts nothing and looks like a slip, or no keyword at all.
 
     ``warnings.simplefilter("error", interlock.UnknownKeywordWarning)`` refuses such schemas, ``"ignore"`` is silent.
+    For schemas of strangers, ``unknown_keywords`` of ``Index.from_response_format`` says what becomes of them.
     """
 
 
@@ -146,7 +152,33 @@ def unknown_keywords(index: Index | Iterable[ReportRow] | dict[str, Any] | str |
     return [UnknownKeyword(row.pointer, row.keyword, suggestion(row.keyword)) for row in unknown]
 
 
-_silence = threading.local()
+_handling = threading.local()
+
+
+@contextlib.contextmanager
+def handling(unknown_keywords: UnknownKeywords) -> Iterator[None]:
+    """What becomes of slips in this thread meanwhile: ``"ignore"``, ``"error"`` (a ``SchemaError`` with the place), or
+    ``"warn"``: what it was before, which is an ``UnknownKeywordWarning`` unless another ``handling`` is around it.
+    ``ArgumentError`` for another word.
+
+    >>> import interlock
+    >>> try:
+    ...     with handling("error"):
+    ...         interlock.check_json_schema({"items": {"type": "string", "minLenght": 3}})
+    ... except interlock.SchemaError as error:
+    ...     print(error.pointer, error.keyword)
+    /items minLenght
+    """
+    if unknown_keywords not in get_args(UnknownKeywords):
+        require(unknown_keywords=(unknown_keywords, "text"))
+        known = ", ".join(map(repr, get_args(UnknownKeywords)))
+        raise ArgumentError(f"unknown_keywords must be one of {known}, not {unknown_keywords!r}")
+    before = getattr(_handling, "way", "warn")
+    _handling.way = before if unknown_keywords == "warn" else unknown_keywords
+    try:
+        yield
+    finally:
+        _handling.way = before
 
 
 @contextlib.contextmanager
@@ -155,12 +187,8 @@ def quiet() -> Iterator[None]:
 
     Also a decorator of functions.
     """
-    before = getattr(_silence, "is_on", False)
-    _silence.is_on = True
-    try:
+    with handling("ignore"):
         yield
-    finally:
-        _silence.is_on = before
 
 
 def warn_unknown_keywords(index: Index) -> None:
@@ -172,17 +200,19 @@ def warn_unknown_keywords(index: Index) -> None:
 
 def warn_of_slips(rows: Iterable[ReportRow], schema: str = "") -> None:
     """What compiling calls with the rows of unknown keywords, and the schema's text."""
-    if getattr(_silence, "is_on", False) or _is_ignored():
+    way = getattr(_handling, "way", "warn")
+    if way == "ignore" or (way == "warn" and _is_ignored()):
         return
+    tell = _refuse if way == "error" else _warn
     found = unknown_keywords(rows)
     if len(schema) <= MOST_READ and any(not one.pointer for one in found):
         reason = no_schema(json.loads(schema or "true"))
         if reason:
-            _warn(f"this schema accepts every JSON value: {reason}")
+            tell(f"this schema accepts every JSON value: {reason}", "", None)
             return
     for one in found:
         if one.suggestion and one.suggestion not in HARMLESS and one.keyword not in HARMLESS:
-            _warn(str(one))
+            tell(str(one), one.pointer, one.keyword)
 
 
 MOST_READ = 1 << 16
@@ -197,8 +227,18 @@ def _is_ignored() -> bool:
     return False
 
 
-def _warn(message: str) -> None:
+def _warn(message: str, pointer: str, keyword: str | None) -> None:
     warn_caller(message, UnknownKeywordWarning)
+
+
+def _refuse(message: str, pointer: str, keyword: str | None) -> None:
+    error = SchemaError("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in message[:MOST_SAID]))
+    error.pointer, error.keyword = pointer, keyword
+    raise error
+
+
+MOST_SAID = 1_000
+"""Characters of a refusal: a client wrote parts of it."""
 
 
 ENVELOPES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (

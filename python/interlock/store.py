@@ -24,30 +24,31 @@ import copy
 import errno
 import functools
 import hashlib
-import json
+import logging
 import os
 import stat
 import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from interlock import _core, locks
-from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Limits, Vocabulary
+from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Vocabulary
 from interlock.argument_types import require
 from interlock.index_files import plain_save
 from interlock.remote import Remote
+from interlock.store_recipes import KINDS, recipe_of
 
 __all__ = ["Entry", "Store"]
 
+_LOGGER = logging.getLogger("interlock.store")
+
 SUFFIX = ".ilk"
 DIGITS = 64
-KINDS = ("regex", "json_schema", "choices", "grammar", "structural_tag", "tools", "response_format")
-"""What an index is made from: `Index.from_...`."""
 # Those that are compiled as a grammar, a schema, a pattern or choices in the end.
 _DERIVED = KINDS[4:]
 VOCABULARIES = "vocabularies"
@@ -64,47 +65,6 @@ class Entry(NamedTuple):
     """The size of the file."""
     used: float
     """When it was used last, in seconds since the epoch."""
-
-
-def _limits(limits: Limits | Mapping[str, int] | None) -> dict[str, int]:
-    made = limits if isinstance(limits, Limits) else Limits(**(limits or {}))
-    values: dict[str, int] = made.__reduce__()[1][0]
-    return values
-
-
-def _recipe(kind: str, source: Any, options: Mapping[str, Any]) -> str:
-    """What ``Index._recipe`` says of the index that these arguments make, without making it."""
-    given = dict(options)
-    limits = _limits(given.pop("limits", None))
-    arguments: list[Any]
-    after: list[Any] = []  # What follows the limits.
-    if kind == "regex":
-        text, flags = _core._pattern_text(source, given.pop("flags", ""))
-        arguments = [text, None, given.pop("dialect", "python"), flags]
-    elif kind == "json_schema":
-        documents = given.pop("documents", None) or {}
-        arguments = [_core._schema_text(source), None, given.pop("whitespace", "flexible")]
-        arguments += [given.pop("property_order", "schema"), given.pop("on_unsupported", "error")]
-        arguments += [given.pop("formats", "assert")]
-        arguments += [{uri: _core._schema_text(document) for uri, document in documents.items()}]
-        after = [given.pop("spelling", None)]
-    elif kind == "choices":
-        if isinstance(source, str) or not isinstance(source, Iterable):
-            raise TypeError(f"source must be a sequence of str, not {type(source).__name__}")
-        arguments = [list(source), None]
-    elif kind == "grammar":
-        if not isinstance(source, str):
-            raise ArgumentError(f"grammar must be a str, not {type(source).__name__}")
-        arguments = [source, None, given.pop("syntax", "lark"), given.pop("start", None), given.pop("lexer", None)]
-        arguments += [dict(sorted((given.pop(name, None) or {}).items())) for name in ("imports", "grammars")]
-    else:
-        raise ArgumentError(f"kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}")
-    if given:
-        from interlock._recipe import OPTIONS
-
-        known = ", ".join(OPTIONS[f"from_{kind}"])
-        raise ArgumentError(f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are {known}")
-    return json.dumps([f"from_{kind}", [*arguments, limits, *after]])
 
 
 def _outcome(flight: Future[Index], cancel: CancelToken | None) -> BaseException | None:
@@ -167,8 +127,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _restore(path: str, max_bytes: int | None, tables: bool, cache: str | None) -> Store:
-    return Store(path, max_bytes, tables=tables, cache=cache)
+def _restore(
+    path: str, max_bytes: int | None, tables: bool, cache: str | None, on_failure: Literal["error", "warn"] = "error"
+) -> Store:
+    return Store(path, max_bytes, tables=tables, cache=cache, on_failure=on_failure)
 
 
 def _cache(url: str) -> Path:
@@ -190,6 +152,9 @@ class Store:
     Of a store behind a URL, ``cache`` is the local folder for packs that were read or written here (by default one in
     the user's cache folder), and ``max_bytes`` bounds that; nothing is removed from the remote. One machine compiles a
     key once; two machines may do so at the same time and write the same bytes.
+
+    ``on_failure="warn"`` is for servers: where the files fail, ``get_or_compile`` compiles without them, and the logger
+    ``interlock.store`` has a warning with the reason. With ``"error"`` that is an ``ArtifactError``.
     """
 
     def __init__(
@@ -199,12 +164,17 @@ class Store:
         *,
         tables: bool = True,
         cache: str | os.PathLike[str] | None = None,
+        on_failure: Literal["error", "warn"] = "error",
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"path must be a folder or an fsspec URL, as str or os.PathLike, not {type(path).__name__}")
         require(max_bytes=(max_bytes, "count?"), tables=(tables, "flag"), cache=(cache, "path?"))
         if max_bytes is not None and max_bytes < 0:
             raise ArgumentError(f"max_bytes must not be negative, got {max_bytes}")
+        require(on_failure=(on_failure, "text"))
+        if on_failure not in ("error", "warn"):
+            raise ArgumentError(f"on_failure must be 'error' or 'warn', not {on_failure!r}")
+        self.on_failure = on_failure
         where = os.fspath(path)
         self._remote = Remote(where) if "://" in where else None
         if cache is not None and self._remote is None:
@@ -229,7 +199,13 @@ class Store:
     def __reduce__(self) -> tuple[Any, ...]:
         return (
             _restore,
-            (self.url or str(self.path), self.max_bytes, self.tables, str(self.path) if self.url else None),
+            (
+                self.url or str(self.path),
+                self.max_bytes,
+                self.tables,
+                str(self.path) if self.url else None,
+                self.on_failure,
+            ),
         )
 
     @contextlib.contextmanager
@@ -276,7 +252,7 @@ class Store:
             from interlock.tools.tag_index import stored_source
 
             kind, source, options = stored_source(kind, source, vocabulary, options)
-        return _core._store_key(_recipe(kind, source, options), vocabulary.fingerprint)
+        return _core._store_key(recipe_of(kind, source, options), vocabulary.fingerprint)
 
     def __contains__(self, key: str) -> bool:
         file = self._file(key)
@@ -390,25 +366,44 @@ class Store:
         cancel: CancelToken | None,
     ) -> Index:
         """Compile for everybody who waits for ``flight``."""
+        made: list[Index] = []
         try:
-            index = self._find(key, vocabulary)
-            if index is None:
-                with contextlib.ExitStack() as stack:
-                    with self._failures("lock"):
-                        stack.enter_context(self._lock(key, cancel))
-                    index = self._find(key, vocabulary)
-                    if index is None:
-                        self._check_place(self._file(key))
-                        index = make()
-                        self.put(index)
-                        with self._mutex:
-                            self.compiled += 1
+            try:
+                index = self._find(key, vocabulary) or self._added(key, vocabulary, make, made, cancel)
+            except ArtifactError as error:
+                if self.on_failure == "error":
+                    raise
+                _LOGGER.warning("an index is compiled without the store: %s", error)
+                index = made[0] if made else make()
         except BaseException as error:
             self._land(key)
             flight.set_exception(error)
             raise
         self._land(key)
         flight.set_result(index)
+        return index
+
+    def _added(
+        self,
+        key: str,
+        vocabulary: Vocabulary,
+        make: Callable[[], Index],
+        made: list[Index],
+        cancel: CancelToken | None,
+    ) -> Index:
+        """The index that another process added meanwhile, or the one that ``make`` makes, added; it is in ``made``
+        before the files can fail."""
+        with contextlib.ExitStack() as stack:
+            with self._failures("lock"):
+                stack.enter_context(self._lock(key, cancel))
+            index = self._find(key, vocabulary)
+            if index is None:
+                self._check_place(self._file(key))
+                index = make()
+                made.append(index)
+                self.put(index)
+                with self._mutex:
+                    self.compiled += 1
         return index
 
     def _land(self, key: str) -> None:

@@ -8,3 +8,4 @@ BadVocabulary, Artifact, Rejected = interlock.VocabularyError, interlock.Artifac
 Budget, Limit = interlock.BudgetError, interlock.LimitError
 Grammar, Warned = interlock.GrammarError, interlock.UnknownKeywordWarning
 Tag, Format = interlock.StructuralTagError, interlock.ToolFormatError
+Request = interlock.RequestError

@@ -217,11 +217,11 @@ BAD = {"type": "object", "properties": {"x": {"type": "strnig"}}}
 @pytest.mark.parametrize("format", ["hermes", "mistral", "qwen3_coder", "llama3_json"])
 def test_errors_of_tools_lie_where_the_client_wrote_them(tools, pointer, format, byte_vocabulary):
     for given in (tools, iter(tools)):
-        with pytest.raises(interlock.StructuralTagError) as caught:
+        with pytest.raises(interlock.RequestError) as caught:
             Index.from_tools(given, byte_vocabulary, format=format)
         assert caught.value.pointer == pointer
         assert caught.value.client_message.startswith(f"at {pointer}: ")
-    with pytest.raises(interlock.StructuralTagError) as checked:
+    with pytest.raises(interlock.RequestError) as checked:
         interlock.check_tools(tools, format=format)
     assert str(checked.value) == str(caught.value)
 
@@ -234,7 +234,7 @@ def test_unsupported_parts_of_tools_lie_there_too(byte_vocabulary):
 
 
 def test_no_tools(byte_vocabulary):
-    with pytest.raises(interlock.StructuralTagError, match="the list of tools is empty"):
+    with pytest.raises(interlock.RequestError, match="the list of tools is empty"):
         Index.from_tools([], byte_vocabulary, format="hermes")
 
 

@@ -95,7 +95,7 @@ def test_every_error_that_a_client_may_see_is_on_the_page(page):
     }
     rows = re.findall(r"^\| (?:400 \| )?(`[A-Za-z]+Error.*?) \|", (DOCS / page).read_text(), re.M)
     named = {name for row in rows for name in re.findall(r"`([A-Za-z]+Error)\b", row)}
-    assert named == errors | {"StructuralTagError"}
+    assert named == errors | {"RequestError", "StructuralTagError"}
 
 
 def test_every_option_on_the_pages_is_one():

@@ -13,7 +13,7 @@ import pytest
 import interlock
 
 KINDS = """PatternError SchemaError UnsupportedError UnsatisfiableError GrammarError LimitError BudgetError
-TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError StructuralTagError ToolFormatError
+TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError RequestError StructuralTagError ToolFormatError
 InvalidOutputError""".split()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import interlock
 from interlock import InterlockError, SchemaError
-from interlock.tools import StructuralTagError, response_format, tools_of
+from interlock.tools import RequestError, response_format, tools_of
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
 
@@ -109,7 +109,7 @@ def test_objects_of_clients():
     ],
 )
 def test_what_is_refused(value, pointer):
-    with pytest.raises((StructuralTagError, SchemaError)) as caught:
+    with pytest.raises((RequestError, SchemaError)) as caught:
         response_format(value)
     assert caught.value.pointer == pointer
     assert isinstance(caught.value, InterlockError)
@@ -151,7 +151,7 @@ def test_what_is_no_schema_is_a_schema_error(value, said):
     ],
 )
 def test_misspelt_names_are_named(value, meant):
-    with pytest.raises(StructuralTagError) as caught:
+    with pytest.raises(RequestError) as caught:
         response_format(value)
     assert meant is None or f"did you mean {meant!r}?" in caught.value.client_message
 
@@ -187,7 +187,7 @@ DEEP = {
     "schema": lambda n: interlock.check_response_format({**ENVELOPE, "json_schema": {"schema": nested(n)}}),
     "constant": lambda n: interlock.check_response_format({**ENVELOPE, "schema": {"const": nested(n)}}),
     "text": lambda n: interlock.check_response_format(text_of(n)),
-    "schema in a text": lambda n: response_format({"json": '{"items":' * n + "{}" + "}" * n}),
+    "schema in a text": lambda n: interlock.check_response_format({"json": '{"items":' * n + "{}" + "}" * n}),
     "envelopes": lambda n: response_format(enveloped(n)),
     "tag": lambda n: interlock.check_structural_tag(tag_of(n)),
     "tag in a response_format": lambda n: interlock.Index.from_response_format(tag_of(n), VOCABULARY),
@@ -223,7 +223,7 @@ def test_tools_that_are_misspelt():
         ({"name": "f", "parameters": SCHEMA, "strct": True}, "strict"),
         ({"type": "function", "functon": {"name": "f"}, "name": "f"}, "function"),
     ):
-        with pytest.raises(StructuralTagError, match=f"did you mean '{meant}'") as caught:
+        with pytest.raises(RequestError, match=f"did you mean '{meant}'") as caught:
             tools_of([tool])
         assert caught.value.pointer.startswith("/0/")
     # Providers have fields of their own.

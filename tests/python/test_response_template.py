@@ -7,7 +7,7 @@ import random
 import interlock
 import pytest
 from interlock import events as ev
-from interlock.tools import Call, StructuralTagError, structural_tag
+from interlock.tools import Call, RequestError, StructuralTagError, structural_tag
 
 try:
     from transformers.utils.chat_parsing import parse_response
@@ -278,8 +278,8 @@ def test_mistakes_have_places(change, error, place):
 
 
 def test_names_that_the_pattern_of_names_has_no_room_for():
-    with pytest.raises(StructuralTagError, match="does not match the group 'name'"):
+    with pytest.raises(RequestError, match="does not match the group 'name'"):
         structural_tag([{"name": "get weather"}], format=TEMPLATES["messages"])
-    with pytest.raises(StructuralTagError, match="does not match the group key"):
+    with pytest.raises(RequestError, match="does not match the group key"):
         tools = [{"name": "get", "parameters": {"properties": {"a b": {}}}}]
         structural_tag(tools, format=TEMPLATES["parameters"])

@@ -9,7 +9,7 @@ import random
 
 import interlock
 import pytest
-from interlock.tools import Call, StructuralTagError, render, structural_tag, tool_format
+from interlock.tools import Call, RequestError, StructuralTagError, render, structural_tag, tool_format
 
 jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs judges values")
 
@@ -82,7 +82,7 @@ def test_random_outputs_are_calls(format):
 
 
 def test_requests_that_make_no_sense_are_errors():
-    with pytest.raises(StructuralTagError):
+    with pytest.raises(RequestError):
         interlock.Index.from_tools(TOOLS, vocabulary(), format="hermes", tool_choice={"name": "gone"})
     with pytest.raises(interlock.tools.ToolFormatError):
         interlock.Index.from_tools(TOOLS, vocabulary(), format="hermse")

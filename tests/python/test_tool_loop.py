@@ -231,7 +231,7 @@ def test_mistakes_in_making_a_loop(model, tokenizer, vocabulary):
     ]:
         with pytest.raises(interlock.ArgumentError, match=re.escape(said)):
             make()
-    with pytest.raises(interlock.tools.StructuralTagError, match=re.escape("write [tool] for a single one")):
+    with pytest.raises(interlock.tools.RequestError, match=re.escape("write [tool] for a single one")):
         interlock.Index.from_tools(pick, vocabulary, format="hermes")
     with pytest.raises(TypeError, match="max_tokens must be an int or None, not str"):
         GuideLogitsProcessor(interlock.Index.from_regex("a", vocabulary), max_tokens="5")

@@ -11,7 +11,7 @@ import pytest
 import interlock
 from interlock.tools import (
     Call,
-    StructuralTagError,
+    RequestError,
     ToolFormatError,
     format_names,
     render,
@@ -216,7 +216,7 @@ def test_names_with_quotes_and_line_ends():
     tag = Matcher(structural_tag(tools, format="hermes", tool_choice="required"))
     assert tag.accepts('<tool_call>\n{"name": "say \\"hi\\"\\nnow", "arguments": {}}\n</tool_call>')
     for format in ("qwen3_coder", "pythonic", "glm_4_5", "deepseek_v4"):
-        with pytest.raises(StructuralTagError, match="/tools"):
+        with pytest.raises(RequestError, match="/tools"):
             structural_tag([{"name": 'a">\n<b'}], format=format)
 
 
@@ -259,11 +259,10 @@ def test_classes_and_functions_are_tools():
         ([{"name": "a"}], {"min_calls": 2, "unique": True}, "/min_calls"),
         ([{"name": "a"}], {"parallel": 1}, "/parallel"),
         ([{"name": "a", "parameters": False}], {}, "/tools"),
-        ([{"name": "a"}], {"format": "auto"}, "/tokenizer"),
     ],
 )
 def test_requests_that_make_no_sense(tools, options, pointer):
-    with pytest.raises(StructuralTagError) as caught:
+    with pytest.raises(RequestError) as caught:
         structural_tag(tools, **{"format": "functionary_v3_1", **options})
     assert caught.value.pointer == pointer
 

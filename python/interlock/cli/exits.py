@@ -17,6 +17,7 @@ import interlock
 from interlock.cli.place_in_source import located
 from interlock.cli.style import BAD, NAME, QUIET, TRY, Line
 from interlock.cli.suggest import near_file
+from interlock.client_messages import without_hint
 
 OK = 0
 """The command did what it says, and the answer is yes."""
@@ -42,6 +43,7 @@ SOURCE_ERRORS = frozenset(
         "PatternError",
         "SchemaError",
         "GrammarError",
+        "RequestError",
         "StructuralTagError",
         "UnsupportedError",
         "UnsatisfiableError",
@@ -105,7 +107,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = _os_message(error)
     else:
         # What the package's caller can do is in the hint; here the remedy says what the command line can.
-        message = (error.client_message if isinstance(error, interlock.InterlockError) else str(error)) or ""
+        message = (without_hint(error) if isinstance(error, interlock.InterlockError) else str(error)) or ""
         message = message or type(error).__name__
         message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
         message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)

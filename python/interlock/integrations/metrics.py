@@ -392,6 +392,7 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
     (interlock.CancelledError, "cancelled"),
     (interlock.ArgumentError, "argument"),
     (interlock.VocabularyError, "vocabulary"),
+    (interlock.ArtifactError, "artifact"),
     (MemoryError, "memory"),
 )
 
@@ -401,10 +402,10 @@ def refusal_reason(error: BaseException) -> str:
     ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel``), ...; ``"internal"``
     for anything that is no refusal.
     """
-    from interlock.tools.errors import StructuralTagError
+    from interlock.tools.errors import RequestError, StructuralTagError
 
-    if isinstance(error, StructuralTagError):
-        return "structural_tag"
+    if isinstance(error, RequestError):
+        return "structural_tag" if isinstance(error, StructuralTagError) else "request"
     # The core has one error for both, and says in words which of them it was.
     if isinstance(error, interlock.CancelledError) and "deadline" in str(error):
         return "deadline"

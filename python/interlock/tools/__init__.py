@@ -8,10 +8,10 @@
 from interlock.tools import spec
 from interlock.tools.chat_completions import ChatCompletionDeltas, chat_completion_choice
 from interlock.tools.detection import detect_format
-from interlock.tools.errors import StructuralTagError, ToolFormatError
+from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
 from interlock.tools.render import Call, render
-from interlock.tools.response_format import Source, response_format
+from interlock.tools.response_format import Source, request_kind, response_format
 from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tool_format import ToolFormat
 from interlock.tools.tool_list import Tool, tools_of
@@ -19,6 +19,7 @@ from interlock.tools.tool_list import Tool, tools_of
 __all__ = [
     "Call",
     "ChatCompletionDeltas",
+    "RequestError",
     "Source",
     "StructuralTagError",
     "Tool",
@@ -28,6 +29,7 @@ __all__ = [
     "detect_format",
     "format_names",
     "render",
+    "request_kind",
     "response_format",
     "spec",
     "structural_tag",

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock._core import InterlockError
 
-__all__ = ["StructuralTagError", "ToolFormatError"]
+__all__ = ["RequestError", "StructuralTagError", "ToolFormatError"]
 
 
 MOST = 1_000
@@ -32,15 +32,16 @@ def _fitted(text: str, most: int, kept: str = "\n") -> str:
     return "".join(c if c in kept or unicodedata.category(c) not in moves else json.dumps(c)[1:-1] for c in text)
 
 
-class StructuralTagError(InterlockError, ValueError):
-    """A structural tag, a list of tools or a ``response_format`` is not well formed. ``pointer`` says where.
+class RequestError(InterlockError, ValueError):
+    """A ``response_format``, a list of tools, a ``tool_choice`` or another field of a request is not well formed.
+    ``pointer`` says where.
 
-    >>> from interlock.tools import spec
+    >>> from interlock.tools import response_format
     >>> try:
-    ...     spec.read({"type": "structural_tag", "format": {"type": "sequence", "elements": []}})
-    ... except StructuralTagError as error:
+    ...     response_format({"guided_regex": 5})
+    ... except RequestError as error:
     ...     print(error.pointer, "|", error)
-    /format/elements | at /format/elements: a sequence needs at least one element
+    /guided_regex | at /guided_regex: a text is needed, not a number
     """
 
     pointer: str
@@ -54,8 +55,20 @@ class StructuralTagError(InterlockError, ValueError):
         self.reason = reason
         self.pointer = pointer
 
-    def __reduce__(self) -> tuple[type[StructuralTagError], tuple[str, str], dict[str, Any]]:
+    def __reduce__(self) -> tuple[type[RequestError], tuple[str, str], dict[str, Any]]:
         return type(self), (self.reason, self.pointer), {**self.__dict__, "args": self.args}
+
+
+class StructuralTagError(RequestError):
+    """A structural tag is not well formed, or names a token that it may not name. ``pointer`` says where.
+
+    >>> from interlock.tools import spec
+    >>> try:
+    ...     spec.read({"type": "structural_tag", "format": {"type": "sequence", "elements": []}})
+    ... except StructuralTagError as error:
+    ...     print(error.pointer, "|", error)
+    /format/elements | at /format/elements: a sequence needs at least one element
+    """
 
 
 class ToolFormatError(InterlockError, ValueError):
@@ -68,3 +81,6 @@ class ToolFormatError(InterlockError, ValueError):
     ...     print(str(error)[:58])
     no tool format has the name 'hermse': did you mean 'hermes
     """
+
+    is_of_server = True
+    """The server names the format, and no client does: see ``client_message``."""

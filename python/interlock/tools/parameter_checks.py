@@ -12,19 +12,19 @@ from typing import Any
 
 from interlock._core import PatternError, SchemaError, check_json_schema
 from interlock.schema_hints import quiet
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError
 from interlock.tools.tool_list import Tool
 
 __all__ = ["check_parameters"]
 
 
 def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
-    """``StructuralTagError`` with the place among the tools where enforced parameters are no JSON Schema. A tool takes
+    """``RequestError`` with the place among the tools where enforced parameters are no JSON Schema. A tool takes
     less than a tenth of a millisecond.
 
     >>> try:
     ...     check_parameters([Tool("now", {"minLength": -1}, place="/0/parameters")], None)
-    ... except StructuralTagError as error:
+    ... except RequestError as error:
     ...     print(error)
     at /0/parameters: a whole number that is not negative is expected (at "", keyword "minLength")
     """
@@ -38,7 +38,7 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
         except (SchemaError, PatternError) as error:
             pointer = getattr(error, "pointer", None) or ""
             reason = error.client_message.removeprefix(f"at {pointer}: ") if pointer else error.client_message
-            raise StructuralTagError(reason, tool.place + pointer) from error
+            raise RequestError(reason, tool.place + pointer) from error
 
 
 def _text(schema: Any) -> Any:

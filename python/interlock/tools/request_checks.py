@@ -8,6 +8,7 @@ from interlock import _core
 from interlock._core import CancelToken, ReportRow
 from interlock.argument_types import require
 from interlock.nesting import bounded_nesting
+from interlock.schema_hints import UnknownKeywords, handling
 from interlock.tools import tag_index
 from interlock.tools.response_format import response_format
 from interlock.tools.structural_tag import tag_of_request
@@ -53,7 +54,7 @@ def check_tools(
     >>> interlock.check_tools([{"name": "now"}], format="hermes")
     >>> try:
     ...     interlock.check_tools([{"name": "now", "parameters": {"type": "objekt"}}], format="hermes")
-    ... except interlock.StructuralTagError as error:
+    ... except interlock.RequestError as error:
     ...     print(error.client_message.partition(": ")[2])
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
     """
@@ -79,7 +80,12 @@ def check_tools(
 
 @bounded_nesting("the response_format")
 def check_response_format(
-    value: Any, *, limits: Any = None, cancel: CancelToken | None = None, **options: Any
+    value: Any,
+    *,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+    unknown_keywords: UnknownKeywords = "warn",
+    **options: Any,
 ) -> list[ReportRow]:
     """Check a ``response_format``, or a server's own fields, without a vocabulary: everything that
     ``Index.from_response_format`` checks, with the same options and errors, but for what only a vocabulary can lack.
@@ -92,15 +98,16 @@ def check_response_format(
     []
     >>> try:
     ...     interlock.check_response_format({"type": "json_schema", "json_schema": {"name": "a"}})
-    ... except interlock.StructuralTagError as error:
+    ... except interlock.RequestError as error:
     ...     print(error.client_message)
     at /json_schema: the schema is missing: it goes into "schema", beside "name"
     """
     require(cancel=(cancel, "cancel?"))
     kind, source, given = tag_index.plain_source(response_format(value), options)
     given |= {"limits": limits, "cancel": cancel}
-    if kind == "structural_tag":
-        tag_index.check_structural_tag(source, **given)
-        return []
-    rows: list[ReportRow] | None = getattr(_core, f"check_{kind}")(source, **given)
+    with handling(unknown_keywords):
+        if kind == "structural_tag":
+            tag_index.check_structural_tag(source, **given)
+            return []
+        rows: list[ReportRow] | None = getattr(_core, f"check_{kind}")(source, **given)
     return rows or []

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, SchemaError
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import kind_of, meant
 
-__all__ = ["Source", "response_format"]
+__all__ = ["Source", "request_kind", "response_format"]
 
 Kind = Literal["text", "json_object", "json_schema", "regex", "choice", "grammar", "structural_tag"]
 
@@ -41,8 +41,9 @@ _IGNORED = ("backend", "guided_decoding_backend", "_backend", "disable_fallback"
 class Source:
     """What an output must be.
 
-    ``value`` is, by kind: ``None`` for ``"text"`` (anything) and ``"json_object"`` (any JSON object); a JSON Schema; a
-    pattern; a tuple of texts; a grammar; the JSON object of a structural tag.
+    ``value`` is, by kind: ``None`` for ``"text"`` (anything) and ``"json_object"`` (any JSON object); a JSON Schema,
+    as its text where Python's recursion limit is too low to read it; a pattern; a tuple of texts; a grammar; the JSON
+    object of a structural tag.
     """
 
     kind: Kind
@@ -55,6 +56,32 @@ class Source:
     """For a grammar: ``"lark"``, ``"gbnf"`` or ``"ebnf"``; ``""`` where the request does not say."""
     whitespace: str = ""
     """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
+
+
+def request_kind(response_format: Any = None, tools: Any = None) -> Kind | Literal["tools"]:
+    """What a request asks of its output, in one word: ``"text"`` for nothing, ``"tools"``, or the kind of its
+    ``response_format``. Nothing is compiled.
+
+    A server needs no index, and so no mask, for ``"text"``; ``None`` and ``{"type": "text"}`` are that, where the
+    request has no tools. The word also tells in metrics what ``Index.kind`` does not: tools and structural tags are
+    compiled as grammars. ``RequestError`` for both tools and a format that constrains: an index is made of one of them.
+    Other errors are those of ``response_format``.
+
+    >>> request_kind(None), request_kind({"type": "text"}), request_kind({"type": "text"}, [{"name": "now"}])
+    ('text', 'text', 'tools')
+    >>> request_kind({"type": "structural_tag", "format": {"type": "any_text"}})
+    'structural_tag'
+    """
+    kind = _source_of(response_format).kind
+    if tools is None:
+        return kind
+    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
+        raise RequestError(f"tools are a list, not {kind_of(tools)}", "/tools")
+    if isinstance(tools, list | tuple) and not tools:
+        return kind
+    if kind != "text":
+        raise RequestError("a request has tools or a response_format that constrains its output, not both", "/tools")
+    return "tools"
 
 
 @bounded_nesting("the response_format")
@@ -72,7 +99,7 @@ def response_format(value: Any) -> Source:
     * ``None`` is text. Classes and other output types are those of ``output_type_of``.
 
     ``SchemaError`` for a JSON Schema that is neither an object nor a boolean, ``LimitError`` for one that is nested too
-    deeply for Python. ``StructuralTagError`` names by JSON Pointer what is not known or not well formed. It refuses two
+    deeply for Python. ``RequestError`` names by JSON Pointer what is not known or not well formed. It refuses two
     constraints at once, and fields that it does not know: they might be constraints.
 
     >>> response_format({"type": "json_schema", "json_schema": {"name": "age", "schema": {"type": "integer"}}}).value
@@ -89,15 +116,18 @@ def response_format(value: Any) -> Source:
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise StructuralTagError(f"a response_format in a text is JSON, and this is not: {error}") from error
+            raise RequestError(f"a response_format in a text is JSON, and this is not: {error}") from error
     if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
-        raise StructuralTagError(f"a response_format is a JSON object, and {value!r} is a number")
+        raise RequestError(f"a response_format is a JSON object, and {value!r} is a number")
     if not isinstance(value, Mapping):
         return _of_type(value)
     odd = next((key for key in value if not isinstance(key, str)), None)
     if odd is not None:
-        raise StructuralTagError(f"the keys of a response_format are strings, and {odd!r} is none")
+        raise RequestError(f"the keys of a response_format are strings, and {odd!r} is none")
     return _of_object(dict(value), "")
+
+
+_source_of = response_format
 
 
 def _of_type(value: Any) -> Source:
@@ -105,11 +135,11 @@ def _of_type(value: Any) -> Source:
         found = output_type_of(value)
     except ArgumentError as error:
         if isinstance(value, list | tuple):
-            raise StructuralTagError("a response_format is a JSON object, or a list of texts to choose from") from error
+            raise RequestError("a response_format is a JSON object, or a list of texts to choose from") from error
         raise
     kinds: dict[str, Kind] = {"json_schema": "json_schema", "regex": "regex", "choices": "choice", "text": "text"}
     if found.kind not in kinds:
-        raise StructuralTagError("an index is compiled already: it is no response_format")
+        raise RequestError("an index is compiled already: it is no response_format")
     kind = kinds[found.kind]
     source = found.source.pattern if kind == "regex" else found.source
     return Source(kind, source, found.name if kind == "json_schema" else "")
@@ -127,7 +157,7 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
             return _of_object(dict(inner), f"{pointer}/{key}")
     if kind is None:
         return _of_constraints(value, pointer)
-    raise StructuralTagError(
+    raise RequestError(
         f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}. A JSON Schema goes into "
         '{"type": "json_schema", "json_schema": {"schema": …}}',
         f"{pointer}/type",
@@ -150,17 +180,15 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
             given[key] = (kind, inner)
         else:
             known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
-            raise StructuralTagError(
+            raise RequestError(
                 f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}"
                 f"{meant(key, ('type', *_CONSTRAINTS, *_ALIASES, 'response_format', 'structured_outputs'))}",
                 f"{pointer}/{key}",
             )
     if len(given) > 1:
-        raise StructuralTagError(f"{' and '.join(given)} are given at once: an output has one constraint", pointer)
+        raise RequestError(f"{' and '.join(given)} are given at once: an output has one constraint", pointer)
     if not given:
-        raise StructuralTagError(
-            f"it asks for nothing: give a type ({_KINDS}) or one of {', '.join(_CONSTRAINTS)}", pointer
-        )
+        raise RequestError(f"it asks for nothing: give a type ({_KINDS}) or one of {', '.join(_CONSTRAINTS)}", pointer)
     (key, (kind, inner)) = next(iter(given.items()))
     return _constraint(kind, inner, whitespace, f"{pointer}/{key}")
 
@@ -170,7 +198,7 @@ def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
         return Source("json_schema", _schema(inner, pointer), whitespace=whitespace)
     if kind == "json_object":
         if inner is not True:
-            raise StructuralTagError("json_object is true, or it is left out", pointer)
+            raise RequestError("json_object is true, or it is left out", pointer)
         return Source("json_object", whitespace=whitespace)
     if kind == "regex":
         return Source("regex", _text(inner, pointer))
@@ -184,7 +212,7 @@ def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
     odd = next((key for key in value if key not in ("type", *known)), None)
     if odd is not None:
-        raise StructuralTagError(
+        raise RequestError(
             f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}{meant(odd, known)}",
             f"{pointer}/{odd}",
         )
@@ -209,26 +237,26 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
         _only(value, pointer, "json_schema")
         envelope, place = dict(inner), f"{pointer}/json_schema"
     elif inner is not None:
-        raise StructuralTagError("json_schema is an object with name and schema", f"{pointer}/json_schema")
+        raise RequestError("json_schema is an object with name and schema", f"{pointer}/json_schema")
     if "schema" not in envelope and "schema_" in envelope:
         envelope["schema"] = envelope.pop("schema_")
     if "schema" not in envelope:
         odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE)), None)
         if odd is not None:
-            raise StructuralTagError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
-        raise StructuralTagError('the schema is missing: it goes into "schema", beside "name"', place)
+            raise RequestError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
+        raise RequestError('the schema is missing: it goes into "schema", beside "name"', place)
     for key in envelope:
         if key not in _ENVELOPE:
-            raise StructuralTagError(
+            raise RequestError(
                 f"the envelope of a schema has no field {key!r}; it has name, description, strict, schema"
                 f"{meant(key, _ENVELOPE)}",
                 f"{place}/{key}",
             )
     name, strict = envelope.get("name"), envelope.get("strict")
     if name is not None and not isinstance(name, str):
-        raise StructuralTagError("the name is a text", f"{place}/name")
+        raise RequestError("the name is a text", f"{place}/name")
     if strict is not None and not isinstance(strict, bool):
-        raise StructuralTagError("strict is true or false", f"{place}/strict")
+        raise RequestError("strict is true or false", f"{place}/strict")
     return Source("json_schema", _schema(envelope["schema"], f"{place}/schema"), name or "", strict)
 
 
@@ -236,7 +264,7 @@ def _read_regex(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "pattern", "regex", "value")
     key = next((key for key in ("pattern", "regex", "value") if key in value), None)
     if key is None:
-        raise StructuralTagError("the pattern is missing", pointer)
+        raise RequestError("the pattern is missing", pointer)
     return Source("regex", _text(value[key], f"{pointer}/{key}"))
 
 
@@ -244,7 +272,7 @@ def _read_choice(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "choices", "choice", "value")
     key = next((key for key in ("choices", "choice", "value") if key in value), None)
     if key is None:
-        raise StructuralTagError("the choices are missing", pointer)
+        raise RequestError("the choices are missing", pointer)
     return Source("choice", _choices(value[key], f"{pointer}/{key}"))
 
 
@@ -252,12 +280,12 @@ def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "grammar", "definition", "value", "syntax")
     key = next((key for key in ("grammar", "definition", "value") if key in value), None)
     if key is None:
-        raise StructuralTagError("the grammar is missing", pointer)
+        raise RequestError("the grammar is missing", pointer)
     syntax = value.get("syntax", "")
     if syntax == "regex":
         return Source("regex", _text(value[key], f"{pointer}/{key}"))
     if syntax not in ("", "lark", "gbnf", "ebnf"):
-        raise StructuralTagError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}", f"{pointer}/syntax")
+        raise RequestError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}", f"{pointer}/syntax")
     return Source("grammar", _text(value[key], f"{pointer}/{key}"), syntax=syntax)
 
 
@@ -280,7 +308,7 @@ _READERS = {
 
 def _text(value: Any, pointer: str) -> str:
     if not isinstance(value, str):
-        raise StructuralTagError(f"a text is needed, not {kind_of(value)}", pointer)
+        raise RequestError(f"a text is needed, not {kind_of(value)}", pointer)
     return value
 
 
@@ -290,6 +318,8 @@ def _schema(value: Any, pointer: str) -> Any:
             value = json.loads(value)
         except ValueError as error:
             raise _no_schema(f"the text is not JSON: {error}", pointer) from error
+        except RecursionError:
+            return value  # The core reads it, whose bound of depth is its own.
     if isinstance(value, type):
         return output_type_of(value).source
     if not isinstance(value, Mapping | bool):
@@ -309,10 +339,10 @@ def _no_schema(reason: str, pointer: str) -> SchemaError:
 
 def _choices(value: Any, pointer: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value:
-        raise StructuralTagError("choices are a list of texts that is not empty", pointer)
+        raise RequestError("choices are a list of texts that is not empty", pointer)
     for index, text in enumerate(value):
         if not isinstance(text, str):
-            raise StructuralTagError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")
+            raise RequestError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")
     return tuple(value)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from interlock._core import UnsupportedError
 from interlock.tools.delimiter_patterns import alternatives, delimiter, escaped, group_of, is_optional_space, with_group
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError
 from interlock.tools.spec import nodes
 from interlock.tools.spec.fields import Fields
 from interlock.tools.tool_choice import Mode
@@ -167,7 +167,7 @@ class ResponseTemplate:
         if region is None:
             if reasoning == "optional":
                 return None
-            raise StructuralTagError("the response template has no region thinking", "/reasoning")
+            raise RequestError("the response template has no region thinking", "/reasoning")
         if not region.closes:
             region.refuse("close", "nothing ends the reasoning")
         thought = self._text(region, "reasoning", "" if is_open else region.open(), most)
@@ -201,7 +201,7 @@ class ResponseTemplate:
         """At least one call, and as many as ``counts`` say. ``before`` stands before the first."""
         region = self.regions.get("tool_calls")
         if region is None:
-            raise StructuralTagError("the response template has no region tool_calls", "/tools")
+            raise RequestError("the response template has no region tool_calls", "/tools")
         least, most = max(int(counts.get("min_calls") or 0), 1), counts.get("max_calls")
         if counts.get("unique") and most != 1:
             raise UnsupportedError("at /unique: each tool at most once is not there for response templates")
@@ -318,7 +318,7 @@ class _CallWriter:
             if odd:
                 place = f"{self.region.pointer}/content_args/tag_pattern"
                 reason = f"the parameter {odd[0]!r} of {tool.name!r} does not match the group key"
-                raise StructuralTagError(reason, place)
+                raise RequestError(reason, place)
         arguments = nodes.Tag("", nodes.JsonSchema(schema, self.style), ("",), nodes.Event("arguments"))
         inner: tuple[nodes.Format, ...] = (arguments,)
         captured: dict[str, str] = {}

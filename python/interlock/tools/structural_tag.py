@@ -10,7 +10,7 @@ from typing import Any, Literal
 from interlock.tools import spec, template
 from interlock.tools.call_tags import call_tag, section, trigger_of
 from interlock.tools.detection import detect_format, response_template_in
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError, ToolFormatError
 from interlock.tools.format_files import tool_format
 from interlock.tools.parameter_checks import check_parameters
 from interlock.tools.response_template import ResponseTemplate, is_response_template
@@ -53,7 +53,7 @@ def structural_tag(
       of all tools that do not say ``"strict": false``.
     * ``min_calls``, ``max_calls``: how many calls come, if any. ``unique``: each tool at most once.
 
-    ``StructuralTagError`` and ``ToolFormatError`` for a request that makes no sense, and for a tool's name that the
+    ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and for a tool's name that the
     format cannot hold. Linear in the number of tools.
 
     >>> tag = structural_tag([{"name": "now"}], format="hermes", tool_choice="required", parallel=False)
@@ -94,21 +94,19 @@ def tag_of_request(
 ) -> nodes.StructuralTag:
     """The structural tag of a request as objects; see ``structural_tag``, which has the defaults."""
     if reasoning not in ("none", "optional", "required"):
-        raise StructuralTagError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
+        raise RequestError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
     for name, value in (("parallel", parallel), ("unique", unique)):
         if not isinstance(value, bool):
-            raise StructuralTagError(f"{name} is true or false, not {value!r}", f"/{name}")
+            raise RequestError(f"{name} is true or false, not {value!r}", f"/{name}")
     for name, given in (("reasoning_is_open", reasoning_is_open), ("strict", strict)):
         if given is not None and not isinstance(given, bool):
-            raise StructuralTagError(f"{name} is true, false or None, not {given!r}", f"/{name}")
+            raise RequestError(f"{name} is true, false or None, not {given!r}", f"/{name}")
     most = max_reasoning_tokens
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise StructuralTagError(
-            f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens"
-        )
+        raise RequestError(f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens")
     known = tools_of(tools)
     if not known and tool_choice != "none":
-        raise StructuralTagError("the list of tools is empty: name one, or compile nothing for a request without tools")
+        raise RequestError("the list of tools is empty: name one, or compile nothing for a request without tools")
     if strict:
         known = [replace(tool, parameters=NO_PARAMETERS) if tool.has_no_parameters else tool for tool in known]
     chosen, mode, is_single = choose(known, tool_choice)
@@ -141,20 +139,18 @@ def _format(format: Any, tokenizer: Any) -> ToolFormat:
     if format != "auto":
         return tool_format(format)
     if tokenizer is None:
-        raise StructuralTagError('format="auto" needs a tokenizer or the text of its chat template', "/tokenizer")
+        raise ToolFormatError('format="auto" needs a tokenizer or the text of its chat template')
     return detect_format(tokenizer)
 
 
 def _counts(parallel: bool, least: int, most: int | None, unique: bool) -> dict[str, Any]:
     for name, value in (("min_calls", least), ("max_calls", most)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise StructuralTagError(f"{name} is a whole number, not {value!r}", f"/{name}")
+            raise RequestError(f"{name} is a whole number, not {value!r}", f"/{name}")
     if not parallel:
         most = 1 if most is None else min(most, 1)
     if most is not None and most < max(least, 1):
-        raise StructuralTagError(
-            f"at most {most} calls, and at least {max(least, 1)}: nothing is possible", "/max_calls"
-        )
+        raise RequestError(f"at most {most} calls, and at least {max(least, 1)}: nothing is possible", "/max_calls")
     counts: dict[str, Any] = {"min_calls": least, "max_calls": most, "unique": unique}
     return counts
 
@@ -173,7 +169,7 @@ class _Builder:
         self.form, self.tools, self.mode, self.strict, self.counts = form, tools, mode, strict, counts
         self.is_bounded = counts["max_calls"] is not None or counts["min_calls"] > 1 or counts["unique"]
         if counts["unique"] and counts["min_calls"] > len(tools):
-            raise StructuralTagError(
+            raise RequestError(
                 f"at least {counts['min_calls']} calls of {len(tools)} tools, each at most once", "/min_calls"
             )
 
@@ -196,7 +192,7 @@ class _Builder:
         if found is None:
             if reasoning == "optional":
                 return None
-            raise StructuralTagError(f"the format {self.form.name} has no reasoning", "/reasoning")
+            raise RequestError(f"the format {self.form.name} has no reasoning", "/reasoning")
         opened = found.opened_by_prompt if is_open is None else is_open
         begin = "" if opened and (reasoning == "required" or is_open) else found.begin
         tag: nodes.Format = nodes.Tag(
@@ -323,7 +319,7 @@ class _Builder:
         if reasoning != "none":
             found = self.form.reasoning
             if found is None:
-                raise StructuralTagError(f"the format {self.form.name} has no reasoning", "/reasoning")
+                raise RequestError(f"the format {self.form.name} has no reasoning", "/reasoning")
             thought = nodes.Tag(found.begin, self.thoughts(), (found.end,), nodes.Event("reasoning"))
             between.append(thought)
         if layout.preamble_begin:

@@ -24,16 +24,17 @@ from interlock._core import (
 from interlock.grammar_syntax import syntax_of
 from interlock._recipe import OPTIONS
 from interlock.argument_types import require
-from interlock.client_messages import with_hint
+from interlock.client_messages import with_hint, without_hint
 from interlock.nesting import bounded_nesting
 from interlock.tools import spec
 from interlock.tools.allowed_tokens import AllowedTokens
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
+from interlock.tools.tool_list import tools_of
 from interlock.tools.tool_places import kept, place_in_tools
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
@@ -170,7 +171,7 @@ def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) ->
 def _moved(error: InterlockError, place: str) -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
     # Its place in what was compiled is none in the tag.
-    message = error.client_message.split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
+    message = without_hint(error).split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
     message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
@@ -184,10 +185,19 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
 
 @bounded_nesting("the list of tools")
 def index_of_tools(
-    tools: Any, vocabulary: Vocabulary, *, closed: bool = False, limits: Any = None, cancel: Any = None, **request: Any
+    tools: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    allowed_tokens: Any = None,
+    limits: Any = None,
+    cancel: Any = None,
+    **request: Any,
 ) -> Index:
     """See ``Index.from_tools``."""
+    require(allowed_tokens=(allowed_tokens, "special tokens?"))
     tools = kept(tools)
+    check_tokens_of_tools(tools, vocabulary, allowed_tokens)
     tag = tag_of_request(tools, **request)
     # A response template writes its delimiters as texts, whatever they are in the vocabulary.
     is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
@@ -206,9 +216,9 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         place = place_in_tools(pointer, tag, tools) if pointer else None
         if place is None:
             raise
-        if isinstance(error, StructuralTagError):
-            raise StructuralTagError(error.reason, place) from error
-        moved = type(error)(error.client_message.replace(f"at {pointer}: ", f"at {place}: ", 1))
+        if isinstance(error, RequestError):
+            raise RequestError(error.reason, place) from error
+        moved = type(error)(without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
         raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
@@ -243,6 +253,22 @@ def check_grammar_tokens(grammar: str, vocabulary: Vocabulary, allowed_tokens: A
         AllowedTokens(tuple(allowed_tokens), vocabulary, names).check_grammar(grammar, names, "")
 
 
+def check_tokens_of_tools(tools: Any, vocabulary: Vocabulary, allowed_tokens: Any) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool that ``allowed_tokens`` does not have.
+    What the tool format writes itself is no client's.
+    """
+    if allowed_tokens is None:
+        return
+    names = special_names(vocabulary)
+    allowed = AllowedTokens(tuple(allowed_tokens), vocabulary, names)
+    for tool in tools_of(tools):
+        if tool.input is not None and tool.input[0] == "lark":
+            try:
+                allowed.check_grammar(tool.input[1], names, "")
+            except StructuralTagError as error:
+                raise with_hint(RequestError(error.reason, tool.place), error.hint or "") from error
+
+
 def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
     """What a ``response_format`` is compiled by: the name after ``Index.from_``, the source and its options.
     ``options`` are those of JSON Schemas.
@@ -273,7 +299,9 @@ def stored_source(
     """
     given = dict(options)
     limits = {"limits": given.pop("limits")} if "limits" in given else {}
-    allowed = given.pop("allowed_tokens", None) if kind != "tools" else None
+    allowed = given.pop("allowed_tokens", None)
+    if kind == "response_format":
+        given.pop("unknown_keywords", None)  # It changes nothing of what is compiled.
     require(allowed_tokens=(allowed, "special tokens?"))
     if kind == "response_format":
         kind, source, given = plain_source(response_format(source), given)
@@ -283,10 +311,12 @@ def stored_source(
             return kind, source, given | limits
     is_closed, is_described = given.pop("closed", False), False
     if kind == "tools":
+        source = kept(source)
+        check_tokens_of_tools(source, vocabulary, allowed)
         if strangers := given.keys() - REQUEST.keys():
             raise ArgumentError(
                 f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
-                f"{', '.join(REQUEST)}, closed, limits"
+                f"{', '.join(REQUEST)}, closed, limits, allowed_tokens"
             )
         source = tag_of_request(source, **(REQUEST | given))
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError
 from interlock.tools.tool_list import Tool, named
 
 __all__ = ["Mode", "choose"]
@@ -18,7 +18,7 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
 
     ``choice`` is ``"auto"``, ``"required"`` (or ``"any"``), ``"none"``, ``None`` (auto), ``{"name": …}``,
     ``{"type": "function", "function": {"name": …}}``, ``{"type": "custom", …}``, ``{"type": "allowed_tools", …}`` in
-    both of OpenAI's shapes, or a list of names, of which one must be called. ``StructuralTagError`` for others, and
+    both of OpenAI's shapes, or a list of names, of which one must be called. ``RequestError`` for others, and
     for names that no tool has.
 
     >>> choose([Tool("a"), Tool("b")], {"name": "b"})
@@ -37,8 +37,9 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
             False,
         )
     if not isinstance(choice, Mapping):
-        raise StructuralTagError(
-            f'tool_choice is "auto", "required", "none", a name in an object or a list of names, not {choice!r}',
+        raise RequestError(
+            f'tool_choice is "auto", "required" (or "any"), "none", a name in an object or a list of names, '
+            f"not {choice!r}",
             "/tool_choice",
         )
     kind = choice.get("type")
@@ -48,10 +49,10 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
         inner = choice.get("allowed_tools", choice)
         mode = inner.get("mode", "auto") if isinstance(inner, Mapping) else None
         if mode not in ("auto", "required"):
-            raise StructuralTagError(f'the mode of allowed_tools is "auto" or "required", not {mode!r}', "/tool_choice")
+            raise RequestError(f'the mode of allowed_tools is "auto" or "required", not {mode!r}', "/tool_choice")
         listed = inner.get("tools")
         if not isinstance(listed, list | tuple):
-            raise StructuralTagError("allowed_tools has a list of tools", "/tool_choice/tools")
+            raise RequestError("allowed_tools has a list of tools", "/tool_choice/tools")
         some = _some([_of_reference(tools, one, f"/tool_choice/tools/{at}") for at, one in enumerate(listed)])
         return some, mode, False
     return [_of_reference(tools, choice, "/tool_choice")], "required", True
@@ -59,7 +60,7 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
 
 def _some(tools: list[Tool]) -> list[Tool]:
     if not tools:
-        raise StructuralTagError("tool_choice asks for a call, and there are no tools", "/tool_choice")
+        raise RequestError("tool_choice asks for a call, and there are no tools", "/tool_choice")
     unique = {tool.name: tool for tool in tools}
     return list(unique.values())
 
@@ -68,9 +69,9 @@ def _of_reference(tools: Sequence[Tool], reference: Any, pointer: str) -> Tool:
     if isinstance(reference, str):
         return named(tools, reference, pointer)
     if not isinstance(reference, Mapping):
-        raise StructuralTagError(f"a tool is named by a text or an object with a name, not {reference!r}", pointer)
+        raise RequestError(f"a tool is named by a text or an object with a name, not {reference!r}", pointer)
     inner = reference.get("function", reference.get("custom", reference))
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str):
-        raise StructuralTagError("the object names no tool: it needs the field 'name'", pointer)
+        raise RequestError("the object names no tool: it needs the field 'name'", pointer)
     return named(tools, name, pointer)

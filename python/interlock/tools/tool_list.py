@@ -11,7 +11,7 @@ from typing import Any, Literal
 from interlock._core import ArgumentError, UnsupportedError
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
-from interlock.tools.errors import StructuralTagError
+from interlock.tools.errors import RequestError
 from interlock.tools.spec.fields import escaped, kind_of
 
 __all__ = ["NO_PARAMETERS", "Tool", "tools_of"]
@@ -46,7 +46,7 @@ def tools_of(tools: Any) -> list[Tool]:
     ``parameters``), one of Anthropic's (``name`` and ``input_schema``), a custom tool
     (``{"type": "custom", "name": …, "format": {"type": "grammar", "syntax": "lark", "definition": …}}``), a class
     (pydantic, dataclass, ``TypedDict``: its fields are the arguments), an annotated function, or a ``Tool``.
-    ``StructuralTagError`` names the tool at fault by JSON Pointer, and a field that is misspelt. Names are unique. A
+    ``RequestError`` names the tool at fault by JSON Pointer, and a field that is misspelt. Names are unique. A
     tool that is strict and gives no parameters has none.
 
     >>> def add(a: int, b: int = 0) -> int: ...
@@ -55,13 +55,13 @@ def tools_of(tools: Any) -> list[Tool]:
     """
     if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
         way = ": write [tool] for a single one" if isinstance(tools, Mapping) or callable(tools) else ""
-        raise StructuralTagError(f"tools are a list, not {kind_of(tools)}{way}")
+        raise RequestError(f"tools are a list, not {kind_of(tools)}{way}")
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
         one = _tool(tool, f"/{index}")
         one = one if one.place else replace(one, place=f"/{index}")
         if one.name in found:
-            raise StructuralTagError(f"two tools have the name {one.name!r}", f"/{index}")
+            raise RequestError(f"two tools have the name {one.name!r}", f"/{index}")
         found[one.name] = one
     return list(found.values())
 
@@ -75,7 +75,7 @@ def _tool(tool: Any, pointer: str) -> Tool:
     if callable(dump) and not isinstance(tool, type):
         return _of_object(dump(exclude_none=True), pointer)
     if not (isinstance(tool, type) or inspect.isroutine(tool)):
-        raise StructuralTagError(
+        raise RequestError(
             f"a tool is an object with a name, a class or an annotated function, not {kind_of(tool)}", pointer
         )
     if inspect.isroutine(tool) and not any(name not in ("self", "cls") for name in inspect.signature(tool).parameters):
@@ -83,9 +83,9 @@ def _tool(tool: Any, pointer: str) -> Tool:
     try:
         found = output_type_of(tool)
     except (ArgumentError, UnsupportedError) as error:
-        raise StructuralTagError(f"{getattr(tool, '__name__', tool)} is no tool: {error}", pointer) from error
+        raise RequestError(f"{getattr(tool, '__name__', tool)} is no tool: {error}", pointer) from error
     if found.kind != "json_schema":
-        raise StructuralTagError(f"{found.name} has no named arguments: it is no tool", pointer)
+        raise RequestError(f"{found.name} has no named arguments: it is no tool", pointer)
     return Tool(getattr(tool, "__name__", found.name), found.source)
 
 
@@ -99,22 +99,22 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
         place += "/grammar/definition" if is_nested else "/definition"
         return Tool(name, input=_custom_input(inner.get("format"), f"{pointer}/format"), place=place)
     if kind != "function" and "name" not in tool and "parameters" not in tool:
-        raise StructuralTagError(
+        raise RequestError(
             f"{kind!r} is a tool of a provider: give its name and its parameters, or leave it out", f"{pointer}/type"
         )
     inner = tool.get("function", tool)
     place = f"{pointer}/function" if inner is not tool else pointer
     if not isinstance(inner, Mapping):
-        raise StructuralTagError("the function of a tool is an object", place)
+        raise RequestError("the function of a tool is an object", place)
     _check_fields(inner, place)
     if inner is not tool:
         _check_fields(tool, pointer)
     parameters = inner.get("parameters", inner.get("input_schema"))
     if parameters is not None and not isinstance(parameters, Mapping | bool):
-        raise StructuralTagError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
+        raise RequestError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
     strict = inner.get("strict", tool.get("strict"))
     if strict is not None and not isinstance(strict, bool):
-        raise StructuralTagError("strict is true or false", f"{place}/strict")
+        raise RequestError("strict is true or false", f"{place}/strict")
     if parameters is None and strict:
         # OpenAI: a function without parameters has none.
         parameters = NO_PARAMETERS
@@ -130,7 +130,7 @@ _PARAMETERS = ("arguments", "args", "params", "schema", "inputSchema", "json_sch
 
 
 def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
-    """``StructuralTagError`` for a misspelt field. Others are no mistake: providers have fields of their own."""
+    """``RequestError`` for a misspelt field. Others are no mistake: providers have fields of their own."""
     has_parameters = "parameters" in tool or "input_schema" in tool or "function" in tool
     for field_name in tool:
         if field_name in _FIELDS or not isinstance(field_name, str):
@@ -138,7 +138,7 @@ def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
         near = difflib.get_close_matches(field_name, [name for name in _FIELDS if name not in tool], n=1, cutoff=0.8)
         meant = "parameters" if field_name in _PARAMETERS and not has_parameters else near[0] if near else None
         if meant is not None:
-            raise StructuralTagError(
+            raise RequestError(
                 f"a tool has no field {field_name!r}; did you mean {meant!r}?", f"{pointer}/{escaped(field_name)}"
             )
 
@@ -146,7 +146,7 @@ def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
 def _name(tool: Any, pointer: str) -> str:
     name = tool.get("name") if isinstance(tool, Mapping) else None
     if not isinstance(name, str) or not name:
-        raise StructuralTagError("a tool has a name, which is a text that is not empty", f"{pointer}/name")
+        raise RequestError("a tool has a name, which is a text that is not empty", f"{pointer}/name")
     return name
 
 
@@ -154,24 +154,22 @@ def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "r
     if format is None or (isinstance(format, Mapping) and format.get("type") == "text"):
         return "text", ""
     if not isinstance(format, Mapping) or format.get("type") != "grammar":
-        raise StructuralTagError('the format of a custom tool has the type "text" or "grammar"', pointer)
+        raise RequestError('the format of a custom tool has the type "text" or "grammar"', pointer)
     inner = format.get("grammar", format)
     if not isinstance(inner, Mapping):
-        raise StructuralTagError("the grammar of a custom tool is an object", f"{pointer}/grammar")
+        raise RequestError("the grammar of a custom tool is an object", f"{pointer}/grammar")
     syntax, definition = inner.get("syntax"), inner.get("definition")
     if syntax not in ("lark", "regex"):
-        raise StructuralTagError(
-            f'the syntax of a custom tool is "lark" or "regex", not {syntax!r}', f"{pointer}/syntax"
-        )
+        raise RequestError(f'the syntax of a custom tool is "lark" or "regex", not {syntax!r}', f"{pointer}/syntax")
     if not isinstance(definition, str):
-        raise StructuralTagError("the definition of a custom tool is a text", f"{pointer}/definition")
+        raise RequestError("the definition of a custom tool is a text", f"{pointer}/definition")
     return syntax, definition
 
 
 def named(tools: Sequence[Tool], name: Any, pointer: str) -> Tool:
-    """The tool with this name. ``StructuralTagError`` where there is none."""
+    """The tool with this name. ``RequestError`` where there is none."""
     for tool in tools:
         if tool.name == name:
             return tool
     known = ", ".join(repr(tool.name) for tool in tools) or "none"
-    raise StructuralTagError(f"no tool has the name {name!r}; there are {known}", pointer)
+    raise RequestError(f"no tool has the name {name!r}; there are {known}", pointer)

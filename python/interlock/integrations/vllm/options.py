@@ -14,7 +14,7 @@ from typing import Any
 
 from interlock import ArgumentError, Limits
 
-__all__ = ["PREFIX", "Options", "current"]
+__all__ = ["PREFIX", "Options", "current", "set_in"]
 
 PREFIX = "INTERLOCK_VLLM_"
 
@@ -129,6 +129,11 @@ def _parsed(name: str, text: str, kind: type) -> Any:
         return kind(text)
     except ValueError:
         raise ArgumentError(f"{name} must be a number, not {text!r}") from None
+
+
+def set_in(environment: Mapping[str, str]) -> list[str]:
+    """The variables with the prefix that an operator set, whether they are options or not."""
+    return sorted(name for name in environment if name.startswith(PREFIX) and name != STATE_VARIABLE)
 
 
 _current: Options | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Literal, get_args
@@ -114,6 +115,8 @@ def _create_engine_config(original: Callable[..., Any]) -> Callable[..., Any]:
         vllm_config = original(self, *args, **kwargs)
         if _is_ours(vllm_config):
             _start(vllm_config)
+        elif unused := options_module.set_in(os.environ):
+            logger.warning("%s: set, but another backend of structured outputs than %r runs", ", ".join(unused), NAME)
         return vllm_config
 
     return create_engine_config
