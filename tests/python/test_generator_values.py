@@ -8,6 +8,7 @@ import re
 import sys
 import types
 import warnings
+from typing import Any
 
 import pytest
 
@@ -164,20 +165,32 @@ def test_a_warning_can_be_an_error_or_silent():
     ("hint", "answer", "max_tokens", "warns"),
     [
         (int, "1" * 30, 200, True),
-        (int, "1E40", 200, True),
         (int, "11111111", 9, True),
         (float, "0." + "3" * 30, 200, True),
         (int, "1969", 200, False),
         (int, "7", 2, False),
         (float, "3.14159", 20, False),
-        (pydantic.conint(ge=0), "1" * 30, 200, False),
+        (pydantic.conint(ge=0), "1" * 30, 200, True),
+        (pydantic.PositiveInt, "1" * 60, 60, True),
+        (pydantic.conint(le=0), "-" + "1" * 30, 200, True),
+        (pydantic.conint(le=10**40), "1" * 30, 200, False),
+        (pydantic.conint(ge=0, le=10**40), "1" * 30, 200, False),
+        (pydantic.conint(ge=0, multiple_of=1), "1" * 30, 200, True),
+        (pydantic.confloat(ge=0, le=1), "0." + "3" * 30, 200, False),
+        (pydantic.PositiveFloat, "0." + "3" * 30, 200, True),
+        (Any, "1" * 30, 200, True),
+        (object, "1" * 30, 200, True),
+        (True, f'{{"a": [{"1" * 30}]}}', 200, True),
+        (dict[str, Any], f'{{"a": {"1" * 30}}}', 200, True),
+        (dict[str, str] | list[pydantic.conint(ge=0, le=10**40)], f"[{'1' * 30}]", 200, False),
         (tuple[int, ...], f"[1, {'3' * 30}]", 200, True),
         (tuple[int, str], f'[{"3" * 30}, "a"]', 200, True),
         (list[dict[str, float]], f'[{{}}, {{"a": 0.{"3" * 30}}}]', 200, True),
         (int | None, "1" * 30, 200, True),
         (Person, f'{{"name": "A", "age": {"9" * 30}}}', 200, True),
         (Person, f'{{"name": "{"9" * 30}", "age": 9}}', 200, False),
-        (tuple[pydantic.conint(ge=0), ...], f"[1, {'3' * 30}]", 200, False),
+        (tuple[pydantic.conint(ge=0), ...], f"[1, {'3' * 30}]", 200, True),
+        (tuple[pydantic.conint(ge=0, le=10**40), ...], f"[1, {'3' * 30}]", 200, False),
     ],
 )
 def test_numbers_that_a_model_does_not_end(hint, answer, max_tokens, warns):
@@ -195,7 +208,34 @@ def test_a_long_number_says_where_it_is():
         ScriptedGenerator({"N": f'[{{"name": "A", "age": 1}}, {{"name": "B", "age": {"9" * 30}}}]'})("N", list[Person])
 
 
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        (int, r"has no bounds: pass bounds, such as Annotated\[int, pydantic.Field\(ge=0, le=120\)\]"),
+        (pydantic.PositiveInt, r"has no upper bound: pass one, such as Annotated\[int, pydantic.Field\(le=120\)\]"),
+    ],
+)
+def test_a_long_number_says_which_bound_is_missing(hint, message):
+    with pytest.warns(interlock.UnboundedNumberWarning, match=message):
+        ScriptedGenerator({"N": "1" * 60})("N", hint, max_tokens=60)
+
+
 # Budgets
+
+
+class Tree(pydantic.BaseModel):
+    label: str
+    children: list[Tree]
+
+
+def test_an_ample_budget_that_ended_a_value_names_the_bounds():
+    """Not a larger budget: the model would fill that, too."""
+    answer = '{"label": "' + "a" * 400
+    with pytest.warns(
+        interlock.TightBudgetWarning, match="did not stop by itself, and max_tokens=120 .*max_length"
+    ) as seen:
+        ScriptedGenerator({"N": answer})("N", Tree, max_tokens=120)
+    assert len(seen) == 1 and "is tight" not in str(seen[0].message)
 
 
 @pytest.mark.parametrize(
