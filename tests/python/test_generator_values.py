@@ -19,6 +19,7 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 from interlock import pattern_hints
+from interlock.ascii_patterns import as_ascii
 from interlock.output_types import output_type_of
 
 
@@ -127,11 +128,54 @@ def test_a_pattern_with_unicode_classes_warns_once_for_each_pattern():
     with pytest.warns(
         interlock.UnicodeClassWarning, match=r"\\d in the pattern .* re\.ASCII\), or write \[0-9\]"
     ) as seen:
-        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
-        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"(?!é)\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"(?!é)\d{4}"), max_tokens=9) == "1969"
     assert len(seen) == 1 and seen[0].filename == __file__
     with pytest.warns(interlock.UnicodeClassWarning, match=r"letters and digits of every script"):
-        gen("Word", re.compile(r"\w+"), max_tokens=9)
+        gen("Word", re.compile(r"\w+[^\s]?"), max_tokens=9)
+
+
+ODD = ["0", "a", "_", " ", "é", "٣", "२", "\u2003", "ſ", "K", "k", "s", "-", "\u00a0"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "narrows"),
+    [
+        (r"\d{2}", True),
+        (r"[\w-]\s", True),
+        (r"(?i)k\d|s\w", True),
+        (r".\d|[^k]\w", True),
+        (r"(?=.\d)\w+", True),
+        (r"\b\w\b\s", True),
+        (r"(?!\d)\w\w", True),
+        (r"\w*+-", True),
+        (r"é\d", True),
+        (r"\d\D", False),
+        (r"\d[^\w]", False),
+        (r"(?i)\d[^k]", False),
+        (r"\w*+.", False),
+        (r"(?!ſ)(?i:\ws)", False),
+        (r"\d(?<!\d.).", False),
+        (r"\d\b.", False),
+        (r"(?u)\d\d", False),
+        (r"[0-9]{2}", False),
+    ],
+)
+def test_patterns_are_read_as_ascii_where_that_narrows_them(pattern, narrows):
+    given = re.compile(pattern)
+    read = as_ascii(given)
+    assert (read is not given) == narrows == bool(read.flags & re.ASCII)
+    for text in (x + y for x in ODD for y in ODD):
+        assert not read.fullmatch(text) or given.fullmatch(text), text
+
+
+def test_a_model_is_held_to_ascii_digits():
+    gen = ScriptedGenerator({"Tel": "٣٤٥"})
+    found = gen("Tel", re.compile(r"\d{3}"), max_tokens=9)
+    assert re.fullmatch("[0-9]{3}", found)
+    assert gen.index(re.compile(r"\d")).language_size() == 10
+    assert gen.index(re.compile(r"(?u)\d")).language_size() == 760
+    assert interlock.index_from_type(re.compile(r"\d"), gen.vocabulary).language_size() == 760
 
 
 @pytest.mark.parametrize(
@@ -154,11 +198,11 @@ def test_a_warning_can_be_an_error_or_silent():
     gen = ScriptedGenerator({"Year": "1969"})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", interlock.UnicodeClassWarning)
-        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"(?!é)\d{4}"), max_tokens=9) == "1969"
     with warnings.catch_warnings():
         warnings.simplefilter("error", interlock.UnicodeClassWarning)
         with pytest.raises(interlock.UnicodeClassWarning):
-            gen("Year", re.compile(r"\d{3,4}"), max_tokens=9)
+            gen("Year", re.compile(r"(?!é)\d{3,4}"), max_tokens=9)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
+from interlock.ascii_patterns import as_ascii
 from interlock.attribute_hints import no_attribute
 from interlock.generators.budget_warnings import warn_tight_budget
 from interlock.generators.arguments import (
@@ -68,6 +69,8 @@ class Generator(ABC):
     backend: str = ""
     #: The attribute that is the model.
     holds_model_as = "model"
+    # Servers' engines have rules of their own for classes, and need not know the flag for ASCII.
+    _narrows_patterns = False
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
         require(whitespace=(whitespace, "text"))
@@ -169,7 +172,7 @@ class Generator(ABC):
         With ``errors="return"`` an ``InvalidOutputError`` is returned in the place of the value, so that the other
         values of a batch are not lost.
 
-        Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` beyond ASCII, and
+        Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` that is not read as ASCII,
         ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself, and
         ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty.
 
@@ -303,6 +306,8 @@ class Generator(ABC):
         return known
 
     def _made(self, output_type: Any) -> OutputType[Any]:
+        if self._narrows_patterns and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):
+            output_type = as_ascii(output_type)
         made = output_type_of(output_type)
         if isinstance(output_type, re.Pattern):
             warn_unicode_classes(output_type)
@@ -337,6 +342,8 @@ class Generator(ABC):
 
 class LocalGenerator(Generator):
     """A generator whose masks are made here: it has a vocabulary, and keeps what it compiled."""
+
+    _narrows_patterns = True
 
     def __init__(self, vocabulary: Vocabulary, *, whitespace: str = "spaced") -> None:
         super().__init__(whitespace=whitespace)
