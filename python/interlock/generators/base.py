@@ -17,8 +17,10 @@ from interlock.attribute_hints import no_attribute
 from interlock.generators.budget_warnings import warn_tight_budget
 from interlock.generators.arguments import (
     DEFAULT_MAX_TOKENS, MISSING, Message, Prompt, check_max_tokens, check_options, check_prompt, is_batch,
+    refuse_more,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
+from interlock.generators.error_advice import advice
 from interlock.generators.stream import Stream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.grammars.grammar_text import GrammarText
@@ -154,7 +156,7 @@ class Generator(ABC):
         self,
         prompt: Any = MISSING,
         output_type: Any = str,
-        *,
+        *more: Any,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stream: bool = False,
         errors: Literal["raise", "return"] = "raise",
@@ -179,6 +181,7 @@ class Generator(ABC):
         A number that is the whole output ends where the model would write what is no part of it.
         """
         check_prompt(prompt, options)
+        refuse_more(output_type, more)
         require(stream=(stream, "flag"))
         check_errors(errors)
         if stream:
@@ -188,7 +191,9 @@ class Generator(ABC):
         if is_batch(prompt):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         output = self._prepared(output_type, max_tokens, options)
-        return one_value(output, self._texts([prompt], output, max_tokens, options)[0], max_tokens, errors)
+        with advice(max_tokens):
+            text = self._texts([prompt], output, max_tokens, options)[0]
+        return one_value(output, text, max_tokens, errors)
 
     @overload
     def batch(
@@ -242,7 +247,9 @@ class Generator(ABC):
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         output = self._prepared(output_type, max_tokens, options)
-        return batch_values(output, self._texts(list(prompts), output, max_tokens, options), max_tokens, errors)
+        with advice(max_tokens):
+            texts = self._texts(list(prompts), output, max_tokens, options)
+        return batch_values(output, texts, max_tokens, errors)
 
     @overload
     def stream(
@@ -271,7 +278,8 @@ class Generator(ABC):
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
         output = self._prepared(output_type, max_tokens, options)
-        pieces = self._pieces(prompt, output, max_tokens, options)
+        with advice(max_tokens):
+            pieces = self._pieces(prompt, output, max_tokens, options)
         return Stream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
 
     def __getattr__(self, name: str) -> Any:
@@ -438,7 +446,8 @@ class LocalGenerator(Generator):
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
         output = self._prepared(output_type, max_tokens, options)
-        prompt_ids, ids = self._token_ids(prompt, output, max_tokens, dict(options))
+        with advice(max_tokens):
+            prompt_ids, ids = self._token_ids(prompt, output, max_tokens, dict(options))
         index = self.index(output)
         self.check_budget(index, [ids], max_tokens)
         value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
@@ -473,7 +482,8 @@ class LocalGenerator(Generator):
         key = output.key
         known = self._indexes.get(key)
         if known is None:
-            known = self._indexes[key] = output.index(self.vocabulary)
+            with advice():
+                known = self._indexes[key] = output.index(self.vocabulary)
         self._indexes.move_to_end(key)
         if len(self._indexes) > _KEPT:
             self._indexes.popitem(last=False)

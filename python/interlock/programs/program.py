@@ -12,8 +12,9 @@ from interlock.attribute_hints import no_attribute
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.call_options import SamplingOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
+from interlock.generators.error_advice import advice
 from interlock.generators.number_warnings import warn_long_number
-from interlock.output_types import OutputType
+from interlock.output_types import FunctionCall, OutputType
 from interlock.programs.sampling import Sampler
 from interlock.programs.transcript import Transcript
 
@@ -151,13 +152,14 @@ class Program:
         begun = len(self._transcript.data)
         before = self._transcript.fork()
         try:
-            data = self._decoder.write(
-                self._transcript,
-                self.generator.index(output),
-                max_tokens,
-                sampler,
-                (lambda so_far: any(end in so_far for end in ends)) if ends else None,
-            )
+            with advice(max_tokens):
+                data = self._decoder.write(
+                    self._transcript,
+                    self.generator.index(output),
+                    max_tokens,
+                    sampler,
+                    (lambda so_far: any(end in so_far for end in ends)) if ends else None,
+                )
             found = [at for end in ends if (at := data.find(end)) >= 0]
             if found:
                 data = data[: min(found)]
@@ -198,10 +200,18 @@ class Program:
             self.captures[name] = value
         return value
 
-    def call(self, name: str | None, function: Callable[..., T], *, max_tokens: int = 256, **sampling: Any) -> T:
+    def call(
+        self,
+        name: str | None,
+        function: Callable[..., T] | list[Callable[..., T]],
+        *,
+        max_tokens: int = 256,
+        **sampling: Any,
+    ) -> T:
         """Have the model write the arguments of ``function`` as JSON, call it with them, and return what it returns.
 
-        The arguments follow its annotations. What it returns is kept under ``name`` and not written; write it yourself.
+        The arguments follow its annotations. Of a list of functions the model chooses one. What the function returns is
+        kept under ``name`` and not written; write it yourself.
         """
         _check_name(name)
         if isinstance(function, str):
@@ -213,6 +223,15 @@ class Program:
             raise ArgumentError(
                 f"call takes a function, and {given} is a class: gen(name, {given}) writes a value of it"
             )
+        if isinstance(function, list | tuple):
+            chosen = self.gen(None, function, max_tokens=max_tokens, **sampling)
+            if not isinstance(chosen, FunctionCall):
+                raise ArgumentError("call takes a function, or a list of functions")
+            self._name_part(name)
+            value: T = chosen()
+            if name is not None:
+                self.captures[name] = value
+            return value
         if not callable(function):
             raise ArgumentError(f"call takes a function, and {function!r} is none: call(name, function)")
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
