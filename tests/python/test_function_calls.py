@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+
 import pytest
 
+pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 from scripted_generator import ScriptedGenerator
@@ -109,3 +111,36 @@ def test_errors_of_a_call_say_what_to_do():
     with pytest.raises(interlock.UnsupportedError, match=r"(?s)backreference.*Write the repeated texts out") as caught:
         gen("x", re.compile(r"(a|b)\1"))
     assert caught.value.offset == 5 and str(caught.value).count("Write the repeated") == 1
+
+
+class Person(pydantic.BaseModel):
+    title: str
+
+
+def test_a_type_is_described_in_front_of_the_prompt():
+    seen = []
+
+    class Listening(ScriptedGenerator):
+        def encode(self, prompt, chat=None):
+            seen.append(prompt)
+            return super().encode(prompt, chat)
+
+    gen = Listening({"Who?": '{"title": "Dr"}'})
+    text = interlock.describe(Person)
+    assert (
+        text.startswith("Answer with JSON that follows this JSON Schema: {") and '"title": {"type": "string"}' in text
+    )
+    assert gen("Who?", Person, describe=True, max_tokens=60) == Person(title="Dr")
+    assert seen[-1] == f"{text}\n\nWho?" or seen[-1][-1]["content"] == f"{text}\n\nWho?"
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}]
+    for call in (gen, gen.trace):
+        call(chat, Person, describe=True, max_tokens=60)
+        assert seen[-1][1]["content"] == f"{text}\n\nWho?" and chat[1]["content"] == "Who?"
+    gen("Who?", Person, max_tokens=60)
+    assert text not in str(seen[-1])
+    assert gen(["Who?", "Who?"], Person, describe=True, max_tokens=60) == [Person(title="Dr")] * 2
+    assert interlock.describe(str) == ""
+    with pytest.raises(TypeError, match="describe"):
+        gen("Who?", Person, describe="yes")
+    with pytest.raises(interlock.ArgumentError, match="an index is compiled"):
+        interlock.describe(gen.index(Person))

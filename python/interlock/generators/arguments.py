@@ -59,7 +59,7 @@ OTHER_NAMES = {
     "num_return_sequences": "a list with the prompt several times",
     "n": "a list with the prompt several times",
 }
-_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat")
+_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe")
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {

@@ -20,6 +20,7 @@ from interlock.generators.arguments import (
     refuse_more,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
+from interlock.generators.described_prompt import described, take_describe
 from interlock.generators.error_advice import advice
 from interlock.generators.stream import Stream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
@@ -178,6 +179,9 @@ class Generator(ABC):
         ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself, and
         ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty.
 
+        ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
+        has to fill in.
+
         A number that is the whole output ends where the model would write what is no part of it.
         """
         check_prompt(prompt, options)
@@ -190,9 +194,10 @@ class Generator(ABC):
             return self.stream(prompt, output_type, max_tokens=max_tokens, **options)
         if is_batch(prompt):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            text = self._texts([prompt], output, max_tokens, options)[0]
+            text = self._texts([described(prompt, output, is_described)], output, max_tokens, options)[0]
         return one_value(output, text, max_tokens, errors)
 
     @overload
@@ -246,9 +251,10 @@ class Generator(ABC):
         check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            texts = self._texts(list(prompts), output, max_tokens, options)
+            texts = self._texts([described(one, output, is_described) for one in prompts], output, max_tokens, options)
         return batch_values(output, texts, max_tokens, errors)
 
     @overload
@@ -277,9 +283,10 @@ class Generator(ABC):
         check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            pieces = self._pieces(prompt, output, max_tokens, options)
+            pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         return Stream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
 
     def __getattr__(self, name: str) -> Any:
@@ -445,9 +452,12 @@ class LocalGenerator(Generator):
         check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            prompt_ids, ids = self._token_ids(prompt, output, max_tokens, dict(options))
+            prompt_ids, ids = self._token_ids(
+                described(prompt, output, is_described), output, max_tokens, dict(options)
+            )
         index = self.index(output)
         self.check_budget(index, [ids], max_tokens)
         value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
