@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from interlock.index_files import IncompleteTablesWarning
     from interlock.generators.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
+    from interlock.output_types.description import describe
     from interlock.pattern_hints import UnicodeClassWarning
     from interlock.programs import Program
     from interlock.schema_hints import UnknownKeywordWarning
@@ -137,6 +138,7 @@ __all__ = [
     "check_structural_tag",
     "check_tools",
     "clear_caches",
+    "describe",
     "fill_bitmasks",
     "from_llama_cpp",
     "from_mlx_lm",
@@ -174,6 +176,7 @@ _LATE = {
     "check_response_format": "interlock.tools.request_checks",
     "check_structural_tag": "interlock.tools.request_checks",
     "check_tools": "interlock.tools.request_checks",
+    "describe": "interlock.output_types.description",
     "from_llama_cpp": "interlock.generators",
     "from_mlx_lm": "interlock.generators",
     "from_openai": "interlock.generators",

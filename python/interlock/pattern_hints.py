@@ -1,7 +1,8 @@
 r"""Mistakes in patterns that no error shows: ``\d``, ``\w`` and ``\s`` are wider than they look.
 
 In a ``str`` pattern of Python ``\d`` matches the digits of every script, and a mask allows what the pattern matches. A
-model that is held to ``\d{4}`` may write ``२०२६``. Generators warn of it once for each pattern.
+model that is held to ``\d{4}`` may write ``२०२६``. So generators read a pattern as ASCII where that narrows it
+(``interlock.ascii_patterns``), and warn once of each other one.
 """
 
 from __future__ import annotations
@@ -20,21 +21,22 @@ _CLASSES = {
 
 
 class UnicodeClassWarning(UserWarning):
-    r"""A pattern has ``\d``, ``\w`` or ``\s`` without ``re.ASCII``: a model may write digits or letters of any script.
+    r"""A pattern has ``\d``, ``\w`` or ``\s`` without ``re.ASCII``, and a model may write those of any script.
 
-    ``re.compile(pattern, re.ASCII)`` keeps to ASCII. Where every script is meant,
-    ``warnings.simplefilter("ignore", interlock.UnicodeClassWarning)`` is silent.
+    A model in this process is held to ASCII by itself, unless the pattern excludes characters too (``[^\w]``, ``\D``,
+    ``(?!...)``): ASCII would then allow what the pattern refuses. ``re.compile(pattern, re.ASCII)`` keeps to ASCII.
+    Where every script is meant, begin the pattern with ``(?u)``.
     """
 
 
 def unicode_classes(pattern: re.Pattern[str]) -> list[str]:
     r"""The classes of ``pattern`` that are wider than ASCII, in the order ``\d``, ``\w``, ``\s``. None with
-    ``re.ASCII``, and none where a part of the pattern has that flag, since its author knows of it.
+    ``re.ASCII``, and none where a part of the pattern has that flag, or ``(?u)``, since its author knows of it.
 
     >>> unicode_classes(re.compile(r"\d{4}-[\w]")), unicode_classes(re.compile(r"\d", re.ASCII))
     (['\\d', '\\w'], [])
     """
-    if pattern.flags & re.ASCII or re.search(r"\(\?[imsx]*a", pattern.pattern):
+    if pattern.flags & re.ASCII or re.search(r"\(\?[imsx]*[au]", pattern.pattern):
         return []
     escaped = {found[1] for found in re.finditer(r"\\(.)", pattern.pattern, re.DOTALL)}
     return [f"\\{letter}" for letter in _CLASSES if letter in escaped]
@@ -49,6 +51,6 @@ def warn_unicode_classes(pattern: re.Pattern[str]) -> None:
     short = pattern.pattern if len(pattern.pattern) <= 40 else pattern.pattern[:37] + "..."
     warn_caller(
         f"{found[0]} in the pattern {short!r} matches {what}, and the model may write them: pass "
-        f"re.compile(..., re.ASCII), or write {instead}",
+        f"re.compile(..., re.ASCII), or write {instead}; (?u) in front of the pattern says that every script is meant",
         UnicodeClassWarning,
     )

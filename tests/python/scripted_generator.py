@@ -99,7 +99,8 @@ class ScriptedGenerator(LocalGenerator):
     def _pieces(self, prompt, output, max_tokens, options):
         def pieces():
             program = interlock.Program(self, prompt, chat=True, **options)
-            # The call itself makes a value of the text.
+            # The call itself makes a value of the text, and warns of its numbers.
+            program._warn_of_numbers = lambda *arguments: None
             program.gen(None, dataclasses.replace(output, parse=str), max_tokens=max_tokens)
             transcript = program._transcript
             yield from (self.vocabulary.decode([i]).decode() for i in transcript.ids[transcript.start :])

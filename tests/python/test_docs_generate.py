@@ -32,6 +32,7 @@ ANSWERS = {
     "Which planet is the largest?": "Jupiter",
     "Paris has ": "2.1 million",
     "That is ": "large.",
+    "Add two and three.": '{"name": "add", "arguments": {"a": 2, "b": 3}}',
     "two and three: ": '{"a": 2, "b": 3}',
 }
 

@@ -11,6 +11,7 @@ pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 from scripted_generator import ScriptedGenerator
 
 import interlock
+from interlock.drawing.trace import trace
 
 
 def test_a_trace_has_the_value_of_the_call_and_its_tokens():
@@ -31,6 +32,29 @@ def test_what_the_model_wanted_and_was_not_allowed():
     assert other.probability > step.probability
     shown = str(found)
     assert f"not {other.text!r}" in shown and other.reason in shown and shown.startswith(found.text)
+
+
+def test_a_reason_is_about_the_byte_of_the_token_that_is_refused():
+    vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b"", b' "', b" x"], eos_token_ids=[256])
+    schema = {
+        "type": "object",
+        "properties": {"bark": {"type": "boolean"}, "age": {"type": "integer"}},
+        "required": ["bark", "age"],
+        "additionalProperties": False,
+    }
+    index = interlock.Index.from_json_schema(schema, vocabulary, whitespace="spaced", spelling="plain")
+    ids = list(b'{"bark": true, "age": 1}')
+    wishes = [{token: -1.0} for token in ids]
+    wishes[8] = {ids[8]: -3.0, 257: -0.1, 258: -0.2, ord("x"): -0.3}
+    wishes[9] = {ids[9]: -3.0, ord('"'): -0.1}
+    steps = trace(index, ids, "", None, wishes).steps
+    boolean = "'false' or 'true' must come next"
+    assert [other.reason for other in steps[8].alternatives] == [
+        f"after ' ', {boolean}",
+        f"after ' ', {boolean}",
+        "' ' must come next",
+    ]
+    assert [other.reason for other in steps[9].alternatives] == [boolean]
 
 
 def test_nothing_is_refused_where_the_model_stays_inside():

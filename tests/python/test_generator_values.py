@@ -8,6 +8,7 @@ import re
 import sys
 import types
 import warnings
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 from interlock import pattern_hints
+from interlock.ascii_patterns import as_ascii
 from interlock.output_types import output_type_of
 
 
@@ -126,11 +128,54 @@ def test_a_pattern_with_unicode_classes_warns_once_for_each_pattern():
     with pytest.warns(
         interlock.UnicodeClassWarning, match=r"\\d in the pattern .* re\.ASCII\), or write \[0-9\]"
     ) as seen:
-        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
-        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"(?!é)\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"(?!é)\d{4}"), max_tokens=9) == "1969"
     assert len(seen) == 1 and seen[0].filename == __file__
     with pytest.warns(interlock.UnicodeClassWarning, match=r"letters and digits of every script"):
-        gen("Word", re.compile(r"\w+"), max_tokens=9)
+        gen("Word", re.compile(r"\w+[^\s]?"), max_tokens=9)
+
+
+ODD = ["0", "a", "_", " ", "é", "٣", "२", "\u2003", "ſ", "K", "k", "s", "-", "\u00a0"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "narrows"),
+    [
+        (r"\d{2}", True),
+        (r"[\w-]\s", True),
+        (r"(?i)k\d|s\w", True),
+        (r".\d|[^k]\w", True),
+        (r"(?=.\d)\w+", True),
+        (r"\b\w\b\s", True),
+        (r"(?!\d)\w\w", True),
+        (r"\w*+-", True),
+        (r"é\d", True),
+        (r"\d\D", False),
+        (r"\d[^\w]", False),
+        (r"(?i)\d[^k]", False),
+        (r"\w*+.", False),
+        (r"(?!ſ)(?i:\ws)", False),
+        (r"\d(?<!\d.).", False),
+        (r"\d\b.", False),
+        (r"(?u)\d\d", False),
+        (r"[0-9]{2}", False),
+    ],
+)
+def test_patterns_are_read_as_ascii_where_that_narrows_them(pattern, narrows):
+    given = re.compile(pattern)
+    read = as_ascii(given)
+    assert (read is not given) == narrows == bool(read.flags & re.ASCII)
+    for text in (x + y for x in ODD for y in ODD):
+        assert not read.fullmatch(text) or given.fullmatch(text), text
+
+
+def test_a_model_is_held_to_ascii_digits():
+    gen = ScriptedGenerator({"Tel": "٣٤٥"})
+    found = gen("Tel", re.compile(r"\d{3}"), max_tokens=9)
+    assert re.fullmatch("[0-9]{3}", found)
+    assert gen.index(re.compile(r"\d")).language_size() == 10
+    assert gen.index(re.compile(r"(?u)\d")).language_size() == 760
+    assert interlock.index_from_type(re.compile(r"\d"), gen.vocabulary).language_size() == 760
 
 
 @pytest.mark.parametrize(
@@ -153,11 +198,11 @@ def test_a_warning_can_be_an_error_or_silent():
     gen = ScriptedGenerator({"Year": "1969"})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", interlock.UnicodeClassWarning)
-        assert gen("Year", re.compile(r"\d{4}"), max_tokens=9) == "1969"
+        assert gen("Year", re.compile(r"(?!é)\d{4}"), max_tokens=9) == "1969"
     with warnings.catch_warnings():
         warnings.simplefilter("error", interlock.UnicodeClassWarning)
         with pytest.raises(interlock.UnicodeClassWarning):
-            gen("Year", re.compile(r"\d{3,4}"), max_tokens=9)
+            gen("Year", re.compile(r"(?!é)\d{3,4}"), max_tokens=9)
 
 
 @pytest.mark.parametrize(
@@ -169,14 +214,27 @@ def test_a_warning_can_be_an_error_or_silent():
         (int, "1969", 200, False),
         (int, "7", 2, False),
         (float, "3.14159", 20, False),
-        (pydantic.conint(ge=0), "1" * 30, 200, False),
+        (pydantic.conint(ge=0), "1" * 30, 200, True),
+        (pydantic.PositiveInt, "1" * 60, 60, True),
+        (pydantic.conint(le=0), "-" + "1" * 30, 200, True),
+        (pydantic.conint(le=10**40), "1" * 30, 200, False),
+        (pydantic.conint(ge=0, le=10**40), "1" * 30, 200, False),
+        (pydantic.conint(ge=0, multiple_of=1), "1" * 30, 200, True),
+        (pydantic.confloat(ge=0, le=1), "0." + "3" * 30, 200, False),
+        (pydantic.PositiveFloat, "0." + "3" * 30, 200, True),
+        (Any, "1" * 30, 200, True),
+        (object, "1" * 30, 200, True),
+        (True, f'{{"a": [{"1" * 30}]}}', 200, True),
+        (dict[str, Any], f'{{"a": {"1" * 30}}}', 200, True),
+        (dict[str, str] | list[pydantic.conint(ge=0, le=10**40)], f"[{'1' * 30}]", 200, False),
         (tuple[int, ...], f"[1, {'3' * 30}]", 200, True),
         (tuple[int, str], f'[{"3" * 30}, "a"]', 200, True),
         (list[dict[str, float]], f'[{{}}, {{"a": 0.{"3" * 30}}}]', 200, True),
         (int | None, "1" * 30, 200, True),
         (Person, f'{{"name": "A", "age": {"9" * 30}}}', 200, True),
         (Person, f'{{"name": "{"9" * 30}", "age": 9}}', 200, False),
-        (tuple[pydantic.conint(ge=0), ...], f"[1, {'3' * 30}]", 200, False),
+        (tuple[pydantic.conint(ge=0), ...], f"[1, {'3' * 30}]", 200, True),
+        (tuple[pydantic.conint(ge=0, le=10**40), ...], f"[1, {'3' * 30}]", 200, False),
     ],
 )
 def test_numbers_that_a_model_does_not_end(hint, answer, max_tokens, warns):
@@ -194,7 +252,34 @@ def test_a_long_number_says_where_it_is():
         ScriptedGenerator({"N": f'[{{"name": "A", "age": 1}}, {{"name": "B", "age": {"9" * 30}}}]'})("N", list[Person])
 
 
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        (int, r"has no bounds: pass bounds, such as Annotated\[int, pydantic.Field\(ge=0, le=120\)\]"),
+        (pydantic.PositiveInt, r"has no upper bound: pass one, such as Annotated\[int, pydantic.Field\(le=120\)\]"),
+    ],
+)
+def test_a_long_number_says_which_bound_is_missing(hint, message):
+    with pytest.warns(interlock.UnboundedNumberWarning, match=message):
+        ScriptedGenerator({"N": "1" * 60})("N", hint, max_tokens=60)
+
+
 # Budgets
+
+
+class Tree(pydantic.BaseModel):
+    label: str
+    children: list[Tree]
+
+
+def test_an_ample_budget_that_ended_a_value_names_the_bounds():
+    """Not a larger budget: the model would fill that, too."""
+    answer = '{"label": "' + "a" * 400
+    with pytest.warns(
+        interlock.TightBudgetWarning, match="did not stop by itself, and max_tokens=120 .*max_length"
+    ) as seen:
+        ScriptedGenerator({"N": answer})("N", Tree, max_tokens=120)
+    assert len(seen) == 1 and "is tight" not in str(seen[0].message)
 
 
 @pytest.mark.parametrize(

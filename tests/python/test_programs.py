@@ -167,10 +167,20 @@ def test_a_part_that_fails_was_never_written():
 
 
 def test_budgets_hold_whatever_the_model_wants():
-    program = started("Long:", {"Long:": '{"a": 1242424242424242424242424242424242424242424242, "b": "' + "x" * 99})
+    program = started("Long:", {"Long:": '{"a": 12424242424242, "b": "' + "x" * 99})
     with pytest.warns(interlock.TightBudgetWarning, match="max_tokens=24 is tight.* needs 15 tokens"):
         value = program.gen("p", Pair, max_tokens=24)
     assert set(value) == {"a", "b"} and len(program._transcript.ids) - 5 <= 24
+
+
+def test_a_number_that_the_budget_cut_warns_however_short_it_is():
+    with pytest.warns(interlock.UnboundedNumberWarning, match="a number of 3 digits.*int has no bounds") as seen:
+        assert started("Many: ", {"Many: ": "98765432 and so on"}).gen("n", int, max_tokens=3) == 987
+    assert seen[0].filename == __file__
+    # What the model ended, and what has bounds, is no cut.
+    assert started("Many: ", {"Many: ": "120 and so on"}).gen("n", int, max_tokens=3) == 120
+    bounded = {"type": "integer", "minimum": 0, "maximum": 999}
+    assert started("Many: ", {"Many: ": "98765432"}).gen("n", bounded, max_tokens=3) == 987
 
 
 def test_a_full_context_is_said():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import interlock
-from interlock._recipe import Recipe
+from interlock._recipe import END, Recipe
 from interlock.explain import explain
 
 EVERYDAY = ("}", '"', ",", "]", "0", "null", "{", ":", "\n", "a", "true", "-", "[", "Sure", "```")
@@ -17,6 +18,8 @@ EVERYDAY = ("}", '"', ",", "]", "0", "null", "{", ":", "\n", "a", "true", "-", "
 ALTERNATIVES = 4
 EXPLAINED = 600
 """Steps whose refused alternatives are explained."""
+MOST_EXPECTED = 4
+"""A reason names what had to come where no more than so many characters could."""
 
 
 @dataclass
@@ -32,8 +35,10 @@ class Alternative:
 
 @dataclass
 class Step:
-    """One token. ``allowed`` is how many tokens were allowed before it; times are in microseconds; ``to_finish`` is a
-    number of tokens that complete the output after it, and ``budget_left`` how many it may still have.
+    """One token. ``allowed`` is how many tokens were allowed before it. ``forced`` says that its text had to come,
+    whatever the model says; ``allowed`` may be larger than 1 even so, as ``{`` and ``{"`` both begin ``{"name": ``.
+    Times are in microseconds. ``to_finish`` is a number of tokens that complete the output after it, and
+    ``budget_left`` how many it may still have.
     """
 
     id: int
@@ -98,7 +103,7 @@ def trace(
     everyday = _everyday(vocabulary, silent) if wishes is None else []
     steps: list[Step] = []
     prefix = b""
-    why = _explainer(Recipe.of(index))
+    why, expected = _explainer(Recipe.of(index))
     problems: list[str] = []
     rest = b""
     for number, token in enumerate(ids):
@@ -114,7 +119,7 @@ def trace(
         step.alternatives = _alternatives(guide, token, allowed, everyday, wish)
         if number < EXPLAINED:
             for other in step.alternatives:
-                other.reason = "" if other.allowed else _reason(guide, why, prefix, other.id, silent)
+                other.reason = "" if other.allowed else _reason(guide, why, expected, prefix, other.id, silent)
         began = time.perf_counter_ns()
         taken = guide.try_advance(token)
         step.advance_us = (time.perf_counter_ns() - began) / 1e3
@@ -179,7 +184,8 @@ def _alternatives(
     return [made(i) for i in everyday if i != token and i not in allowed][:ALTERNATIVES]
 
 
-def _explainer(recipe: Recipe) -> Callable[[bytes], list[str]]:
+def _explainer(recipe: Recipe) -> tuple[Callable[[bytes], list[str]], Callable[[bytes], tuple[int, str]]]:
+    """What says why a text is refused, and what says where, and what had to stand at that byte instead."""
     index = recipe.compile()
 
     def why(data: bytes) -> list[str]:
@@ -187,21 +193,50 @@ def _explainer(recipe: Recipe) -> Callable[[bytes], list[str]]:
         whole = [p.message for p in found.problems if p.schema or "the text ends" not in p.message]
         return [] if found.accepted else whole or [p.message for p in found.problems]
 
-    return why
+    def expected(data: bytes) -> tuple[int, str]:
+        guide = index.guide()
+        at = guide.advance_many(list(data))
+        if at == len(data) or guide.is_accepting:
+            return at, ""
+        forced = guide.forced_text()
+        if forced:
+            return at, f"{forced!r} must come next"
+        allowed = [i for i in guide.allowed_token_ids().tolist() if i != END]
+        if not 0 < len(allowed) <= MOST_EXPECTED or max(allowed) > 127:
+            return at, ""
+        words = []
+        for byte in allowed:
+            ahead = index.guide()
+            ahead.advance_many([*data[:at], byte])
+            word = chr(byte) + ahead.forced_text() if chr(byte).isalnum() else chr(byte)
+            words.append(repr(re.match(r"\w+|.", word, re.DOTALL)[0]))  # type: ignore[index]
+        return at, f"{', '.join(words[:-1])} or {words[-1]} must come next" if words[
+            1:
+        ] else f"{words[0]} must come next"
+
+    return why, expected
 
 
 def _reason(
-    guide: interlock.Guide, why: Callable[[bytes], list[str]], prefix: bytes, token: int, silent: set[int]
+    guide: interlock.Guide,
+    why: Callable[[bytes], list[str]],
+    expected: Callable[[bytes], tuple[int, str]],
+    prefix: bytes,
+    token: int,
+    silent: set[int],
 ) -> str:
-    """Why a token is refused: what is wrong with the text and it, or what had to come."""
+    """Why a token is refused: what is wrong with the text and it, or what had to come at the byte that is refused."""
     if token in silent:
         return "the output is not complete"
     data = guide.index.vocabulary.token_bytes(token)
     reasons = [reason for reason in why(prefix + data) if "ends" not in reason]
-    forced = guide.forced_text()
     if reasons and not reasons[0].startswith(("the engine", "not JSON")):
         return reasons[0]
-    if forced:
+    at, needed = expected(prefix + data)
+    begun = data[: max(0, at - len(prefix))]
+    if needed:
+        return f"after {_text(begun)!r}, {needed}" if begun else needed
+    if forced := guide.forced_text():  # The budget, not the source, leaves nothing else.
         return f"{forced!r} must come next"
     said = guide.explain(token)
     return reasons[0] if reasons and not reasons[0].startswith("the engine") else said.partition("; ")[2] or said

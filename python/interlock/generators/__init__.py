@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def from_transformers(
-    model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None
+    model: Any, tokenizer: Any = MISSING, *, whitespace: str = "spaced", chat: bool | None = None
 ) -> TransformersGenerator:
     """A generator of a causal language model of transformers.
 
@@ -66,6 +66,15 @@ def from_transformers(
         user = gen("Make up a user.", User, max_tokens=100)
     """
     require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
+    if isinstance(model, str):
+        raise ArgumentError(
+            f"{model!r} is a name: load the model first,\n"
+            f"    model = transformers.AutoModelForCausalLM.from_pretrained({model!r})\n"
+            f"    tokenizer = transformers.AutoTokenizer.from_pretrained({model!r})\n"
+            "and pass both, from_transformers(model, tokenizer)"
+        )
+    if tokenizer is MISSING:
+        raise ArgumentError("the tokenizer is missing: from_transformers(model, tokenizer)")
     with _needs("transformers"):
         from interlock.generators.transformers import TransformersGenerator
 
@@ -203,7 +212,7 @@ def generate(
     tokenizer: Any = None,
     prompt: Any = MISSING,
     output_type: Any = str,
-    *,
+    *more: Any,
     max_tokens: int = DEFAULT_MAX_TOKENS,
     **options: Any,
 ) -> Any:
@@ -218,7 +227,7 @@ def generate(
         user = interlock.generate(model, tokenizer, "Make up a user.", User, max_tokens=100)
     """
     check_prompt(prompt, options)
-    return _generator_of(model, tokenizer)(prompt, output_type, max_tokens=max_tokens, **options)
+    return _generator_of(model, tokenizer)(prompt, output_type, *more, max_tokens=max_tokens, **options)
 
 
 def _generator_of(model: Any, tokenizer: Any) -> Generator:

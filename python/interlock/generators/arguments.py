@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, get_origin
 
 from interlock._core import ArgumentError
 from interlock.generators.sampling_options import check_sampling
+from interlock.output_types.type_names import name_of
 
 __all__ = [
     "DEFAULT_MAX_TOKENS",
@@ -19,6 +20,7 @@ __all__ = [
     "check_options",
     "check_prompt",
     "is_batch",
+    "refuse_more",
 ]
 
 DEFAULT_MAX_TOKENS = 512
@@ -57,7 +59,7 @@ OTHER_NAMES = {
     "num_return_sequences": "a list with the prompt several times",
     "n": "a list with the prompt several times",
 }
-_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat")
+_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe")
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
@@ -113,6 +115,23 @@ def check_prompt(prompt: Any, options: Mapping[str, Any]) -> None:
     raise ArgumentError(
         f"{named!r} has another name here: the first argument, prompt, takes a text or a list of messages, "
         f"as in gen({named}, output_type)"
+    )
+
+
+def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
+    """``ArgumentError`` for arguments behind the output type: two types, or a budget without its name."""
+    if not more:
+        return
+    if isinstance(more[0], int) and not isinstance(more[0], bool):
+        raise ArgumentError(f"max_tokens is passed by name: write max_tokens={more[0]}")
+    if isinstance(more[0], type) or get_origin(more[0]) is not None:
+        names = [name_of(one) for one in (output_type, *more)]
+        raise ArgumentError(
+            f"{len(names)} output types: write {' | '.join(names)}, or tuple[{', '.join(names)}] for all"
+        )
+    raise ArgumentError(
+        f"a call has two arguments without a name, prompt and output type, and {more[0]!r} comes behind them: pass it "
+        "by its name"
     )
 
 

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
+from interlock.ascii_patterns import as_ascii
 from interlock.attribute_hints import no_attribute
 from interlock.generators.budget_warnings import warn_tight_budget
 from interlock.generators.arguments import (
     DEFAULT_MAX_TOKENS, MISSING, Message, Prompt, check_max_tokens, check_options, check_prompt, is_batch,
+    refuse_more,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
+from interlock.generators.described_prompt import described, take_describe
+from interlock.generators.error_advice import advice
 from interlock.generators.stream import Stream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.grammars.grammar_text import GrammarText
@@ -68,6 +72,8 @@ class Generator(ABC):
     backend: str = ""
     #: The attribute that is the model.
     holds_model_as = "model"
+    # Servers' engines have rules of their own for classes, and need not know the flag for ASCII.
+    _narrows_patterns = False
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
         require(whitespace=(whitespace, "text"))
@@ -151,7 +157,7 @@ class Generator(ABC):
         self,
         prompt: Any = MISSING,
         output_type: Any = str,
-        *,
+        *more: Any,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stream: bool = False,
         errors: Literal["raise", "return"] = "raise",
@@ -169,13 +175,17 @@ class Generator(ABC):
         With ``errors="return"`` an ``InvalidOutputError`` is returned in the place of the value, so that the other
         values of a batch are not lost.
 
-        Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` beyond ASCII, and
+        Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` that is not read as ASCII,
         ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself, and
         ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty.
+
+        ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
+        has to fill in.
 
         A number that is the whole output ends where the model would write what is no part of it.
         """
         check_prompt(prompt, options)
+        refuse_more(output_type, more)
         require(stream=(stream, "flag"))
         check_errors(errors)
         if stream:
@@ -184,8 +194,11 @@ class Generator(ABC):
             return self.stream(prompt, output_type, max_tokens=max_tokens, **options)
         if is_batch(prompt):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        return one_value(output, self._texts([prompt], output, max_tokens, options)[0], max_tokens, errors)
+        with advice(max_tokens):
+            text = self._texts([described(prompt, output, is_described)], output, max_tokens, options)[0]
+        return one_value(output, text, max_tokens, errors)
 
     @overload
     def batch(
@@ -238,8 +251,11 @@ class Generator(ABC):
         check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        return batch_values(output, self._texts(list(prompts), output, max_tokens, options), max_tokens, errors)
+        with advice(max_tokens):
+            texts = self._texts([described(one, output, is_described) for one in prompts], output, max_tokens, options)
+        return batch_values(output, texts, max_tokens, errors)
 
     @overload
     def stream(
@@ -267,8 +283,10 @@ class Generator(ABC):
         check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        pieces = self._pieces(prompt, output, max_tokens, options)
+        with advice(max_tokens):
+            pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         return Stream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
 
     def __getattr__(self, name: str) -> Any:
@@ -303,6 +321,8 @@ class Generator(ABC):
         return known
 
     def _made(self, output_type: Any) -> OutputType[Any]:
+        if self._narrows_patterns and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):
+            output_type = as_ascii(output_type)
         made = output_type_of(output_type)
         if isinstance(output_type, re.Pattern):
             warn_unicode_classes(output_type)
@@ -337,6 +357,8 @@ class Generator(ABC):
 
 class LocalGenerator(Generator):
     """A generator whose masks are made here: it has a vocabulary, and keeps what it compiled."""
+
+    _narrows_patterns = True
 
     def __init__(self, vocabulary: Vocabulary, *, whitespace: str = "spaced") -> None:
         super().__init__(whitespace=whitespace)
@@ -430,8 +452,12 @@ class LocalGenerator(Generator):
         check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        prompt_ids, ids = self._token_ids(prompt, output, max_tokens, dict(options))
+        with advice(max_tokens):
+            prompt_ids, ids = self._token_ids(
+                described(prompt, output, is_described), output, max_tokens, dict(options)
+            )
         index = self.index(output)
         self.check_budget(index, [ids], max_tokens)
         value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
@@ -466,7 +492,8 @@ class LocalGenerator(Generator):
         key = output.key
         known = self._indexes.get(key)
         if known is None:
-            known = self._indexes[key] = output.index(self.vocabulary)
+            with advice():
+                known = self._indexes[key] = output.index(self.vocabulary)
         self._indexes.move_to_end(key)
         if len(self._indexes) > _KEPT:
             self._indexes.popitem(last=False)

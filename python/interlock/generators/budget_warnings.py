@@ -15,11 +15,17 @@ from interlock.masks import allocate_bitmask
 __all__ = ["TightBudgetWarning", "is_cut_short", "warn_tight_budget"]
 
 
-class TightBudgetWarning(UserWarning):
-    """``max_tokens`` left a value less room than its type has: texts may be empty, lists short.
+_AMPLE = 4
+"""So many times of what the shortest value needs are no tight budget."""
 
-    The value is whole and of its type. A larger ``max_tokens`` is the remedy; the message says how many tokens the
-    shortest value needs.
+
+class TightBudgetWarning(UserWarning):
+    """``max_tokens`` decided how a value ended: texts may be empty or end in the middle, lists may be short.
+
+    The value is whole and of its type. The message says which of two things it was. Either ``max_tokens`` is tight, and
+    a larger one is the remedy; the message says how many tokens the shortest value needs. Or it is many times of what
+    the shortest value needs, and the model did not stop by itself: then bounds of the type are the remedy,
+    ``Annotated[str, Field(max_length=30)]`` and the like.
     """
 
 
@@ -66,9 +72,18 @@ def warn_tight_budget(
         return
     needed = index.guide().min_tokens_to_finish()
     which = "" if len(outputs) == 1 else f" (prompts {', '.join(map(str, cut))})"
+    shortest = f"{needed} token{'' if needed == 1 else 's'}"
+    if max_tokens >= max(_AMPLE * needed, needed + 16):
+        warn_caller(
+            f"the model did not stop by itself{which}, and max_tokens={max_tokens} ended the value, which is whole; "
+            f"the shortest one needs only {shortest}. Bound the texts and lists of the type (max_length; in a JSON "
+            "Schema maxLength and maxItems) and how deep it nests, or ask for less in the prompt",
+            TightBudgetWarning,
+        )
+        return
     warn_caller(
         f"max_tokens={max_tokens} is tight{which}: the value is whole, but it may have been cut short, with empty "
-        f"texts or short lists. The shortest value alone needs {needed} token{'' if needed == 1 else 's'}: pass a "
-        f"larger max_tokens, such as {max(2 * max_tokens, needed + 32)}",
+        f"texts or short lists. The shortest value alone needs {shortest}: pass a larger max_tokens, such as "
+        f"{max(2 * max_tokens, needed + 32)}",
         TightBudgetWarning,
     )

@@ -26,6 +26,7 @@ class CallOptions(SamplingOptions, total=False):
     """Usual keywords of a call of a generator besides ``max_tokens``, ``stream`` and ``errors``."""
 
     chat: bool | None
+    describe: bool | None
     do_sample: bool | None
     num_beams: int | None
     jump_forward: bool | None

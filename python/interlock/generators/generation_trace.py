@@ -50,8 +50,9 @@ class GenerationTrace(Generic[T]):
     @property
     def steps(self) -> list[Step]:
         """The tokens in turn. ``allowed`` counts the tokens that were allowed, ``forced`` says that there was no
-        choice, and ``probability`` is the model's before masking. ``alternatives`` are the tokens that it found likely,
-        each with ``allowed``, and with the ``reason`` if it was refused.
+        choice of text (several tokens may spell it), and ``probability`` is the model's before masking.
+        ``alternatives`` are the tokens that it found likely, each with ``allowed``, and with the ``reason`` if it was
+        refused.
         """
         return self.walk.steps
 

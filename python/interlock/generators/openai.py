@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
+from interlock.generators.described_prompt import described, take_describe
 from interlock.generators.arguments import Prompt, as_messages, is_batch
 from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
@@ -172,8 +173,14 @@ class AsyncOpenAIGenerator(_Requests):
             raise ArgumentError("call gen.stream(...), which needs no await, and iterate with async for")
         if is_batch(prompt):
             return await self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        return one_value(output, await self._one(prompt, output, max_tokens, options), max_tokens, errors)
+        return one_value(
+            output,
+            await self._one(described(prompt, output, is_described), output, max_tokens, options),
+            max_tokens,
+            errors,
+        )
 
     async def batch(  # type: ignore[override]
         self,
@@ -188,8 +195,11 @@ class AsyncOpenAIGenerator(_Requests):
         check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        texts = await asyncio.gather(*(self._one(prompt, output, max_tokens, options) for prompt in prompts))
+        texts = await asyncio.gather(
+            *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
+        )
         return batch_values(output, texts, max_tokens, errors)
 
     def stream(  # type: ignore[override]
@@ -198,8 +208,9 @@ class AsyncOpenAIGenerator(_Requests):
         """The text piece by piece with ``async for``, and ``await stream.value()`` at the end."""
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each")
+        is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
-        request, fields = self._call(prompt, output, max_tokens, options)
+        request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)
         pieces = self._async_pieces(fields, request, output, max_tokens)
         return AsyncStream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")

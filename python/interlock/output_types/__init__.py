@@ -14,8 +14,9 @@ User(name='Ada', age=36)
 """
 
 from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.resolve import index_from_type, output_type_of
 
-__all__ = ["Grammar", "InvalidOutputError", "OutputType", "index_from_type", "output_type_of"]
+__all__ = ["FunctionCall", "Grammar", "InvalidOutputError", "OutputType", "index_from_type", "output_type_of"]

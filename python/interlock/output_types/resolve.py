@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import inspect
 import json
@@ -13,7 +14,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar, get_args, get_origin, overload
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.grammar_syntax import syntax_of
@@ -22,6 +23,7 @@ from interlock.nesting import bounded_nesting
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
 from interlock.output_types.type_names import name_of
 from interlock.output_types.output_type import OutputType
@@ -78,6 +80,7 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     | an ``Index``                          | what the index accepts     | ``str``             |
     | a JSON Schema (``dict``, JSON text)   | JSON that follows it       | what ``json`` reads |
     | a function                            | JSON with its arguments    | a ``dict`` of them  |
+    | a list of functions                   | JSON: name and arguments   | a ``FunctionCall``  |
     | every other type                      | JSON of the type           | a value of the type |
 
     Every other type: ``int``, ``float``, ``bool``, ``None``, ``Literal``, ``Enum``, ``list``, ``dict``, ``tuple``,
@@ -112,7 +115,7 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     names = _choice_values(output_type)
     if names is not None:
         return OutputType("choices", tuple(names), _chosen(names), name_of(output_type))
-    if inspect.isfunction(output_type) or inspect.ismethod(output_type):
+    if inspect.isroutine(output_type):
         return _typed(_arguments_of(output_type), output_type.__name__)
     _refuse_values(output_type)
     return _typed(output_type, name_of(output_type))
@@ -254,11 +257,39 @@ def _choices_of(values: Sequence[Any]) -> OutputType[Any]:
         inner = ", ".join(map(name_of, values))
         way = f"list[{inner}]" if len(values) == 1 else f"{' | '.join(map(name_of, values))} or tuple[{inner}]"
         raise ArgumentError(f"a list of types is no type: did you mean {way}?")
+    if any(map(inspect.isroutine, values)):
+        return _call_of(values)
     odd = next(value for value in values if not isinstance(value, str))
     raise ArgumentError(
         f"choices are strings, and {odd!r} is none: use Literal[{', '.join(map(repr, values[:3]))}, ...] for other "
         "values"
     )
+
+
+def _call_of(functions: Sequence[Any]) -> OutputType[FunctionCall[Any]]:
+    """A call of one of several functions: an object with its name and its arguments."""
+    odd = next((one for one in functions if not inspect.isroutine(one)), None)
+    if odd is not None:
+        raise ArgumentError(f"a list of functions holds functions alone, and {name_of(odd)} is none")
+    known: dict[str, Callable[..., Any]] = {}
+    for function in functions:
+        if function.__name__ in known:
+            raise ArgumentError(f"two functions have the name {function.__name__!r}: the model chooses by the name")
+        known[function.__name__] = function
+    calls = [
+        _typed_dict(
+            f"call_of_{name}",
+            {"name": Literal[name], "arguments": _arguments_of(function, may_be_none=True)},
+        )
+        for name, function in known.items()
+    ]
+    written = _typed(Union[tuple(calls)], f"call of {' or '.join(known)}")  # noqa: UP007
+
+    def parse(text: str) -> FunctionCall[Any]:
+        found = written.parse(text)
+        return FunctionCall(found["name"], dict(found["arguments"]), known[found["name"]])
+
+    return dataclasses.replace(written, parse=parse)
 
 
 def _choice_values(hint: Any) -> dict[str, Any] | None:
@@ -310,23 +341,34 @@ def _refuse_values(given: Any) -> None:
         )
 
 
-def _arguments_of(function: Callable[..., Any]) -> Any:
+def _arguments_of(function: Callable[..., Any], may_be_none: bool = False) -> Any:
     """A ``TypedDict`` of a function's parameters; those with a default may be left out."""
     fields: dict[str, Any] = {}
-    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+    try:
+        parameters = inspect.signature(function, eval_str=True).parameters
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{function.__name__} does not say which parameters it has: wrap it in a function"
+        ) from error
+    for name, parameter in parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ArgumentError(
-                f"{function.__name__} cannot be called by names alone: its parameter {parameter} stands in the way"
+                f"{function.__name__} cannot be called by names alone: its parameter {parameter} stands in the way. "
+                "Wrap it in a function with named, annotated parameters"
             )
         if parameter.annotation is parameter.empty:
             raise ArgumentError(f"the parameter {name!r} of {function.__name__} has no annotation: give it a type")
         hint = parameter.annotation
         fields[name] = hint if parameter.default is parameter.empty else NotRequired[hint]
-    if not fields:
+    if not fields and not may_be_none:
         raise ArgumentError(f"{function.__name__} has no parameters: there is nothing to generate")
+    return _typed_dict(function.__name__, fields)
+
+
+def _typed_dict(name: str, fields: dict[str, Any]) -> Any:
     new_typed_dict: Any = TypedDict
     with contextlib.suppress(ImportError):
         import typing_extensions
 
         new_typed_dict = typing_extensions.TypedDict  # pydantic takes no other before Python 3.12
-    return new_typed_dict(function.__name__, fields)
+    return new_typed_dict(name, fields)

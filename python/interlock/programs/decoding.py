@@ -33,6 +33,8 @@ class Decoder:
         self.model = model
         self._longer: LongerTokens | None = None
         self._first: npt.NDArray[np.uint16] | None = None
+        self.ended_by_budget = False
+        """Whether the last part has all tokens that it could have, and might have had more."""
         self._bits = allocate_bitmask(1, model.vocabulary)
 
     def write(
@@ -61,6 +63,12 @@ class Decoder:
                 run = [token]
             guide.advance_many(run)
             transcript.ids.extend(run)
+        free = index.guide()
+        self.ended_by_budget = (
+            guide.num_tokens >= max_tokens
+            and free.advance_many(guide.tokens) == len(guide.tokens)
+            and not free.must_stop
+        )
         warn_tight_budget(index, [guide.tokens], max_tokens, self._first_bytes)
         return transcript.data[begun:]
 

@@ -12,6 +12,9 @@ from interlock.attribute_hints import no_attribute
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.call_options import SamplingOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
+from interlock.generators.error_advice import advice
+from interlock.generators.number_warnings import warn_long_number
+from interlock.output_types import FunctionCall, OutputType
 from interlock.programs.sampling import Sampler
 from interlock.programs.transcript import Transcript
 
@@ -20,6 +23,7 @@ __all__ = ["Program"]
 T = TypeVar("T")
 
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "seed")
+_NUMBER_GOES_ON = frozenset(bytes([digit]) for digit in b"0123456789")
 
 
 def _check_name(name: object) -> None:
@@ -128,7 +132,8 @@ class Program:
         the model would go on with something else. Named groups of a pattern are kept under their names.
 
         Errors: ``BudgetError`` if no output is so short, ``ArgumentError`` for ``stop`` with a type other than ``str``
-        and for unknown options, and those of the output type.
+        and for unknown options, and those of the output type. Warnings are those of a call of a ``Generator``; a number
+        that ``max_tokens`` ended, however few digits it has, is an ``UnboundedNumberWarning``, too.
         """
         _check_name(name)
         check_max_tokens(max_tokens)
@@ -147,19 +152,21 @@ class Program:
         begun = len(self._transcript.data)
         before = self._transcript.fork()
         try:
-            data = self._decoder.write(
-                self._transcript,
-                self.generator.index(output),
-                max_tokens,
-                sampler,
-                (lambda so_far: any(end in so_far for end in ends)) if ends else None,
-            )
+            with advice(max_tokens):
+                data = self._decoder.write(
+                    self._transcript,
+                    self.generator.index(output),
+                    max_tokens,
+                    sampler,
+                    (lambda so_far: any(end in so_far for end in ends)) if ends else None,
+                )
             found = [at for end in ends if (at := data.find(end)) >= 0]
             if found:
                 data = data[: min(found)]
                 self._transcript.cut(begun + len(data))
             text = data.decode("utf-8", "replace")
             value = output.parse(text)
+            self._warn_of_numbers(output, text, max_tokens)
         except BaseException:
             # A part that failed was never written.
             self._transcript = before
@@ -193,10 +200,18 @@ class Program:
             self.captures[name] = value
         return value
 
-    def call(self, name: str | None, function: Callable[..., T], *, max_tokens: int = 256, **sampling: Any) -> T:
+    def call(
+        self,
+        name: str | None,
+        function: Callable[..., T] | list[Callable[..., T]],
+        *,
+        max_tokens: int = 256,
+        **sampling: Any,
+    ) -> T:
         """Have the model write the arguments of ``function`` as JSON, call it with them, and return what it returns.
 
-        The arguments follow its annotations. What it returns is kept under ``name`` and not written; write it yourself.
+        The arguments follow its annotations. Of a list of functions the model chooses one. What the function returns is
+        kept under ``name`` and not written; write it yourself.
         """
         _check_name(name)
         if isinstance(function, str):
@@ -208,6 +223,15 @@ class Program:
             raise ArgumentError(
                 f"call takes a function, and {given} is a class: gen(name, {given}) writes a value of it"
             )
+        if isinstance(function, list | tuple):
+            chosen = self.gen(None, function, max_tokens=max_tokens, **sampling)
+            if not isinstance(chosen, FunctionCall):
+                raise ArgumentError("call takes a function, or a list of functions")
+            self._name_part(name)
+            value: T = chosen()
+            if name is not None:
+                self.captures[name] = value
+            return value
         if not callable(function):
             raise ArgumentError(f"call takes a function, and {function!r} is none: call(name, function)")
         arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
@@ -251,6 +275,16 @@ class Program:
 
     def __str__(self) -> str:
         return self._transcript.data.decode("utf-8", "replace")
+
+    def _warn_of_numbers(self, output: OutputType[Any], text: str, max_tokens: int) -> None:
+        """Warn of a number that the model did not end. Where the budget ended a part, the model is asked once more for
+        what it would have written.
+        """
+        is_cut = False
+        if self._decoder.ended_by_budget and output.kind == "json_schema" and text.lstrip("-")[:1].isdigit():
+            wanted = int(self.model.logits(self._transcript.ids).argmax())
+            is_cut = self.model.vocabulary.decode([wanted])[:1] in _NUMBER_GOES_ON
+        warn_long_number(output, text, max_tokens, is_cut)
 
     def _name_part(self, name: str | None) -> None:
         """Give the last part the name that a notebook shows."""

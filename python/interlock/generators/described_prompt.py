@@ -1,0 +1,39 @@
+"""The option ``describe`` of a call: prompts that say what the output type asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlock._core import ArgumentError
+from interlock.argument_types import require
+from interlock.output_types import OutputType
+from interlock.output_types.description import describe
+
+__all__ = ["described", "take_describe"]
+
+
+def take_describe(options: dict[str, Any]) -> bool:
+    """The option, taken out of ``options``. ``TypeError`` for what is no ``bool`` or ``None``."""
+    asked = options.pop("describe", None)
+    require(describe=(asked, "flag?"))
+    return bool(asked)
+
+
+def described(prompt: Any, output: OutputType[Any], is_asked: bool) -> Any:
+    """A prompt with the description in front of its text; of a chat, in front of what the user said last. The prompt
+    itself stays as it is. ``ArgumentError`` for a chat in which the user says no text.
+    """
+    text = describe(output) if is_asked else ""
+    if not text:
+        return prompt
+    if isinstance(prompt, str):
+        return f"{text}\n\n{prompt}"
+    turns = list(prompt)
+    for i in reversed(range(len(turns))):
+        turn = turns[i]
+        if isinstance(turn, dict) and turn.get("role") == "user" and isinstance(turn.get("content"), str):
+            turns[i] = {**turn, "content": f"{text}\n\n{turn['content']}"}
+            return turns
+    raise ArgumentError(
+        "describe=True needs a message of the user with a text: put interlock.describe(output_type) into a message"
+    )

@@ -1,0 +1,32 @@
+"""Errors of the core, with what to do about them in a call of a generator."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from interlock._core import BudgetError, UnsupportedError
+
+__all__ = ["advice"]
+
+_BACKREFERENCE = (
+    "\nWrite the repeated texts out, (?:aa|bb|cc), if there are few; or generate the part once, and repeat it in "
+    "Python: a Program writes a part, and then program += part"
+)
+
+
+@contextlib.contextmanager
+def advice(max_tokens: int | None = None) -> Iterator[None]:
+    """Add to an error, once, what helps in a call whose budget is ``max_tokens``. The error stays the same object."""
+    try:
+        yield
+    except BudgetError as error:
+        needed = getattr(error, "value", None)
+        own = max_tokens is not None and error.limit == max_tokens
+        if own and isinstance(needed, int) and "pass max_tokens" not in str(error):
+            error.args = (f"{error}: pass max_tokens={needed} or more",)
+        raise
+    except UnsupportedError as error:
+        if str(error).startswith("a backreference cannot") and not str(error).endswith(_BACKREFERENCE):
+            error.args = (f"{error}{_BACKREFERENCE}",)
+        raise
