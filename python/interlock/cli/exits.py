@@ -28,6 +28,8 @@ SOURCE = 3
 """The source was refused: not well formed, not supported, unsatisfiable, or beyond a limit."""
 INPUT = 4
 """Something around the source is not usable: a file, a folder, a vocabulary, an artifact, a store."""
+UNDECIDED = 5
+"""``diff`` could not decide whether two sources accept the same."""
 BUG = 70
 """A bug in interlock."""
 INTERRUPTED = 130
@@ -60,7 +62,11 @@ class _Remedied(Exception):
 
 
 class UsageError(_Remedied):
-    """Arguments that make no sense together; exit code 2."""
+    """Arguments that make no sense together; exit code 2. ``no_source``: a word names nothing that is a source."""
+
+    def __init__(self, message: str, remedy: str = "", no_source: bool = False) -> None:
+        super().__init__(message, remedy)
+        self.no_source = no_source
 
 
 class InputError(_Remedied):
