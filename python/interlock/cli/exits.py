@@ -39,6 +39,19 @@ PIPE = 141
 TERMINATED = 143
 """The process was asked to end (SIGTERM)."""
 
+MEANINGS = {
+    "0": "done; the answer is yes",
+    "1": "done; the answer is no: refused, different, not confirmed, damaged, not found",
+    "2": "arguments that make no sense",
+    "3": "the source was refused: malformed, unsupported, unsatisfiable, or beyond a limit",
+    "4": "a file, folder, vocabulary, artifact or store is not usable, or a standard stream is closed or full",
+    "5": "diff could not decide whether the two accept the same",
+    "70": "a bug in interlock",
+    "130, 143": "Ctrl-C, SIGTERM: nothing half-written is left",
+    "141": "the reader of the output went away",
+}
+"""What the exit codes mean."""
+
 SOURCE_ERRORS = frozenset(
     {
         "PatternError",
@@ -127,6 +140,8 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The empty pointer is the root of a schema.
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
+    if file := getattr(error, "source_file", ""):
+        out["file"] = file
     if place is not None and place.found:
         from interlock.explain import line_column
 
@@ -155,8 +170,13 @@ def sentence(error: BaseException) -> list[Line]:
     if place is not None and place.found:
         from interlock.cli.line_with_caret import excerpt
 
-        lines.append(Line((f"  line {described['line']}, column {described['column']}:", QUIET)))
+        where = f"line {described['line']}, column {described['column']}:"
+        if "file" in described:
+            where = f"{described['file']}:{described['line']}:{described['column']}:"
+        lines.append(Line((f"  {where}", QUIET)))
         lines += [Line("  ") + line for line in excerpt(place.text, place.start, place.end)]
+    elif "file" in described and described["file"] not in shown:
+        lines.append(Line((f"  in {described['file']}", QUIET)))
     lines += [Line(f"  {note}") for note in described.get("notes", [])]
     if "remedy" in described:
         lines.append(Line(("  try: ", TRY), described["remedy"]))

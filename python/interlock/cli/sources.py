@@ -99,7 +99,19 @@ class Source:
             from interlock.cli import locate_error
 
             locate_error.attach(error, self)
+            if self.file:
+                error.source_file = self.file  # type: ignore[attr-defined]
             raise
+
+    @property
+    def file(self) -> str:
+        """The name of the file that it was read from; empty for a text, or the standard input."""
+        prefix, colon, rest = self.name.partition(":@")
+        is_kind = bool(colon) and ALIASES.get(prefix, prefix) in KINDS
+        name = rest if is_kind else self.name
+        if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
+            return ""
+        return name
 
     @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
@@ -267,6 +279,11 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         if os.path.isdir(word):
             raise InputError(
                 f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources"
+            )
+        if suffix in (".index", ".ilk") and os.path.isfile(word):
+            raise InputError(
+                f"{word} is no index file: it does not begin as those do that interlock compile writes",
+                f"interlock compile SOURCE -t FILE -o {shlex.quote(word)} writes one",
             )
         if suffix not in SUFFIXES:
             raise UsageError(_what_is(word, prefix if colon else ""), no_source=True)
