@@ -59,6 +59,10 @@ HARMLESS = frozenset(
     "$comment $schema default deprecated description discriminator examples readOnly title writeOnly".split()
 )
 """What asserts nothing under its right name either, or, as ``discriminator``, stands beside what asserts the same."""
+ANNOTATIONS = frozenset(
+    "$comment $id $schema default deprecated description examples id readOnly title writeOnly".split()
+)
+"""Keywords that assert nothing. They are names of fields of ordinary documents, too."""
 TYPE_WORDS = {
     **dict.fromkeys(("string", "str", "text"), "string"),
     **dict.fromkeys(("integer", "int"), "integer"),
@@ -306,24 +310,50 @@ def unwrap(document: Any) -> Any:
     return document if found is None else found.schema
 
 
-def no_schema(document: Any) -> str:
+def no_schema(document: Any, annotations: bool = True) -> str:
     """Why a parsed JSON document is most likely no schema; empty if it may be one.
 
     Any JSON object is a schema by the letter of the specification. One with keys, none of which is a keyword, asserts
-    nothing; it is a document that came into the wrong place.
+    nothing; it is a document that came into the wrong place. With ``annotations=False``, keywords that only annotate
+    (``title``, ``id``, ``default`` and so on) make no schema either, since documents have such keys, too: that is how
+    the command line reads files.
+
+    >>> no_schema({"title": "Dune", "pages": 412}, annotations=False)
+    'none of its keys (title, pages) is a keyword of JSON Schema that asserts something'
     """
     if isinstance(document, bool):
         return ""
     if not isinstance(document, dict):
         kind = "null" if document is None else "an array" if isinstance(document, list) else "a single value"
         return f"it is {kind}; a schema is an object, true or false"
-    if not document or KEYWORDS & document.keys():
+    if not document or (KEYWORDS if annotations else KEYWORDS - ANNOTATIONS) & document.keys():
         return ""
     keys = list(document)
     shown = ", ".join(keys[:4]) + (" ..." if len(keys) > 4 else "")
-    slips = [_slip(key) for key in keys]
-    meant = ", ".join(slips) if all(slips) else properties_meant(document)
-    return f"none of its keys ({shown}) is a keyword of JSON Schema" + (f"; did you mean {meant}?" if meant else "")
+    unknown = [key for key in keys if key not in ANNOTATIONS]
+    slips = [_slip(key) for key in unknown]
+    meant = ", ".join(slips) if slips and all(slips) else properties_meant(document)
+    if key := schema_key(document):
+        meant = ""
+    asserting = " that asserts something" if len(unknown) < len(keys) else ""
+    why = f"none of its keys ({shown}) is a keyword of JSON Schema{asserting}"
+    why += f"; its key {key} holds a schema" if key else ""
+    return why + (f"; did you mean {meant}?" if meant else "")
+
+
+SCHEMA_KEYS = ("schema", "json_schema", "jsonSchema", "input_schema", "inputSchema", "parameters")
+"""Keys under which files keep a schema beside other things, such as its tests."""
+
+
+def schema_key(document: Any) -> str:
+    """The key of a parsed JSON document under which a schema stands; empty if there is none of the usual names.
+
+    >>> schema_key({"schema": {"type": "integer"}, "tests": []})
+    'schema'
+    """
+    held = document if isinstance(document, dict) else {}
+    schemas = (key for key in SCHEMA_KEYS if isinstance(held.get(key), dict) and KEYWORDS & held[key].keys())
+    return next(schemas, "")
 
 
 def properties_meant(document: Mapping[str, Any]) -> str:

@@ -364,3 +364,29 @@ def test_a_tokenizer_in_a_folder(folder):
     (folder / "model").mkdir()
     (folder / "model" / "tokenizer.json").write_text("{}")
     assert "did you mean model/tokenizer.json?" in run(folder, "vocab", "model", code=4).stderr
+
+
+@pytest.mark.parametrize("option", [("--flags", "i"), ("--whitespace", "compct"), ("--limit", "foo=3")])
+@pytest.mark.parametrize("document", ['{"id": 7, "item": "tea"}', '{"type": "string"}'])
+def test_a_wrong_option_is_not_taken_for_a_swap(folder, option, document):
+    (folder / "answer.json").write_text(document)
+    said = run(folder, "check", "order.json", "answer.json", *option, code=2).stderr
+    assert option[0] in said and "the source comes first" not in said
+
+
+@pytest.mark.parametrize(
+    "document",
+    ['{"id": 7, "item": "tea"}', '{"title": "Dune", "description": "x"}', '{"name": "a", "default": 3}'],
+)
+def test_annotations_alone_make_no_schema(folder, document):
+    (folder / "answer.json").write_text(document)
+    for command in (["inspect"], ["check", "--text", "1"], ["compile", "-t", "bytes", "-o", "a.index"]):
+        said = run(folder, command[0], "answer.json", *command[1:], code=3).stderr
+        assert "would accept everything: none of its keys" in said and "asserts something" in said
+        assert "try: --take-all" in said
+    assert "the source comes first" in run(folder, "check", "answer.json", "order.json", code=2).stderr
+    assert run(folder, "check", "answer.json", "--take-all", "--text", "1", "--quiet").stderr == ""
+    said = run(folder, "precompute", "answer.json", "-t", "bytes", "-o", "store", code=4).stderr
+    assert "was left out: none of its keys" in said
+    for schema in ("{}", "true", '{"title": "x", "$ref": "#/$defs/a", "$defs": {"a": {}}}'):
+        run(folder, "inspect", f"schema:{schema}")

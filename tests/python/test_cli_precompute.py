@@ -333,3 +333,39 @@ def test_quiet_leaves_the_numbers_to_the_report(folder):
     assert "refused:   1: 1 SchemaError" in loud.stdout
     assert (loud.returncode, quiet.returncode, quiet.stdout, quiet.stderr) == (1, 1, "", "")
     assert [row["name"] for row in rows(folder)] == ["bad.json"]
+
+
+def test_one_reason_of_all_is_said_once(folder):
+    for name, extra in (("wrapped", {"name": "n"}), ("plain", {"description": "x"})):
+        (folder / name).mkdir()
+        for number in range(8):
+            held = {"schema": {"const": number}, "tests": [], **extra}
+            (folder / name / f"{number}.json").write_text(json.dumps(held))
+    done = run(folder, "precompute", "wrapped", "-t", "bytes", "-o", "st", "--no-unwrap", code=1)
+    assert done["first_error"].startswith("0.json: SchemaError: this is a named schema")
+    assert done["remedy"] == "--schema-key schema takes each schema from inside its file"
+    args = ["wrapped", "-t", "bytes", "-o", "st2", "--no-unwrap"]
+    people = subprocess.run([*COMMAND, "precompute", *args], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert people.stdout.count("this is a named schema") == 1 and "refused all 8, for the same reason" in people.stdout
+    assert "  try: --schema-key schema" in people.stdout
+    error = run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", code=4)["error"]
+    assert "all 8 were left out; the first, 0.json" in error["message"] and "--schema-key schema" in error["remedy"]
+    assert run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", "--schema-key", "schema")["packs"] == 8
+
+
+def test_many_sources_as_the_shell_expands_a_glob(folder):
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        (folder / name / "a.json").write_text(json.dumps({"const": name}))
+    args = ["precompute", "one/a.json", "two/a.json", "one", "-t", "bytes", "-o", "st"]
+    assert run(folder, *args)["packs"] == 2
+    report = (folder / "st" / "report.jsonl").read_text().splitlines()
+    assert [json.loads(line)["name"] for line in report] == ["one/a.json", "two/a.json"]
+
+
+def test_a_store_among_its_own_sources(folder):
+    before = sorted((folder / "schemas").rglob("*"))
+    for out in ("schemas", "./schemas/"):
+        error = run(folder, "precompute", "schemas", "-t", "bytes", "-o", out, code=2)["error"]
+        assert "would lie among its sources" in error["message"]
+    assert sorted((folder / "schemas").rglob("*")) == before

@@ -177,6 +177,10 @@ def test_documents_that_are_no_schemas():
     for schema in (True, False, {}, SCHEMA, {"title": "t"}, {"$ref": "#"}, {"x": 1, "type": "null"}):
         assert schema_hints.no_schema(schema) == ""
     assert "it is an array" in schema_hints.no_schema([1])
+    assert schema_hints.no_schema({"id": 7, "type": "null"}, annotations=False) == ""
+    for document in ({"title": "t"}, {"id": 7, "item": "tea"}):
+        assert schema_hints.no_schema(document) == ""
+        assert schema_hints.no_schema(document, annotations=False).endswith("that asserts something")
     assert schema_hints.no_schema({"item": 1, "count": 2}) == (
         "none of its keys (item, count) is a keyword of JSON Schema"
     )

@@ -88,6 +88,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         raise
 
 
+_INTERRUPTED = {
+    exits.INTERRUPTED: "ended by Ctrl-C (SIGINT); nothing half-written is left",
+    exits.TERMINATED: "ended by SIGTERM; nothing half-written is left",
+}
+
+
 def _terminate(*_: Any) -> NoReturn:
     raise exits.Terminated("ended by SIGTERM")
 
@@ -101,6 +107,12 @@ def fail(error: BaseException, output: Output) -> int:
     if isinstance(error, streams.OutputError):
         streams.discard()
     if isinstance(error, (KeyboardInterrupt, exits.Terminated)):
+        if output.json:
+            described = {"type": "Interrupted", "message": _INTERRUPTED[code]}
+            try:
+                output.result({"error": described}, [])
+            except (BrokenPipeError, streams.OutputError):
+                streams.discard()
         streams.say("interlock: interrupted\n")
     elif output.json and not isinstance(error, streams.OutputError):
         try:

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
             bar.show(report.accepted + report.refused)
     if not machine and not report.accepted + report.refused:
         raise exits.InputError(f"there is no document in {', '.join(args.given)}: every line is blank")
-    whole: dict[str, Any] = {"accepted": report.accepted, "refused": report.refused, "documents": machine}
+    whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
     output.answer(whole | ({"unknown_keywords": unknown} if unknown else {}), report.end())
     return exits.NO if report.refused else exits.OK
 
@@ -122,6 +122,10 @@ class _Report:
             return
         self._write([*(self.held or ()), line])
         self.held = None
+
+    def counts(self) -> dict[str, int]:
+        """The numbers, for machines."""
+        return {"documents": self.accepted + self.refused, "accepted": self.accepted, "refused": self.refused}
 
     def end(self) -> list[Line]:
         """The last lines: the numbers, or the one reason of all."""

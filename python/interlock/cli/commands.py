@@ -35,6 +35,8 @@ EXAMPLES = (
 )
 SOURCES = "sources"
 """What ``interlock help`` explains besides commands."""
+CODES = "exit-codes"
+"""The other one."""
 MORE = (
     f"interlock help COMMAND shows options and examples, interlock help {SOURCES} how a source is named and read; "
     "--json before or behind a command prints one JSON object; NO_COLOR=1 turns colours off"

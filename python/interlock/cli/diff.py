@@ -3,18 +3,30 @@
   interlock diff old.json new.json
   interlock diff pattern:'[a-c]+' pattern:'[a-d]+'
 
-Exact, or an error beyond --limit max_flat_states=N pairs of states, and for sources that recurse or are grammars,
-unless the two are the same source. The texts are shortest ones. Exit code 0: they accept the same; 1: they do not.
+First the exact comparison, whose texts are shortest ones. Where it takes more than --limit max_flat_states=N pairs of
+states, or a source recurses or is a grammar, a quick search through members of both sides looks for a text that only
+one of them accepts. Where neither decides, the two schemas are compared keyword by keyword. Exit code 0: they accept
+the same; 1: they do not; 5: not decided.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+from dataclasses import dataclass, field
+from typing import Any
 
 import interlock
 from interlock.cli import exits, kind_options, recursion, sources, vocabularies
-from interlock.cli.output import Output, text_of
-from interlock.cli.style import BAD, GOOD, NAME, Line
+from interlock.cli.document_differences import differences, shown
+from interlock.cli.output import Output, counted, table, text_of
+from interlock.cli.style import BAD, GOOD, NAME, NOTE, TRY, Line
+from interlock.cli.witness_search import Found, search
+
+NAMES = ("first", "second")
+FIRST_TRY = 200_000
+"""Pairs of states of the exact comparison before the quick search, which takes less than a second; where --limit asks
+for more, the rest comes after the search."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -32,19 +44,142 @@ def run(args: argparse.Namespace, output: Output) -> int:
     first, second = (source.compile(vocabulary) for source in read)
     for source, index in zip(read, (first, second)):
         sources.remarks(source, index, output)
-    only_first, only_second = (None, None) if _same(read, (first, second)) else _witnesses(read, (first, second))
-    same = only_first is None and only_second is None
-    relation = "equal" if same else "different"
-    if not same and only_first is None:
-        relation = "the first accepts less"
-    elif not same and only_second is None:
-        relation = "the second accepts less"
-    texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in (only_first, only_second)]
-    people = [Line((relation, GOOD if same else BAD))]
-    named = (("first", only_first), ("second", only_second))
-    people += [Line(f"  only the {name} accepts: ", (text_of(w), NAME)) for name, w in named if w is not None]
-    output.answer({"equal": same, "relation": relation, "only_first": texts[0], "only_second": texts[1]}, people)
-    return exits.OK if same else exits.NO
+    indexes = (first, second)
+    found = Comparison() if _same(read, indexes) else _compare(read, indexes)
+    known = [text is not None for text in found.texts]
+    if any(known):
+        relation = "different"
+        if found.is_exact and not all(known):
+            relation = f"the {NAMES[known.index(True) ^ 1]} accepts less"
+    else:
+        relation = "equal" if found.is_exact else "not decided"
+    people = [Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))]
+    pairs = [(name, text) for name, text in zip(NAMES, found.texts) if text is not None]
+    people += [Line(f"  only the {name} accepts: ", (text_of(text), NAME)) for name, text in pairs]
+    texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
+    machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
+    machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
+    if not found.is_exact:
+        rows = differences(*documents) if None not in (documents := _documents(read)) else []
+        machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
+        people += _undecided(found, rows, args, relation)
+    output.answer(machine, people)
+    return {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
+
+
+@dataclass
+class Comparison:
+    """For each side a text that only it accepts, or that there is none or that it is not known."""
+
+    texts: list[bytes | None] = field(default_factory=lambda: [None, None])
+    is_exact: bool = True
+    """Whether each text is a shortest one, and ``None`` says that there is none."""
+    cause: str = ""
+    states: int = 0
+    """Pairs of states that were looked at before the comparison was given up; 0 where it cannot be done."""
+    search: Found | None = None
+
+    def tried(self) -> dict[str, int]:
+        """What was done, in numbers."""
+        return {"states": self.states} | (self.search.machine() if self.search is not None else {})
+
+
+def _compare(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> Comparison:
+    """The exact comparison, within a limit; then the quick search; then the rest of the exact one, where --limit asks
+    for more."""
+    asked = max((source.options.get("limits", {}).get("max_flat_states", 0) for source in read), default=0)
+    limits = [min(asked, FIRST_TRY) or FIRST_TRY, *([asked] if asked > FIRST_TRY else [])]
+    found: Found | None = None
+    for limit in limits:
+        exact = _exact(read, indexes, limit)
+        if exact.is_exact or not exact.states:
+            break
+        found = found or search(indexes, _documents(read))
+        if found.is_complete:
+            break
+    if exact.is_exact:
+        return exact
+    exact.search = found or search(indexes, _documents(read))
+    exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
+    return exact
+
+
+def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index], limit: int) -> Comparison:
+    out = Comparison()
+    same_limit = [source.options.get("limits", {}).get("max_flat_states", FIRST_TRY) == limit for source in read]
+    if not all(same_limit) and not any(source.compiled for source in read):
+        changed = [source.options.get("limits", {}) | {"max_flat_states": limit} for source in read]
+        indexes = tuple(s.compile(i.vocabulary, limits=c) for s, i, c in zip(read, indexes, changed))  # type: ignore[assignment]
+    for side in (0, 1):
+        try:
+            out.texts[side] = indexes[side].witness_not_in(indexes[1 - side])
+        except interlock.LimitError as error:
+            out.is_exact, out.states = False, int(error.limit or limit)
+            recursive = [source.name for source in read if recursion.recurses(source)]
+            if recursive:
+                out.states, out.cause = 0, f"{recursive[0]} recurses, so that it has no end of states"
+                break
+            out.cause = f"more than {out.states} pairs of states" + _open_parts(read)
+        except interlock.UnsupportedError as error:
+            out.is_exact, out.cause = False, str(error)
+            break
+    return out
+
+
+def _documents(read: list[sources.Source]) -> tuple[Any, Any]:
+    """Both schemas, parsed; ``None`` in the place of another source."""
+    parsed = [json.loads(source.text) if source.kind == "json_schema" else None for source in read]
+    return parsed[0], parsed[1]
+
+
+def _open_parts(read: list[sources.Source]) -> str:
+    """What in the schemas makes so many states."""
+    text = json.dumps(_documents(read))
+    why = []
+    if any(_is_open(document) for document in _documents(read)):
+        why.append("objects are open (no additionalProperties: false), so that any key may come beside the named ones")
+    if '"type": "string"' in text and "maxLength" not in text:
+        why.append("strings are unbounded (no maxLength)")
+    return f": {'; '.join(why)}" if why else ""
+
+
+def _is_open(document: Any) -> bool:
+    """Whether an object in a schema names properties and takes others as well."""
+    ways = [document]
+    for value in ways:
+        if isinstance(value, dict):
+            closed = value.get("additionalProperties", value.get("unevaluatedProperties"))
+            if isinstance(value.get("properties"), dict) and closed is not False:
+                return True
+            ways += value.values()
+        elif isinstance(value, list):
+            ways += value
+    return False
+
+
+def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Namespace, relation: str) -> list[Line]:
+    """Why the comparison is not exact, what was tried, and the places where the documents differ."""
+    lines = [Line(("  not exact: ", NOTE), found.cause)]
+    if relation != "not decided":
+        if None in found.texts:
+            name = NAMES[found.texts.index(None)]
+            lines.append(Line(f"  whether the {name} accepts something that the other does not is not known"))
+        return lines
+    if found.search is not None:
+        numbers = f"{counted(found.search.tried, 'text')} (plausible, random and changed ones)"
+        lines.append(Line(f"  tried: {numbers}, all of which both accept or both refuse"))
+    if rows:
+        lines.append(Line(f"  the schemas differ in {counted(len(rows), 'place')}:"))
+        cells = [("", row["pointer"] or "(root)", shown(row, "first"), shown(row, "second")) for row in rows]
+        lines += table(cells, ("", "place", "first", "second"))
+    ways = [] if not found.states else ["--limit max_flat_states=N looks at more states"]
+    if found.states and args.whitespace != "compact" and any(row for row in rows):
+        ways.append("--whitespace compact makes fewer")
+    if "objects are open" in found.cause:
+        ways.append('"additionalProperties": false in both closes the objects')
+    if ways:
+        lines.append(Line(("  try: ", TRY), "; ".join(ways)))
+    return lines
 
 
 def _same(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:
@@ -58,16 +193,3 @@ def _same(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.
         return bool(first.text == second.text)
     texts = [s.text if isinstance(s.text, bytes) else s.text.encode() for s in read]
     return sources.extract(texts[0]) == sources.extract(texts[1])
-
-
-def _witnesses(
-    read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]
-) -> tuple[bytes | None, bytes | None]:
-    """A shortest text that only the first accepts, and one that only the second accepts."""
-    try:
-        return indexes[0].witness_not_in(indexes[1]), indexes[1].witness_not_in(indexes[0])
-    except interlock.LimitError as error:
-        for source in read:
-            if recursion.recurses(source):
-                raise interlock.UnsupportedError(f"{source.name} recurses, and diff cannot compare it") from error
-        raise

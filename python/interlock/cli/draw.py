@@ -28,10 +28,13 @@ from interlock.cli import atomic_files, exits, recursion, sources, streams, voca
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
 from interlock.cli.number_arguments import at_least
+from interlock.cli.suggest import near
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawing import MOST_STATES
 from interlock.output_types import Grammar
 
+OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
+"""Other endings of the formats, and those that are written here."""
 FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
 
 
@@ -102,6 +105,13 @@ def _suffix(args: argparse.Namespace, output: Output) -> str:
             raise exits.UsageError(f"{args.out} ends in {suffix}, and --format says {args.format}: leave out --format")
         return f".{args.format}"
     if suffix not in SUFFIXES:
+        meant = OTHER_ENDINGS.get(suffix) or near(suffix, SUFFIXES)
+        if meant:
+            named = Path(args.out).with_suffix(meant)
+            raise exits.UsageError(
+                f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}",
+                f"did you mean {named}? --format {meant[1:]} writes that format under any name",
+            )
         raise exits.UsageError(
             f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}", "-o NAME.html, or --format html"
         )

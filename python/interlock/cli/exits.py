@@ -29,6 +29,8 @@ SOURCE = 3
 """The source was refused: not well formed, not supported, unsatisfiable, or beyond a limit."""
 INPUT = 4
 """Something around the source is not usable: a file, a folder, a vocabulary, an artifact, a store."""
+UNDECIDED = 5
+"""``diff`` could not decide whether two sources accept the same."""
 BUG = 70
 """A bug in interlock."""
 INTERRUPTED = 130
@@ -37,6 +39,19 @@ PIPE = 141
 """The reader of the output went away."""
 TERMINATED = 143
 """The process was asked to end (SIGTERM)."""
+
+MEANINGS = {
+    "0": "done; the answer is yes",
+    "1": "done; the answer is no: refused, different, not confirmed, damaged, not found",
+    "2": "arguments that make no sense",
+    "3": "the source was refused: malformed, unsupported, unsatisfiable, or beyond a limit",
+    "4": "a file, folder, vocabulary, artifact or store is not usable, or a standard stream is closed or full",
+    "5": "diff could not decide whether the two accept the same",
+    "70": "a bug in interlock",
+    "130, 143": "Ctrl-C, SIGTERM: nothing half-written is left",
+    "141": "the reader of the output went away",
+}
+"""What the exit codes mean."""
 
 SOURCE_ERRORS = frozenset(
     {
@@ -62,7 +77,11 @@ class _Remedied(Exception):
 
 
 class UsageError(_Remedied):
-    """Arguments that make no sense together; exit code 2."""
+    """Arguments that make no sense together; exit code 2. ``no_source``: a word names nothing that is a source."""
+
+    def __init__(self, message: str, remedy: str = "", no_source: bool = False) -> None:
+        super().__init__(message, remedy)
+        self.no_source = no_source
 
 
 class InputError(_Remedied):
@@ -123,6 +142,8 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The empty pointer is the root of a schema.
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
+    if file := getattr(error, "source_file", ""):
+        out["file"] = file
     if place is not None and place.found:
         from interlock.explain import line_column
 
@@ -151,8 +172,13 @@ def sentence(error: BaseException) -> list[Line]:
     if place is not None and place.found:
         from interlock.cli.line_with_caret import excerpt
 
-        lines.append(Line((f"  line {described['line']}, column {described['column']}:", QUIET)))
+        where = f"line {described['line']}, column {described['column']}:"
+        if "file" in described:
+            where = f"{described['file']}:{described['line']}:{described['column']}:"
+        lines.append(Line((f"  {where}", QUIET)))
         lines += [Line("  ") + line for line in excerpt(place.text, place.start, place.end)]
+    elif "file" in described and described["file"] not in shown:
+        lines.append(Line((f"  in {described['file']}", QUIET)))
     lines += [Line(f"  {note}") for note in described.get("notes", [])]
     if "remedy" in described:
         lines.append(Line(("  try: ", TRY), described["remedy"]))

@@ -2,6 +2,7 @@
 
   interlock precompute schemas/ -t tokenizer.json -o store/
   interlock precompute schemas.jsonl --schema-key schema -t vocabulary.ilk -o store/
+  interlock precompute schemas/*.json -t tokenizer.json -o store/
   interlock precompute 'schemas/**/*.json' -t tokenizer.json -o store/ --shard 3/8
 
 Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
@@ -19,6 +20,7 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,8 @@ from interlock.cli import exits, atomic_files, kind_options, sources, vocabulari
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output, Progress, clock, counted, facts
 from interlock.cli.process_pool import Pool
-from interlock.cli.precompute_summary import Summary
+from interlock.cli.precompute_summary import ALIKE, Summary, one_reason, remedy_of
+from interlock.cli.style import NOTE, Line
 from interlock.cli.worker import Item, Task, kind_of
 from interlock.cli.number_arguments import at_least
 
@@ -56,7 +59,9 @@ OPTIONS = (
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("sources", metavar="SOURCES", help="a folder (with those in it), a .jsonl file, or a glob")
+    parser.add_argument(
+        "sources", metavar="SOURCES", nargs="+", help="a folder (with those in it), a .jsonl file, files, or a glob"
+    )
     vocabularies.add_arguments(parser, required=True)
     parser.add_argument("-o", "--out", metavar="STORE", required=True, help="the folder of the store, or an fsspec URL")
     parser.add_argument(
@@ -79,9 +84,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
     for kind in sources.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
-    items = found(args.sources)[number - 1 :: count]
+    shown = " ".join(args.sources[:3]) + (" ..." if len(args.sources) > 3 else "")
+    _refuse_own_folder(args)
+    items = found_in(args.sources)[number - 1 :: count]
     kinds = {sources.KINDS[kind_of(item)] for item in items}
-    kind_options.refuse_others(args, kinds, f"each source in {args.sources}")
+    kind_options.refuse_others(args, kinds, f"each source in {shown}")
     vocabulary = vocabularies.read(args)
     with exits.around_source():
         store = interlock.Store(args.out)
@@ -104,14 +111,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 journal.add(row)
                 old[row["key"] or row["name"]] = row  # for those that say the same
             bar.show(len(rows), f"{refused} refused" if refused else "")
+            if len(rows) == ALIKE < len(items) and (remedy := remedy_of(one_reason(list(rows.values())))):
+                output.remark(Line(("note: ", NOTE), f"none of the first {ALIKE} sources was taken; try: {remedy}"))
     # Of two that say the same, the one that was skipped may have come before the one that was compiled.
     ordered = [_full(rows[item.name], old) for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.
     atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
-    summary = Summary(ordered, ignored(args.sources) if count == 1 else [])
+    summary = Summary(ordered, [pair for word in args.sources for pair in ignored(word)] if count == 1 else [])
     if not summary.taken:
         name, why = summary.left_out[0]
-        raise InputError(f"no sources in {args.sources}: {name} was left out: {why} (--take-all takes it as a schema)")
+        number = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
+        was = "" if number else " was left out"
+        raise InputError(f"no sources in {shown}: {number}{name}{was}: {why}", remedy_of(why))
     machine = {
         **summary.counts(),
         "seconds": round(time.monotonic() - began, 3),
@@ -137,6 +148,34 @@ def _shard(text: str) -> tuple[int, int]:
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise UsageError(f"--shard {text}: write I/N with I from 1 to N, for example --shard 1/4")
     return int(match[1]), int(match[2])
+
+
+def _refuse_own_folder(args: argparse.Namespace) -> None:
+    """``UsageError`` for a store in the folder of its own sources: its files would be among them on the next run."""
+    if "://" in args.out:
+        return
+    store = os.path.realpath(args.out)
+    for word in args.sources:
+        if os.path.isdir(word) and os.path.realpath(word) == store:
+            raise UsageError(
+                f"-o {args.out}: the store would lie among its sources in {word}",
+                f"a folder of its own, as in -o {os.path.join(args.out, 'store')}, or beside it",
+            )
+
+
+def found_in(words: list[str]) -> list[Item]:
+    """The sources that all words name, each file once. Files of one name in several folders are named by their path."""
+    if len(words) == 1:
+        return found(words[0])
+    named = [(word, item) for word in words for item in found(word)]
+    taken = Counter(item.name for _, item in named)
+    items: dict[tuple[str, int], Item] = {}
+    for word, item in named:
+        inside = os.path.join(word, item.name) if os.path.isdir(word) else item.path
+        inside += f":{item.name.rpartition(':')[2]}" if item.length >= 0 else ""
+        name = Path(inside).as_posix() if taken[item.name] > 1 else item.name
+        items.setdefault((os.path.realpath(item.path), item.start), item._replace(name=name))
+    return list(items.values())
 
 
 def found(word: str) -> list[Item]:

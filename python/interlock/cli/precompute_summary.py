@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,40 @@ from interlock.cli.style import BAD, QUIET, TRY, Line
 
 MOST = 5
 """How many of each kind are named."""
+ALIKE = 50
+"""After so many sources that were refused for one reason, and none that was not, the run says so at once."""
+
+
+def remedy_of(reason: str) -> str:
+    """What to do about sources that are refused for this reason; empty where nothing is known."""
+    key = re.search(r'pass what \["([^"]+)"\] holds|its key (\S+) holds a schema', reason)
+    if key:
+        return f"--schema-key {key[1] or key[2]} takes each schema from inside its file"
+    if "asserts something" in reason or "keyword of JSON Schema" in reason:
+        return "--take-all takes them as schemas that accept everything"
+    if "no key" in reason and "--schema-key" in reason:
+        return "leave out --schema-key, or name the key that the files have"
+    return ""
+
+
+def reason_of(row: dict[str, Any]) -> str:
+    """Why a source was refused or left out, in one line; empty if it was neither."""
+    if "left_out" in row:
+        return str(row["left_out"])
+    error = row.get("error")
+    return f"{error['type']}: {str(error['message']).partition(chr(10))[0]}" if isinstance(error, dict) else ""
+
+
+def one_reason(rows: list[dict[str, Any]]) -> str:
+    """The reason for which all of these were refused or left out; empty if there is no such one.
+
+    Reasons that lead to one remedy are the same, since they name the keys of each file.
+    """
+    reasons = [reason_of(row) for row in rows]
+    if len(reasons) < 2 or not all(reasons):
+        return ""
+    same = len(set(reasons)) == 1 or len(remedies := {remedy_of(reason) for reason in reasons}) == 1 and any(remedies)
+    return reasons[0] if same else ""
 
 
 @dataclass
@@ -73,10 +108,21 @@ class Summary:
             "packs": self.packs,
             "refused": len(self.refused),
             "errors": dict(sorted(kinds.items())),
+            **self.first_error(),
             "skipped": sum(bool(row.get("skipped")) for row in self.taken),
             "left_out": [{"name": name, "reason": reason} for name, reason in left_out],
             "bytes": self.bytes,
         }
+
+    def first_error(self) -> dict[str, str]:
+        """The first source that was refused, why, and where one remedy is known for all of them, that remedy."""
+        named = [row for row in self.refused if reason_of(row)]
+        if not named:
+            return {}
+        remedy = remedy_of(one_reason(named) or (reason_of(named[0]) if len(named) == 1 else ""))
+        remedy = remedy or (str(named[0]["error"].get("remedy", "")) if len(named) == 1 else "")
+        first = f"{named[0]['name']}: {reason_of(named[0])}"
+        return {"first_error": first} | ({"remedy": remedy} if remedy else {})
 
     @property
     def bytes(self) -> int:
@@ -113,13 +159,25 @@ class Summary:
     def details(self) -> list[Line]:
         """Which sources were refused or left out, and why; and what looks like a mistake in those that were taken."""
         lines = []
-        for row in self.refused[: _shown(len(self.refused))]:
-            error = row.get("error", {"type": "refused before", "message": "see the report"})
-            # Errors of grammars show their line below; the report has it.
-            headline = str(error["message"]).partition("\n")[0]
-            lines.append(Line(("refused ", BAD), f"{row['name']}: {error['type']}: {headline}"))
-        lines += _more(len(self.refused), "refused; the report has all of them")
+        if reason := one_reason(self.refused):
+            number = len(self.refused)
+            words = f"all {number}, for the same reason; the first, {self.refused[0]['name']}: {reason}"
+            lines.append(Line(("refused ", BAD), words))
+            if remedy := remedy_of(reason):
+                lines.append(Line(("  try: ", TRY), remedy))
+        else:
+            for row in self.refused[: _shown(len(self.refused))]:
+                # Errors of grammars show their line below; the report has it.
+                why = reason_of(row) or "refused before: see the report"
+                lines.append(Line(("refused ", BAD), f"{row['name']}: {why}"))
+            lines += _more(len(self.refused), "refused; the report has all of them")
         everything = [*self.left_out, *self.ignored]
+        unlike = [row for row in self.rows if "left_out" in row]
+        if (reason := one_reason(unlike)) and (remedy := remedy_of(reason)) and len(unlike) > MOST:
+            name = unlike[0]["name"]
+            lines.append(Line(("left out ", TRY), f"{len(unlike)}, for the same reason; the first, {name}: {reason}"))
+            lines.append(Line(("  try: ", TRY), remedy))
+            everything = self.ignored
         lines += [
             Line(("left out ", TRY), f"{name}: {reason}") for name, reason in everything[: _shown(len(everything))]
         ]

@@ -99,7 +99,19 @@ class Source:
             from interlock.cli import locate_error
 
             locate_error.attach(error, self)
+            if self.file:
+                error.source_file = self.file  # type: ignore[attr-defined]
             raise
+
+    @property
+    def file(self) -> str:
+        """The name of the file that it was read from; empty for a text, or the standard input."""
+        prefix, colon, rest = self.name.partition(":@")
+        is_kind = bool(colon) and ALIASES.get(prefix, prefix) in KINDS
+        name = rest if is_kind else self.name
+        if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
+            return ""
+        return name
 
     @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
@@ -149,7 +161,7 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         "--take-all",
         action="store_true",
         default=None,
-        help="take JSON without any keyword of JSON Schema, such as an answer, as a schema that accepts everything",
+        help="take JSON without any keyword that asserts something, such as an answer, as a schema that accepts everything",
     )
     group.add_argument(
         "--whitespace",
@@ -268,8 +280,13 @@ def _read(word: str, args: argparse.Namespace) -> Source:
             raise InputError(
                 f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources"
             )
+        if suffix in (".index", ".ilk") and os.path.isfile(word):
+            raise InputError(
+                f"{word} is no index file: it does not begin as those do that interlock compile writes",
+                f"interlock compile SOURCE -t FILE -o {shlex.quote(word)} writes one",
+            )
         if suffix not in SUFFIXES:
-            raise UsageError(_what_is(word, prefix if colon else ""))
+            raise UsageError(_what_is(word, prefix if colon else ""), no_source=True)
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
     return from_bytes(kind, data, args, word, from_file)
 
@@ -385,17 +402,25 @@ def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _refuse_documents(text: str | bytes, name: str) -> None:
-    """``SchemaError`` for JSON without any keyword: by the letter of the specification it accepts everything, and it is
-    nearly always a document that came into the wrong place.
+    """``SchemaError`` for JSON without any keyword that asserts something: by the letter of the specification it
+    accepts everything, and it is nearly always a document that came into the wrong place.
     """
     parsed = _parsed(text)
-    reason = schema_hints.no_schema(parsed) if isinstance(parsed, dict) else ""
+    reason = schema_hints.no_schema(parsed, annotations=False) if isinstance(parsed, dict) else ""
     if reason:
         error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        remedy = "--take-all takes it as a schema all the same"
+        remedy = take_remedy(parsed)
         error.located = PlaceInSource(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
         raise error
+
+
+def take_remedy(document: Any) -> str:
+    """What to do about a document that is no schema."""
+    key = schema_hints.schema_key(document)
+    if key:
+        return f"--schema-key {key} takes the schema in it"
+    return "--take-all takes it as a schema all the same"
 
 
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:

@@ -30,11 +30,16 @@ def one_of(args: argparse.Namespace, done: str, ways: dict[str, Any]) -> None:
 
 
 def in_order(args: argparse.Namespace) -> sources.Source:
-    """The source. ``UsageError`` where it is a document, and the document is a source."""
+    """The source. ``UsageError`` where it is a document, and the document is a source.
+
+    That the two were swapped is said only where the first is no source: an option that is wrong says nothing of them.
+    """
     try:
         return sources.read(args.source, args)
     except (exits.UsageError, interlock.SchemaError) as error:
-        if os.path.isfile(args.source) and _names_source(_first(args)) and not _is_document(_first(args)):
+        first_is_none = error.no_source if isinstance(error, exits.UsageError) else _is_document(args.source)
+        swapped = first_is_none and os.path.isfile(args.source)
+        if swapped and _names_source(_first(args)) and not _is_document(_first(args)):
             raise exits.UsageError(_swapped(args)) from error
         raise
 
@@ -60,7 +65,7 @@ def _names_source(path: str) -> bool:
 
 def _is_document(path: str) -> bool:
     """Whether a file is JSON that is no schema."""
-    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(atomic_files.read(path))))
+    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(atomic_files.read(path)), annotations=False))
 
 
 def _json(text: str | bytes) -> Any:

@@ -105,7 +105,7 @@ class Worker:
             return f"it has no key {key!r} (--schema-key)" if missing else ""
         if self.arguments.unwrap and schema_hints.envelope(document) is not None:
             return ""
-        return schema_hints.no_schema(document)
+        return schema_hints.no_schema(document, annotations=False)
 
 
 def kind_of(item: Item) -> str:

@@ -1,0 +1,72 @@
+"""Where two JSON documents differ, keyword by keyword: a JSON Pointer and what stands there in each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+ABSENT = object()
+"""What stands in a document that has nothing at a place."""
+MOST = 200
+"""Places that are listed."""
+SHOWN = 60
+"""Characters of a value that are shown."""
+
+
+def differences(first: Any, second: Any) -> list[dict[str, Any]]:
+    """At most ``MOST`` places, in the order of the first document, with what only one has behind what both have.
+
+    ``first`` or ``second`` is left out where that document has nothing there. Lists of plain values (``required``,
+    ``enum``, ``type``) are compared as wholes, and other lists place by place.
+    """
+    found = []
+    for pointer, one, other in _walk(first, second, ""):
+        found.append({"pointer": pointer} | _side("first", one) | _side("second", other))
+        if len(found) == MOST:
+            break
+    return found
+
+
+def _side(name: str, value: Any) -> dict[str, Any]:
+    return {} if value is ABSENT else {name: value}
+
+
+def _walk(first: Any, second: Any, pointer: str) -> Iterator[tuple[str, Any, Any]]:
+    ways = [(first, second, pointer)]
+    while ways:
+        one, other, where = ways.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            keys = [*one, *(key for key in other if key not in one)]
+            inner = [(one.get(k, ABSENT), other.get(k, ABSENT), f"{where}/{_escaped(k)}") for k in keys]
+        elif isinstance(one, list) and isinstance(other, list) and any(isinstance(v, dict) for v in [*one, *other]):
+            longest = range(max(len(one), len(other)))
+            inner = [(_at(one, i), _at(other, i), f"{where}/{i}") for i in longest]
+        else:
+            if not _same(one, other):
+                yield where, one, other
+            continue
+        ways += reversed(inner)
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else ABSENT
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality of JSON: 1 is not true, and the order of keys does not count."""
+    if one is ABSENT or other is ABSENT:
+        return one is other
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def shown(row: dict[str, Any], name: str) -> str:
+    """What stands at a place in one of the documents, for people."""
+    if name not in row:
+        return "(absent)"
+    text = json.dumps(row[name], ensure_ascii=False)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -1,0 +1,78 @@
+"""``diff`` where the exact comparison takes too many states: the quick search, and the list of differences."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+import interlock
+from interlock.cli.document_differences import differences
+from interlock.explain import byte_vocabulary
+
+OPEN = {"type": "object", "properties": {"a": {"type": "integer"}}}
+STRINGS = {"type": "object", "properties": {"a": {"type": "string"}, "c": {"type": "integer"}}}
+
+
+def changed(schema, **properties):
+    return schema | {"properties": schema["properties"] | properties}
+
+
+def accepts(schema, text):
+    guide = interlock.Index.from_json_schema(schema, byte_vocabulary()).guide()
+    data = list(text.encode())
+    return guide.advance_many(data) == len(data) and guide.is_accepting
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (OPEN, changed(OPEN, b={"type": "string"})),
+        (OPEN, changed(OPEN, a={"type": "integer", "maximum": 1e40})),
+        (STRINGS, STRINGS | {"required": ["c"]}),
+        (STRINGS, changed(STRINGS, a={"type": "string", "maxLength": 30})),
+        (STRINGS, changed(STRINGS, c={"type": ["integer", "null"]})),
+        (STRINGS, changed(STRINGS, c={"enum": [1, 2, 17]})),
+    ],
+)
+def test_ordinary_schemas_differ_by_a_text(folder, first, second):
+    """What is said to be accepted by one alone is: both engines are asked."""
+    (folder / "first.json").write_text(json.dumps(first))
+    (folder / "second.json").write_text(json.dumps(second))
+    found = machine(folder, "diff", "first.json", "second.json", code=1)
+    assert found["equal"] is False and (found["only_first"] or found["only_second"])
+    if found["only_first"] is not None:
+        assert accepts(first, found["only_first"]) and not accepts(second, found["only_first"])
+    if found["only_second"] is not None:
+        assert accepts(second, found["only_second"]) and not accepts(first, found["only_second"])
+
+
+def test_what_is_not_decided_is_listed(folder):
+    other = changed(STRINGS, a={"type": "string", "title": "x"})
+    words = [f"schema:{json.dumps(schema)}" for schema in (STRINGS, other)]
+    said = run(folder, "diff", *words, code=5).stdout
+    assert said.startswith("not decided\n  not exact: more than 200000 pairs of states: objects are open")
+    assert "strings are unbounded" in said and "/properties/a/title  (absent)  \"x\"" in said
+    assert "--whitespace compact" in said
+    compact = run(folder, "diff", *words, "--whitespace", "compact", code=5).stdout
+    assert "--whitespace" not in compact and "--limit max_flat_states=N" in compact
+
+
+def test_grammars_are_searched(folder):
+    one, other = 'grammar:start: "(" start ")" | "x"', 'grammar:start: "(" start ")" | "y"'
+    found = machine(folder, "diff", one, other, code=1)
+    assert (found["only_first"], found["only_second"], found["exact"]) == ("x", "y", False)
+    assert "finite automaton" in found["cause"]
+    assert machine(folder, "diff", one, one + ' | "x"', code=5)["equal"] is None
+
+
+def test_differences_of_documents():
+    first = {"a/b": 1, "l": [{"x": 1}, {"y": 2}], "t": True, "r": ["a"]}
+    second = {"l": [{"x": 1.5}], "t": 1, "r": ["a"], "n": None}
+    assert differences(first, second) == [
+        {"pointer": "/a~1b", "first": 1},
+        {"pointer": "/l/0/x", "first": 1, "second": 1.5},
+        {"pointer": "/l/1", "first": {"y": 2}},
+        {"pointer": "/t", "first": True, "second": 1},
+        {"pointer": "/n", "second": None},
+    ]
+    assert differences({"a": 1, "b": 2}, {"b": 2, "a": 1}) == []
