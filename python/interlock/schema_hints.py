@@ -22,7 +22,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal
 
 from interlock._core import ArgumentError, Index, ReportRow, SchemaError, check_json_schema
 from interlock.argument_types import require
@@ -96,8 +96,7 @@ class UnknownKeyword:
         return f"`{self.keyword}`{where} is no keyword of JSON Schema, so it asserts nothing{meant}"
 
 
-UnknownKeywords: TypeAlias = Literal["warn", "ignore", "error"]
-"""What becomes of a keyword that asserts nothing and looks like a slip."""
+_WAYS = ("warn", "ignore", "error")
 
 
 class UnknownKeywordWarning(UserWarning):
@@ -160,7 +159,7 @@ _handling = threading.local()
 
 
 @contextlib.contextmanager
-def handling(unknown_keywords: UnknownKeywords) -> Iterator[None]:
+def handling(unknown_keywords: Literal["warn", "ignore", "error"]) -> Iterator[None]:
     """What becomes of slips in this thread meanwhile: ``"ignore"``, ``"error"`` (a ``SchemaError`` with the place), or
     ``"warn"``: what it was before, which is an ``UnknownKeywordWarning`` unless another ``handling`` is around it.
     ``ArgumentError`` for another word.
@@ -173,9 +172,9 @@ def handling(unknown_keywords: UnknownKeywords) -> Iterator[None]:
     ...     print(error.pointer, error.keyword)
     /items minLenght
     """
-    if unknown_keywords not in get_args(UnknownKeywords):
+    if unknown_keywords not in _WAYS:
         require(unknown_keywords=(unknown_keywords, "text"))
-        known = ", ".join(map(repr, get_args(UnknownKeywords)))
+        known = ", ".join(map(repr, _WAYS))
         raise ArgumentError(f"unknown_keywords must be one of {known}, not {unknown_keywords!r}")
     before = getattr(_handling, "way", "warn")
     _handling.way = before if unknown_keywords == "warn" else unknown_keywords

@@ -8,7 +8,7 @@ from interlock import _core
 from interlock._core import CancelToken, ReportRow
 from interlock.argument_types import require
 from interlock.nesting import bounded_nesting
-from interlock.schema_hints import UnknownKeywords, handling
+from interlock.schema_hints import handling
 from interlock.tools import tag_index
 from interlock.tools.response_format import response_format
 from interlock.tools.structural_tag import tag_of_request
@@ -84,7 +84,7 @@ def check_response_format(
     *,
     limits: Any = None,
     cancel: CancelToken | None = None,
-    unknown_keywords: UnknownKeywords = "warn",
+    unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     **options: Any,
 ) -> list[ReportRow]:
     """Check a ``response_format``, or a server's own fields, without a vocabulary: everything that
