@@ -172,6 +172,7 @@ CALLS = [
     (interlock, "check_grammar", GRAMMAR),
     (interlock, "check_json_schema", SCHEMA),
     (interlock, "check_regex", REGEX),
+    (interlock, "describe", {"output_type": int}),
     (interlock, "index_from_type", {"output_type": int, "vocabulary": V}),
     (interlock, "set_index_cache_bytes", {"n": 5}),
     (interlock, "set_mask_cache_bytes", {"n": 5 << 20}),
@@ -239,6 +240,7 @@ ANY_TYPE = {
 CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "pattern"}
 # Made by the package itself, or nothing but data.
 NOT_CALLED = {
+    "FunctionCall",
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
     "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
     "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names",

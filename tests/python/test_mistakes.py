@@ -124,7 +124,7 @@ def test_what_is_missing_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "interlock.generators.transformers", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"torch .*pip install 'interlock\[transformers\]'") as caught:
-        interlock.from_transformers("gpt2", None)
+        interlock.from_transformers(object(), None)
     assert caught.value.name == "torch"
 
 

@@ -16,7 +16,8 @@ _VALUES = frozenset(("enum", "const", "default", "examples"))
 
 def describe(output_type: Any) -> str:
     """A text for a prompt that says what ``output_type`` asks for: its JSON Schema in one line, its choices, its
-    pattern, or its grammar. The schema has the descriptions of fields, and no titles. Empty for ``str``. ``gen(prompt, User, describe=True)`` puts it in front of the prompt.
+    pattern, or its grammar. The schema has the descriptions of fields, and no titles. Empty for ``str``.
+    ``gen(prompt, User, describe=True)`` puts it in front of the prompt.
 
     ``ArgumentError`` for an ``Index``, which has no such text; the errors of ``output_type_of``.
 
