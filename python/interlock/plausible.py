@@ -269,7 +269,13 @@ class _Writer:
             drawn = Decimal(str(begin)) + (Decimal(str(end)) - Decimal(str(begin))) * self.rng.randrange(101) / 100
             for step in steps:
                 drawn = (drawn / Decimal(str(step))).to_integral_value() * Decimal(str(step))
-            for text in (str(int(drawn)), *([] if whole else [format(round(drawn, 2).normalize(), "f")])):
+            finest = min((Decimal(str(step)) for step in steps), default=Decimal(1))
+            texts = [str(int(drawn)), *([] if whole else [format(round(drawn, 2).normalize(), "f")])]
+            if not whole and finest % 1:
+                # A price is 12.35 rather than 12: the steps between the whole numbers are what the schema is about.
+                between = drawn.to_integral_value() + finest * self.rng.randrange(1, max(2, int(1 / finest)))
+                texts = [format(value.normalize(), "f") for value in (between, drawn)] + texts[:1]
+            for text in texts:
                 if self.scalar(text):
                     return
         # What is whole and a multiple of a fraction is a multiple of its numerator.
@@ -311,8 +317,9 @@ class _Writer:
             if not more and self.put("}"):
                 return
             name = self.rng.choice(WORDS)
-            if self.key(name, first):
-                pass
+            made = next((made for made in self.keys_like(name) if self.key(made, first)), "")
+            if made:
+                name = made
             elif not more or not self.put("}"):
                 self.made_key(first)
             else:
@@ -320,6 +327,12 @@ class _Writer:
             first = False
             self.value(self.shapes.member(shapes, name), depth + 1)
         raise GivenUp
+
+    def keys_like(self, word: str) -> tuple[str, ...]:
+        """What people would call a key: a word; where that is refused, other spellings, longer and shorter ones."""
+        other, number = self.rng.choice(WORDS), self.rng.randrange(1, 100)
+        two = (f"{word}_{other}", f"{word}-{other}", f"{word}{other.capitalize()}")
+        return (word, word.capitalize(), word.upper(), *two, f"{word}{number}", f"x-{word}", str(number), word[:2])
 
     def made_key(self, first: bool) -> None:
         """A key that no word is, such as one that must match a pattern."""

@@ -390,3 +390,58 @@ def test_annotations_alone_make_no_schema(folder, document):
     assert "was left out: none of its keys" in said
     for schema in ("{}", "true", '{"title": "x", "$ref": "#/$defs/a", "$defs": {"a": {}}}'):
         run(folder, "inspect", f"schema:{schema}")
+
+
+def test_errors_of_a_source_name_its_file(folder):
+    (folder / "broken.json").write_text('{"type": "object",}')
+    for word in ("broken.json", "schema:@broken.json"):
+        assert "\n  broken.json:1:19:\n" in run(folder, "inspect", word, code=3).stderr
+        assert machine(folder, "inspect", word, code=3)["error"]["file"] == "broken.json"
+    text = run(folder, "inspect", 'schema:{"type": "object",}', code=3).stderr
+    assert "\n  line 1, column 19:\n" in text
+    assert "broken.json:1:19:" in run(folder, "diff", "order.json", "broken.json", code=3).stderr
+    (folder / "bad.regex").write_text("a(b")
+    assert "\n  bad.regex:1:2:\n" in run(folder, "inspect", "bad.regex", code=3).stderr
+
+
+def test_inspect_lists_what_every_schema_has_last(folder):
+    said = run(folder, "inspect", "order.json").stdout
+    assert "report: 1 row of this source, and 3 that every schema has" in said
+    rows = said.partition("enforcement ")[2].splitlines()[1:]
+    assert "/properties/count" in rows[0]
+    assert [row.split()[2] for row in rows[1:]] == ["whitespace", "property_order", "numbers"]
+    for limit in ((), ("--limit", "max_flat_states=3"), ("--limit", "max_flat_states=300000")):
+        assert "\nshortest text:" in run(folder, "inspect", "order.json", *limit).stdout
+
+
+def test_files_that_are_no_index(folder):
+    (folder / "junk.index").write_text("junk")
+    said = run(folder, "inspect", "junk.index", code=4).stderr
+    assert "junk.index is no index file" in said and "interlock compile SOURCE" in said
+    run(folder, "compile", "order.json", "-t", "bytes", "-o", "order.index")
+    data = (folder / "order.index").read_bytes()
+    at = data.index(interlock.__version__.encode())
+    (folder / "torn.index").write_bytes(data[:at] + b"\0" + data[at + 1 :])
+    said = run(folder, "inspect", "torn.index", code=4).stderr
+    assert "torn.index is damaged" in said and "\0" not in said and "\\0" not in said and "x00" not in said
+
+
+def test_words_that_other_commands_know(folder):
+    assert "130, 143  Ctrl-C" in run(folder, "help", "exit-codes").stdout
+    assert "try: interlock --version" in run(folder, "version", code=2).stderr
+    assert "did you mean o.mmd?" in run(folder, "draw", "order.json", "-o", "o.mermaid", code=2).stderr
+    assert "did you mean o.html?" in run(folder, "draw", "order.json", "-o", "o.htlm", code=2).stderr
+    assert not list(folder.glob("o.m*"))
+    assert "--max-tokens" in run(folder, "trace", "order.json", "good.json", "--max-tokens", "3", code=2).stderr
+
+
+def test_plausible_prices_and_keys(folder):
+    price = {"type": "number", "multipleOf": 0.01, "minimum": 0}
+    drawn = machine(folder, "sample", f"schema:{json.dumps(price)}", "-n", "20")["samples"]
+    assert all(sample["confirmed"] for sample in drawn)
+    assert sum("." in sample["text"] for sample in drawn) > 10
+    for names in ({"minLength": 8}, {"maxLength": 2}, {"pattern": "^[A-Z]"}, {"pattern": "^x-"}):
+        schema = {"type": "object", "propertyNames": names, "additionalProperties": {"type": "null"}}
+        word = f"schema:{json.dumps(schema | {'minProperties': 1})}"
+        for sample in machine(folder, "sample", word, "-n", "10")["samples"]:
+            assert all(any(c.isalnum() for c in key) for key in json.loads(sample["text"])), sample

@@ -15,7 +15,7 @@ import pytest
 
 import interlock
 from interlock.cli import process_pool
-from interlock.cli.precompute_summary import Summary
+from interlock.cli.precompute_summary import Summary, remedy_of
 from interlock.cli.worker import Task
 
 pytestmark = pytest.mark.slow
@@ -279,12 +279,12 @@ def test_tables_are_stored_unless_refused(folder):
 
 def test_a_summary_names_few_and_hides_no_single_one():
     def details(refused=0, noted=0):
-        error = {"type": "GrammarError", "message": "no rule\n1 | start: x\n"}
-        rows = [{"name": f"r{n}", "key": None, "ok": False, "error": error} for n in range(refused)]
+        errors = [{"type": "GrammarError", "message": f"no rule {n}\n1 | start: x\n"} for n in range(refused)]
+        rows = [{"name": f"r{n}", "key": None, "ok": False, "error": error} for n, error in enumerate(errors)]
         rows += [{"name": f"n{n}", "key": str(n), "ok": True, "notes": ["a note"]} for n in range(noted)]
         return [str(line) for line in Summary(rows, []).details()]
 
-    assert details(refused=6) == [f"refused r{n}: GrammarError: no rule" for n in range(6)]
+    assert details(refused=6) == [f"refused r{n}: GrammarError: no rule {n}" for n in range(6)]
     assert details(refused=7)[5:] == ["  and 2 more refused; the report has all of them"]
     assert len(details(noted=6)) == 6
     assert details(noted=7) == ["notes 7 on 7 sources, all of them in the report"]
@@ -336,21 +336,24 @@ def test_quiet_leaves_the_numbers_to_the_report(folder):
 
 
 def test_one_reason_of_all_is_said_once(folder):
-    for name, extra in (("wrapped", {"name": "n"}), ("plain", {"description": "x"})):
+    for name, schema in (("plain", {"schema": {"const": 1}}), ("alike", {"type": "strin"})):
         (folder / name).mkdir()
         for number in range(8):
-            held = {"schema": {"const": number}, "tests": [], **extra}
+            held = schema | ({"tests": [number], "description": "x"} if name == "plain" else {"title": str(number)})
             (folder / name / f"{number}.json").write_text(json.dumps(held))
-    done = run(folder, "precompute", "wrapped", "-t", "bytes", "-o", "st", "--no-unwrap", code=1)
-    assert done["first_error"].startswith("0.json: SchemaError: this is a named schema")
-    assert done["remedy"] == "--schema-key schema takes each schema from inside its file"
-    args = ["wrapped", "-t", "bytes", "-o", "st2", "--no-unwrap"]
-    people = subprocess.run([*COMMAND, "precompute", *args], cwd=folder, capture_output=True, text=True, timeout=60)
-    assert people.stdout.count("this is a named schema") == 1 and "refused all 8, for the same reason" in people.stdout
-    assert "  try: --schema-key schema" in people.stdout
+    done = run(folder, "precompute", "alike", "-t", "bytes", "-o", "st", code=1)
+    assert done["first_error"].startswith('0.json: SchemaError: "strin" is not a type')
+    args = ["precompute", "alike", "-t", "bytes", "-o", "st2"]
+    people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    assert people.count("is not a type") == 1 and "refused all 8, for the same reason; the first, 0.json" in people
+    assert remedy_of('SchemaError: pass what ["schema"] holds').startswith("--schema-key schema takes each schema")
     error = run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", code=4)["error"]
     assert "all 8 were left out; the first, 0.json" in error["message"] and "--schema-key schema" in error["remedy"]
-    assert run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", "--schema-key", "schema")["packs"] == 8
+    assert run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", "--schema-key", "schema")["packs"] == 1
+    (folder / "plain" / "9.json").write_text(json.dumps({"const": 9}))
+    args = ["precompute", "plain", "-t", "bytes", "-o", "st3"]
+    people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    assert "left out 8, for the same reason; the first, 0.json" in people and "  try: --schema-key schema" in people
 
 
 def test_many_sources_as_the_shell_expands_a_glob(folder):

@@ -92,6 +92,18 @@ def test_interrupted(folder, number, code):
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_with_json(folder, number, code):
+    command = [*COMMAND, "sample", "order.json", "-n", "1000000", "--json"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        wait_until_it_catches(child, signal.SIGTERM)
+        time.sleep(0.2)
+        child.send_signal(number)
+        out, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (code, "interlock: interrupted\n")
+    assert json.loads(out)["error"]["type"] == "Interrupted"
+
+
 def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):
     left = []
 

@@ -130,6 +130,10 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = message or type(error).__name__
         message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
         message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)
+        # A version that no library has comes from a damaged header.
+        made_by = re.search(r' was made by version "(.*?)", this is ', message)
+        if made_by and not re.fullmatch(r"\d+(\.\w+)*([-+][\w.+-]+)?", made_by[1], re.ASCII):
+            message = message[: made_by.start()] + " is damaged: its header names no version that there is"
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)

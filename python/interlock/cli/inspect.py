@@ -22,6 +22,8 @@ from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
 
 T = TypeVar("T")
+USUAL = ("whitespace", "property_order", "numbers")
+"""Rows of the root that every schema has; they are listed last."""
 SHOWN = 60
 COUNTED = 5000
 """States that are looked at to count texts."""
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     rows = index.report
     unknown = sources.remarks(source, index, output)
     slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
-    count, uncounted = _computed(source, lambda: _language_size(source, vocabulary))
+    count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
     shortest, unsought = _computed(source, index.shortest_member)
     more = f" and {len(shortest) - SHOWN} bytes more" if shortest is not None and len(shortest) > SHOWN else ""
     machine = {
@@ -79,7 +81,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         lexer = source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any")
         written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
         machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
-    found = f"not computed: {unsought}" if shortest is None else text_of(shortest[:SHOWN]) + more
+    why = "for the same reason" if unsought == uncounted else unsought
+    found = f"not computed: {why}" if shortest is None else text_of(shortest[:SHOWN]) + more
     everyday = args.tokenizer == vocabularies.BYTES
     unit = "bytes" if everyday else "tokens"
     people = facts(
@@ -88,7 +91,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("fingerprint", index.fingerprint),
             *written,
             ("texts", f"not counted: {uncounted}" if count is None else _number(count)),
-            *([("shortest text", found)] if shortest is not None or unsought != uncounted else []),
+            ("shortest text", found),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
             (
@@ -99,10 +102,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ]
     )
     people.append(Line(""))
-    people += style.fitting(Line(f"report: {counted(len(rows), 'row')}; what has none is enforced exactly"), sys.stdout)
+    usual = [r for r in rows if _is_usual(r)]
+    number = counted(len(rows), "row") if not usual else f"{counted(len(rows) - len(usual), 'row')} of this source"
+    number += f", and {len(usual)} that every schema has" if usual else ""
+    people += style.fitting(Line(f"report: {number}; what has no row is enforced exactly"), sys.stdout)
     if rows:
         # What is a mistake comes first, what every schema has comes last.
-        ordered = sorted(rows, key=lambda r: ((r.pointer, r.keyword) not in slips, r.enforcement == "narrower"))
+        ordered = sorted(
+            rows, key=lambda r: (_is_usual(r), (r.pointer, r.keyword) not in slips, r.enforcement == "narrower")
+        )
         cells: list[list[str | Line]] = []
         for r in ordered:
             slip = slips.get((r.pointer, r.keyword))
@@ -113,14 +121,24 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.OK
 
 
-def _computed(source: sources.Source, compute: Callable[[], T]) -> tuple[T | None, str]:
-    """What ``compute`` returns; where that cannot be known or takes too many states, ``None`` and why."""
+def _is_usual(row: interlock.ReportRow) -> bool:
+    """Whether a row says how every schema's documents are written, and nothing of this one."""
+    return row.pointer == "" and row.keyword in USUAL and row.enforcement == "narrower"
+
+
+def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int = 0) -> tuple[T | None, str]:
+    """What ``compute`` returns; where that cannot be known or takes too many states, ``None`` and why.
+
+    ``own_limit`` is where this figure stops if --limit does not say otherwise.
+    """
     try:
         return compute(), ""
     except interlock.LimitError as error:
         if recursion.recurses(source):
             return None, "the schema recurses"
         raises = f"; --limit {error.field}=N raises the limit" if error.field and source.compiled is None else ""
+        if raises and error.limit == own_limit:
+            raises = f", where counting stops; --limit {error.field}=N lets it go on"
         what = "bytes of states" if "bytes" in str(error) else "states"
         return None, f"it takes more than {error.limit} {what}{raises}"
     except interlock.UnsupportedError as error:

@@ -132,8 +132,9 @@ def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = Non
         indent = sum(widths[:last]) + 2 * last
         if width - indent < 20:  # Too narrow for columns: the last one has lines of its own.
             before = Line()
-            for cell in (cell for cell in row[:last] if len(cell)):
-                before = before + (cell + "  ")
+            cells = [cell for cell in row[:last] if len(cell)]
+            for place, cell in enumerate(cells):
+                before = before + (cell + ("  " if place + 1 < len(cells) else ""))
             out += style.wrapped(before, width)
             out += [Line("    ") + part for part in style.wrapped(row[last], width - 4)]
             continue

@@ -159,7 +159,7 @@ class Summary:
     def details(self) -> list[Line]:
         """Which sources were refused or left out, and why; and what looks like a mistake in those that were taken."""
         lines = []
-        if reason := one_reason(self.refused):
+        if len(self.refused) > MOST + 1 and (reason := one_reason(self.refused)):
             number = len(self.refused)
             words = f"all {number}, for the same reason; the first, {self.refused[0]['name']}: {reason}"
             lines.append(Line(("refused ", BAD), words))
@@ -173,7 +173,7 @@ class Summary:
             lines += _more(len(self.refused), "refused; the report has all of them")
         everything = [*self.left_out, *self.ignored]
         unlike = [row for row in self.rows if "left_out" in row]
-        if (reason := one_reason(unlike)) and (remedy := remedy_of(reason)) and len(unlike) > MOST:
+        if (reason := one_reason(unlike)) and (remedy := remedy_of(reason)) and len(unlike) > MOST + 1:
             name = unlike[0]["name"]
             lines.append(Line(("left out ", TRY), f"{len(unlike)}, for the same reason; the first, {name}: {reason}"))
             lines.append(Line(("  try: ", TRY), remedy))

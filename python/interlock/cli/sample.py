@@ -19,6 +19,7 @@ import json
 import random
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -127,8 +128,14 @@ def _validator(source: sources.Source) -> Callable[[str], bool | None]:
 
     @cache
     def validator() -> Any:
-        schema = json.loads(source.text)
+        schema = json.loads(source.text, parse_float=_exact)
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         return kind(schema, registry=registry)
 
-    return lambda text: bool(validator().is_valid(json.loads(text)))
+    return lambda text: bool(validator().is_valid(json.loads(text, parse_float=_exact)))
+
+
+def _exact(number: str) -> int | Decimal:
+    """A number as it is written: as a binary float, 1.45 is no multiple of 0.01."""
+    value = Decimal(number)
+    return int(value) if value.adjusted() < 400 and value == value.to_integral_value() else value

@@ -65,7 +65,9 @@ def _names_source(path: str) -> bool:
 
 def _is_document(path: str) -> bool:
     """Whether a file is JSON that is no schema."""
-    return path.lower().endswith(".json") and bool(schema_hints.no_schema(_json(atomic_files.read(path)), annotations=False))
+    return path.lower().endswith(".json") and bool(
+        schema_hints.no_schema(_json(atomic_files.read(path)), annotations=False)
+    )
 
 
 def _json(text: str | bytes) -> Any:
