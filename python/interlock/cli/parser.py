@@ -20,7 +20,8 @@ from interlock.cli.suggest import near, near_command
 
 CODES = (
     "exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or "
-    "artifact is not usable; 5 not decided (diff); 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output went away; 143 SIGTERM"
+    "artifact is not usable; 5 not decided (diff); 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output "
+    "went away; 143 SIGTERM"
 )
 HOW = "how the source is read"
 """The title of the options of sources, which the help of a command names and ``help sources`` explains."""
