@@ -117,8 +117,6 @@ class Parser(argparse.ArgumentParser):
                     return f"did you mean --{found}?"
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
-            if command[1] == "version":
-                return "interlock --version"
             found = near_command(command[1], COMMANDS)
             return f"did you mean {found}?" if found else ""
         missing = re.match(r"argument (\S+): expected one argument", message)
