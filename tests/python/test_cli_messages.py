@@ -118,7 +118,7 @@ def test_refused_grammars(folder):
     (folder / "bad.lark").write_text('start: a\na: "é" nme\nname: "x"\n')
     done = run(folder, "inspect", "bad.lark", code=3)
     assert done.stderr.count("nme") == 2 and 'did you mean "name"?' in done.stderr
-    assert "line 2, column 8" in done.stderr and "\n" + " " * 17 + "^" in done.stderr
+    assert "\n  bad.lark:2:8:\n" in done.stderr and "\n" + " " * 17 + "^" in done.stderr
     error = machine(folder, "inspect", "bad.lark", code=3)["error"]
     assert (error["type"], error["line"], error["column"]) == ("GrammarError", 2, 8) and "\n" not in error["message"]
     assert "grammar:" in run(folder, "inspect", 'root ::= "a"', code=2).stderr
@@ -230,11 +230,6 @@ MISTAKES = [
     (["bench", "order.json", "--repeat", "1.5"], 2, "must be a whole number, not '1.5'"),
     (["vocab", "vocabulary.ilk", "--token", "-1"], 2, "must be at least 0, not -1"),
     (["inspect", "order.json", "-t", "vocabulary.ilk", "--size", "0"], 2, "must be at least 1, not 0"),
-    (
-        ["diff", 'grammar:start: "(" start ")" | "x"', "word.regex"],
-        3,
-        "interlock check walks single texts through a grammar",
-    ),
     (
         ["check", "order.json"],
         2,
@@ -428,7 +423,7 @@ def test_files_that_are_no_index(folder):
 
 def test_words_that_other_commands_know(folder):
     assert "130, 143  Ctrl-C" in run(folder, "help", "exit-codes").stdout
-    assert "try: interlock --version" in run(folder, "version", code=2).stderr
+    assert "--version" in run(folder, "version", code=2).stderr
     assert "did you mean o.mmd?" in run(folder, "draw", "order.json", "-o", "o.mermaid", code=2).stderr
     assert "did you mean o.html?" in run(folder, "draw", "order.json", "-o", "o.htlm", code=2).stderr
     assert not list(folder.glob("o.m*"))

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("fingerprint", index.fingerprint),
             *written,
             ("texts", f"not counted: {uncounted}" if count is None else _number(count)),
-            ("shortest text", found),
+            *([] if "no finite automaton" in unsought else [("shortest text", found)]),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
             (

@@ -20,7 +20,8 @@ from interlock.cli.suggest import near, near_command
 
 CODES = (
     "exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or "
-    "artifact is not usable; 5 not decided (diff); 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output went away; 143 SIGTERM"
+    "artifact is not usable; 5 not decided (diff); 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output "
+    "went away; 143 SIGTERM"
 )
 HOW = "how the source is read"
 """The title of the options of sources, which the help of a command names and ``help sources`` explains."""
@@ -116,8 +117,6 @@ class Parser(argparse.ArgumentParser):
                     return f"did you mean --{found}?"
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
-            if command[1] == "version":
-                return "interlock --version"
             found = near_command(command[1], COMMANDS)
             return f"did you mean {found}?" if found else ""
         missing = re.match(r"argument (\S+): expected one argument", message)

@@ -120,9 +120,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     summary = Summary(ordered, [pair for word in args.sources for pair in ignored(word)] if count == 1 else [])
     if not summary.taken:
         name, why = summary.left_out[0]
-        number = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
-        was = "" if number else " was left out"
-        raise InputError(f"no sources in {shown}: {number}{name}{was}: {why}", remedy_of(why))
+        many = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
+        was = "" if many else " was left out"
+        raise InputError(f"no sources in {shown}: {many}{name}{was}: {why}", remedy_of(why))
     machine = {
         **summary.counts(),
         "seconds": round(time.monotonic() - began, 3),

@@ -161,7 +161,7 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         "--take-all",
         action="store_true",
         default=None,
-        help="take JSON without any keyword that asserts something, such as an answer, as a schema that accepts everything",
+        help="take JSON without any keyword that asserts something, such as an answer, as a schema of everything",
     )
     group.add_argument(
         "--whitespace",
