@@ -162,5 +162,5 @@ def test_defaults_of_a_request_are_those_of_the_method() -> None:
         parameters = inspect.signature(function).parameters
         assert {name: parameters[name].default for name in REQUEST} == REQUEST
         assert set(parameters) - set(REQUEST) == {"tools", "closed", "limits", "cancel"} | (
-            {"vocabulary"} if function != interlock.check_tools else set()
+            {"vocabulary", "allowed_tokens"} if function != interlock.check_tools else set()
         )

@@ -455,6 +455,10 @@ fn plain_documents_are_those_of_any_spelling_respelled() {
         let found = walk(guide, None, &tokens, Walker::new(seed, b"").with_hints(HINTS), plan);
         let Some(text) = found.ended else { continue };
         let plain = respelled(&text, bare_integers);
+        // Without an exponent, an integer has at most 80 digits.
+        if plain.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 80) {
+            continue;
+        }
         ended += 1;
         assert!(takes(&plainly, &plain), "{schema} plainly refuses {plain}");
         // Numbers that need not be whole keep their spellings, strings do not.
