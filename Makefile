@@ -259,6 +259,7 @@ lint: $(VENV)/.ready docs ## formatters, linters, Clippy
 	$(BIN)/python -m ruff check .
 	cargo fmt --check
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
+	cargo fmt --check --manifest-path fuzz/Cargo.toml
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 	cargo clippy --manifest-path benches/rust/Cargo.toml --all-targets -- -D warnings

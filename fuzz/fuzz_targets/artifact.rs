@@ -6,10 +6,10 @@
 use std::sync::{Arc, LazyLock};
 
 use interlock::artifact::index::IndexPack;
-use interlock::artifact::{PackKind, Pack, PackWriter, index, vocabulary};
-use interlock::regex::{Dialect, RegexOptions};
-use interlock::index::report;
+use interlock::artifact::{Pack, PackKind, PackWriter, index, vocabulary};
 use interlock::index::from_artifact::StoredIndex;
+use interlock::index::report;
+use interlock::regex::{Dialect, RegexOptions};
 use interlock::{GuideOptions, Index, Limits, Result, Vocabulary, VocabularyOptions};
 use libfuzzer_sys::fuzz_target;
 
@@ -66,9 +66,10 @@ fuzz_target!(|input: (Vec<(u8, u16, u8)>, Vec<u8>)| {
     if let Ok(pack) = Pack::from_bytes(&moves, PackKind::Index) {
         use_index(&pack, &moves);
     }
-    for (pack, kind, names) in
-        [(&PACKS[0], PackKind::Index, &index::SECTIONS[..]), (&PACKS[1], PackKind::Vocabulary, &vocabulary::SECTIONS[..])]
-    {
+    for (pack, kind, names) in [
+        (&PACKS[0], PackKind::Index, &index::SECTIONS[..]),
+        (&PACKS[1], PackKind::Vocabulary, &vocabulary::SECTIONS[..]),
+    ] {
         let mut forged = PackWriter::new(kind, pack.vocabulary());
         for (number, name) in names.iter().enumerate() {
             let mut bytes = pack.section::<u8>(name).map(|s| s.to_vec()).unwrap_or_default();

@@ -4,8 +4,8 @@
 #![no_main]
 
 use interlock::Limits;
-use interlock::regex::{Dialect, RegexOptions, lower_full, lower_search};
 use interlock::expr::Exprs;
+use interlock::regex::{Dialect, RegexOptions, lower_full, lower_search};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, u8)| {

@@ -242,5 +242,7 @@ def test_every_known_format_has_a_hint_with_an_example_of_it():
         shown = hint.removeprefix("write it like ").removesuffix(", with an offset")
         assert shown != hint and not said(schema, json.dumps(shown)), name
         # Refused by every format but that of URI templates, whose braces are unbalanced here, and patterns.
-        problem = explain(index_of(schema), '"{ ("').problems[0]
+        problems = explain(index_of(schema), '"{ ("').problems
+        assert problems, f"the core that is built does not know {name}: run make dev"
+        problem = problems[0]
         assert problem.keyword == "format" and problem.hint == hint, name

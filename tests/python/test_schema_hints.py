@@ -1,8 +1,9 @@
 """Slips in keywords, envelopes around schemas, and documents that are no schemas."""
 
-import warnings
-
 import json
+import re
+import warnings
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,16 @@ def index_of(schema):
 )
 def test_suggestions(word, meant):
     assert schema_hints.suggestion(word) == meant
+
+
+def test_the_list_of_keywords_is_the_one_of_the_engine():
+    source = Path(__file__).resolve().parents[2] / "src" / "schema" / "drafts.rs"
+    if not source.is_file():
+        pytest.skip("the sources are not here")
+    names = set(re.findall(r'^    \w+ "([^"]+)" ', source.read_text(encoding="utf-8"), re.MULTILINE))
+    # Annotations have no row of their own.
+    annotations = schema_hints.ANNOTATIONS | {"contentEncoding", "contentMediaType", "contentSchema", "$vocabulary"}
+    assert len(names) >= 50 and names == schema_hints.KEYWORDS - (annotations - names)
 
 
 def test_every_keyword_is_known_to_the_engine():
