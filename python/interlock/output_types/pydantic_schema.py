@@ -35,8 +35,13 @@ _OPAQUE_FORMATS = frozenset(
     "ipv4network ipv6network ipv4interface ipv6interface ipvanyaddress ipvanyinterface ipvanynetwork multi-host-uri "
     "file-path directory-path color json-string".split()
 )
-_LABEL = "[a-z0-9](?:[a-z0-9]|-[a-z0-9]){0,20}"
-_AFTER_SCHEME = rf"://(?:{_LABEL}\.){{1,8}}[a-z](?:[a-z0-9]){{1,20}}(?::[1-9][0-9]{{0,3}})?(?:[/?#][A-Za-z0-9._~!$&'()*+,;=:@/?#-]*)?"
+# A host is a name whose last label begins with a letter, so that nobody takes it for a number, or an IPv4 address. Labels
+# have no two hyphens side by side: those of other scripts do, and must decode.
+_LABEL = "(?:[A-Za-z0-9]|-[A-Za-z0-9]){0,62}"
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_HOST = rf"(?:(?:[A-Za-z0-9]{_LABEL}\.)*[A-Za-z]{_LABEL}|{_BYTE}(?:\.{_BYTE}){{3}})"
+_PORT = "(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))"
+_AFTER_SCHEME = rf"://{_HOST}{_PORT}?(?:[/?#](?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
 _OFFSETS = {"naive": "", "aware": string_formats.OFFSET}
 
 
@@ -153,7 +158,9 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return made
 
     def url_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        """Of URLs with a scheme of certain names those that every reader agrees about."""
+        """Of URLs with a scheme of certain names those that every reader agrees about: ASCII, without a user and a
+        password, and with a host that is a name or an IPv4 address.
+        """
         schemes = schema.get("allowed_schemes")
         if not schemes:
             return super().url_schema(schema)
