@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from interlock import _interrupt
-from interlock.cli import atomic_files, exits, streams, style
+from interlock.cli import atomic_files, exits, overwriting, streams, style
 from interlock.cli.commands import COMMANDS, overview
 from interlock.cli.output import Output
 from interlock.cli.parser import command_in, command_parser, in_order, parser, refuse_empty
@@ -49,6 +49,7 @@ def _main(argv: Sequence[str] | None, caught: bool) -> int:
         nonlocal outcome
         try:
             refuse_empty(args)
+            overwriting.refuse_inputs(vars(args))
             outcome = args.run(args, output)
         except BaseException as error:  # whatever it is, it becomes a message and an exit code
             outcome = fail(error, output)

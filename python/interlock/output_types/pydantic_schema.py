@@ -35,8 +35,8 @@ _OPAQUE_FORMATS = frozenset(
     "ipv4network ipv6network ipv4interface ipv6interface ipvanyaddress ipvanyinterface ipvanynetwork multi-host-uri "
     "file-path directory-path color json-string".split()
 )
-# A host is a name whose last label begins with a letter, so that nobody takes it for a number, or an IPv4 address. Labels
-# have no two hyphens side by side: those of other scripts do, and must decode.
+# A host is a name whose last label begins with a letter, so that nobody takes it for a number, or an IPv4 address.
+# Labels have no two hyphens side by side: those of other scripts do, and must decode.
 _LABEL = "(?:[A-Za-z0-9]|-[A-Za-z0-9]){0,62}"
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _HOST = rf"(?:(?:[A-Za-z0-9]{_LABEL}\.)*[A-Za-z]{_LABEL}|{_BYTE}(?:\.{_BYTE}){{3}})"

@@ -1,0 +1,58 @@
+"""No command writes over what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from interlock.cli.exits import UsageError
+from interlock.cli.sources import SUFFIXES
+
+__all__ = ["refuse_inputs"]
+
+WRITTEN = {"out": "--out", "report": "--report"}
+"""The arguments that name what a command writes, and their options."""
+
+
+def refuse_inputs(arguments: Mapping[str, Any]) -> None:
+    """``UsageError`` if a file that shall be written is one that the command reads, by whatever name, or a source in a
+    folder that it reads.
+    """
+    for name, option in WRITTEN.items():
+        written = arguments.get(name)
+        if not isinstance(written, str) or not _is_file(Path(written)):
+            continue
+        for read in _paths(value for key, value in arguments.items() if key not in WRITTEN):
+            if _is_part_of(Path(written), read):
+                raise UsageError(
+                    f"{option} {written} is a file that this command reads, which it would destroy: name another one"
+                )
+
+
+def _paths(values: Any) -> Iterator[Path]:
+    """The files and folders that arguments name, with ``schema:@`` and the like before them or not."""
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _paths(value)
+        elif isinstance(value, str):
+            for text in {value, value.partition("@")[2], value.partition("=")[2]}:
+                if text:
+                    yield Path(text)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_part_of(written: Path, read: Path) -> bool:
+    try:
+        if read.is_dir():
+            # Of a folder, sources alone are read.
+            return written.resolve().is_relative_to(read.resolve()) and written.suffix in SUFFIXES
+        return read.exists() and written.samefile(read)
+    except (OSError, ValueError):
+        return False
