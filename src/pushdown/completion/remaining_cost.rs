@@ -203,11 +203,6 @@ pub(crate) fn least_rest(frames: &JsonMachine, costs: &MinCosts, node: &Frame) -
     rests.chain(objects(frames, node).iter().map(|item| object_rest(frames, costs, node, item))).min().unwrap_or(0)
 }
 
-/// Whether the elements of an open array must differ.
-pub(crate) fn must_differ(frames: &JsonMachine, node: &Frame) -> bool {
-    arrays(frames, node).iter().any(|item| frames.program.arrays[item.shape as usize].unique)
-}
-
 /// Whether an open object certainly lacks more names than `most`.
 pub(crate) fn lacks_more_names(frames: &JsonMachine, node: &Frame, most: u64) -> bool {
     let lacks = |item: &ObjectItem| {

@@ -13,7 +13,7 @@ use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::remaining_cost::{RemainingCosts, lacks_more_names, least_rest, must_differ};
+use crate::pushdown::completion::remaining_cost::{RemainingCosts, lacks_more_names, least_rest};
 use crate::pushdown::completion::writer::{ByteWriter, spelled};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
@@ -29,9 +29,6 @@ const TOO_MANY: u64 = 4 * MAX_BYTES as u64;
 const EARLY: usize = 64;
 /// Bytes of a completion after which it ends wherever it may, whatever the estimates say.
 const MAX_CHOSEN: usize = 1 << 13;
-/// Bytes of a completion after which it is given up in an array whose elements must differ: each element is compared with
-/// those before it, so that a thousand of them take seconds.
-const MAX_UNIQUE: usize = 1 << 12;
 /// Keys that are looked up in vain in one completion, each counted with the keys that it is compared with: some 10 ms.
 const MAX_REPEATED: usize = 4_000_000;
 /// The rank of keys that are tried after all others that cost as much.
@@ -149,8 +146,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             }
             // Writing so much, to find that it is too much, would take seconds.
             let is_endless = c.pen.len() < EARLY && least_rest(c.pen.frames, costs, &node) > TOO_MANY;
-            let is_slow = c.pen.len() > MAX_UNIQUE && must_differ(c.pen.frames, &node) && !c.should_end(&node);
-            if is_endless || is_slow || c.go_on(node).is_none() {
+            if is_endless || c.go_on(node).is_none() {
                 break;
             }
         }
