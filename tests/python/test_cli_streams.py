@@ -77,10 +77,9 @@ def wait_until_it_catches(child, number):
     raise AssertionError("the command never caught the signal")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted(folder, number, code):
-    before = sorted(folder.iterdir())
-    command = [*COMMAND, "sample", "order.json", "-n", "1000000"]
+def interrupted(folder, number, code, *options):
+    """What a long command printed that a signal ended."""
+    command = [*COMMAND, "sample", "order.json", "-n", "1000000", *options]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         # Its handler of SIGTERM is the command's own; that of SIGINT is Python's from the start.
         wait_until_it_catches(child, signal.SIGTERM)
@@ -88,19 +87,20 @@ def test_interrupted(folder, number, code):
         child.send_signal(number)
         out, err = child.communicate(timeout=20)
     assert (child.returncode, err) == (code, "interlock: interrupted\n")
+    return out
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted(folder, number, code):
+    before = sorted(folder.iterdir())
+    out = interrupted(folder, number, code)
     assert all(json.loads(line) for line in out.splitlines())
     assert sorted(folder.iterdir()) == before
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_with_json(folder, number, code):
-    command = [*COMMAND, "sample", "order.json", "-n", "1000000", "--json"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        wait_until_it_catches(child, signal.SIGTERM)
-        time.sleep(0.2)
-        child.send_signal(number)
-        out, err = child.communicate(timeout=20)
-    assert (child.returncode, err) == (code, "interlock: interrupted\n")
+    out = interrupted(folder, number, code, "--json")
     assert json.loads(out)["error"]["type"] == "Interrupted"
 
 

@@ -7,26 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from interlock.cli.exits import UsageError
+from interlock.cli.parser import FILES
 from interlock.cli.sources import SUFFIXES
 
 __all__ = ["refuse_inputs"]
 
-WRITTEN = {"out": "--out", "report": "--report"}
-"""The arguments that name what a command writes, and their options."""
+WRITTEN = ("out", "report")
+"""The arguments that name what a command writes."""
 
 
 def refuse_inputs(arguments: Mapping[str, Any]) -> None:
     """``UsageError`` if a file that shall be written is one that the command reads, by whatever name, or a source in a
     folder that it reads.
     """
-    for name, option in WRITTEN.items():
+    for name in WRITTEN:
         written = arguments.get(name)
         if not isinstance(written, str) or not _is_file(Path(written)):
             continue
         for read in _paths(value for key, value in arguments.items() if key not in WRITTEN):
             if _is_part_of(Path(written), read):
                 raise UsageError(
-                    f"{option} {written} is a file that this command reads, which it would destroy: name another one"
+                    f"{FILES[name]} {written} is a file that this command reads, which it would destroy: "
+                    "name another one"
                 )
 
 
