@@ -65,7 +65,7 @@ class Llguidance:
         for i, matcher in enumerate(self.matchers):
             if not matcher.is_stopped():
                 kernels.fill_next_token_bitmask(matcher, self.bits, i)
-        kernels.apply_token_bitmask_inplace(scores, self.bits)
+        kernels.apply_token_bitmask_inplace(scores, self.bits.to(scores.device))
         return scores
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,10 @@ def compiled(kind, divisible=True, **constants):
         constexprs={(function.arg_names.index(name),): value for name, value in values.items()},
         attrs={(i,): [["tt.divisibility", 16]] for i in numbers} if divisible else {},
     )
-    made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
+    with warnings.catch_warnings():
+        # Triton 3.9 says that its default for sums of products will change; the kernel has none.
+        warnings.simplefilter("ignore", UserWarning)
+        made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": _triton.NUM_WARPS})
     found: dict[str, int] = {}
     for name in re.findall(r"(?:ld|st)\.global[\w.]*", made.asm["ptx"]):
         found[name] = found.get(name, 0) + 1
@@ -68,15 +72,18 @@ def compiled(kind, divisible=True, **constants):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "wide"), [("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8)])
 def test_whole_tiles_move_sixteen_bytes_at_once(kind, wide):
-    """A thread has 16 columns: as many stores of 16 bytes as a column has bytes, each for two kinds of tiles."""
+    """A thread has 32 columns: twice as many accesses of 16 bytes as a column has bytes, for each kind of tile."""
     if sys.platform != "linux" or not hasattr(triton.compiler, "ASTSource"):
         pytest.skip("this Triton compiles for the GPU that is there only")
-    vector = "st.global.v2.b64" if kind == "i64" else "st.global.v4.b32"
-    assert compiled(kind)[vector] == 2 * wide
+    store = "st.global.v2.b64" if kind == "i64" else "st.global.v4.b32"
+    load = store.replace("st", "ld")
+    # Tiles that are forbidden and mixed ones are stored as wholes, and of mixed ones whole words are read.
+    own = compiled(kind)
+    assert own[store] == 4 * wide and own[load] == 2 * wide
     # In a copy, tiles without a forbidden column are moved whole as well, and nothing is stored column by column.
     copy = compiled(kind, COPY=True)
-    assert copy[vector] == 3 * wide and copy[vector.replace("st", "ld")] == wide
-    assert not any(name.startswith("st") and name != vector for name in copy)
+    assert copy[store] == 6 * wide and copy[load] == 4 * wide
+    assert not any(name.startswith("st") and name != store for name in copy)
 
 
 @gpu

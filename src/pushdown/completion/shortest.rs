@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
-use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::remaining_cost::{RemainingCosts, lacks_more_names, least_rest};
+use crate::pushdown::completion::unused_ends::{EndQuery, Ending, MAX_REFUSED, PassedEnds};
 use crate::pushdown::completion::writer::{ByteWriter, spelled};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
@@ -37,10 +38,10 @@ const LAST: u8 = 3;
 const REPEATED_A_BYTE: usize = 32;
 /// How many keys are listed in the time that a byte takes which is written.
 const LISTED_A_BYTE: usize = 2;
+/// How many bytes are written in the time that an end takes that is refused.
+const REFUSED_BYTES: usize = 4;
 /// Of shapes with more names, those that are needed are found without a list of all.
 const MANY_NAMES: usize = 32;
-/// With more ends than this not all are listed where the nearest are used up.
-const MANY_ENDS: u32 = 1 << 14;
 
 /// The keys that a completion tries in one object. Whatever text stands in the place of the key that the object has
 /// open, or was given last, the completion is the same unless that text is one of them.
@@ -68,41 +69,21 @@ impl KeyWatch {
 
 /// One completion in the making.
 pub struct Completer<'a, 'f> {
-    pen: ByteWriter<'a, 'f>,
+    pub(super) pen: ByteWriter<'a, 'f>,
     /// The estimates of the program.
     costs: &'a MinCosts,
     prospects: RemainingCosts,
     watch: &'a mut KeyWatch,
     /// Keys that were looked up and that their object had: each counts for all keys that it was compared with.
     repeated: usize,
+    /// Ends of elements that were tried and refused.
+    pub(super) refused: usize,
     /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
-    passed: SeededMap<EndQuery, PassedEnds>,
+    pub(super) passed: SeededMap<EndQuery, PassedEnds>,
     /// How many of the names of an object, cheapest first, it has or does not need, by the node below the object.
     had: SeededMap<FrameId, usize>,
     /// Keys that were listed, of which one was written.
     listed: usize,
-}
-
-/// Where an end of an element is looked for: the node below its array, the item's lexeme and state with its count, and
-/// among which ends.
-type EndQuery = (FrameId, (u32, StateId, u32), EndFilter);
-
-/// The ends of an item that are tried.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum EndFilter {
-    /// All ends, where they are few.
-    All,
-    /// The nearest.
-    Few,
-    Near,
-    /// All ends, where the nearest are used up.
-    Many,
-}
-
-/// Ends that are tried in turn, and how many of them were.
-struct PassedEnds {
-    passed: usize,
-    ends: Box<[Box<[u8]>]>,
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
@@ -121,6 +102,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             prospects: RemainingCosts::default(),
             watch,
             repeated: 0,
+            refused: 0,
             passed: SeededMap::default(),
             had: SeededMap::default(),
             listed: 0,
@@ -134,7 +116,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             c.watch.is_cut =
                 open.any(|at| lacks_more_names(c.pen.frames, &c.pen.frames.arena.nodes[at as usize], most_names));
         }
-        while !c.watch.is_cut && c.pen.len() < MAX_BYTES && c.repeated < MAX_REPEATED {
+        while !c.watch.is_cut && c.pen.len() < MAX_BYTES && c.repeated < MAX_REPEATED && c.refused < MAX_REFUSED {
             let node = c.pen.node();
             if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
                 done = true;
@@ -150,7 +132,8 @@ impl<'a, 'f> Completer<'a, 'f> {
                 break;
             }
         }
-        c.watch.effort += c.pen.len() + c.repeated / REPEATED_A_BYTE + c.listed / LISTED_A_BYTE;
+        c.watch.effort +=
+            c.pen.len() + c.repeated / REPEATED_A_BYTE + c.listed / LISTED_A_BYTE + c.refused * REFUSED_BYTES;
         let out = c.pen.lift();
         done.then_some(out)
     }
@@ -217,97 +200,10 @@ impl<'a, 'f> Completer<'a, 'f> {
         }
         ends.sort_by_key(|&(cost, ..)| cost);
         let other = |c: &mut Self, item: Option<ScalarItem>| item.and_then(|item| c.other_end(&item, node.count));
-        ends.into_iter()
-            .find_map(|(_, end, item)| self.end_with(&end).or_else(|| other(self, item)))
+        ends.iter()
+            .find_map(|(_, end, item)| self.end_with(end, Ending::Closing).or_else(|| other(self, *item)))
+            .or_else(|| ends.iter().find_map(|(_, end, _)| self.end_with(end, Ending::Any)))
             .or_else(|| preferred().find_map(|b| self.pen.take(b)))
-    }
-
-    /// Writes the rest of a scalar, or nothing where that makes a value that a unique array has, for instance.
-    fn end_with(&mut self, end: &[u8]) -> Option<()> {
-        self.pen.try_all(|pen| {
-            pen.take_all(end)?;
-            if pen.node().kind != FrameKind::Scalar { Some(()) } else { pen.end_scalar() }
-        })
-    }
-
-    /// Whether what is open lies in an array of unique elements.
-    fn is_among_unique(&self) -> bool {
-        self.pen.frames.program.has_unique && self.pen.frames.is_unique_inside(self.pen.top)
-    }
-
-    /// Writes another end of a scalar item than the shortest one, which makes an element that a unique array has: or a
-    /// byte that the item goes on with, since what else goes on may be a value that `contains` does not count.
-    fn other_end(&mut self, item: &ScalarItem, count: u32) -> Option<()> {
-        if !self.is_among_unique() {
-            return None;
-        }
-        let program = self.pen.frames.program;
-        let listed = |used: u32| program.endings(item.lexeme, item.state, count, used);
-        let all = |ends: &[Box<[u8]>]| -> Vec<Box<[u8]>> {
-            let mut all = ends.to_vec();
-            all.sort_by_key(|end| end.len());
-            all
-        };
-        let most = self.pen.frames.most_elements(self.pen.top);
-        if let Some(ends) = listed(most) {
-            return self.one_of((item, count), EndFilter::All, || all(&ends));
-        }
-        let lexeme = &program.lexemes[item.lexeme as usize];
-        let nearest = |most| shortest_members(lexeme, item.state, count, most).iter().map(|e| e[..].into()).collect();
-        // Where none of the nearest was left for an element before this one, none is.
-        let is_used_up =
-            self.place((item, count), EndFilter::Many).is_some_and(|place| self.passed.contains_key(&place));
-        let near = if is_used_up {
-            None
-        } else {
-            let few = self.one_of((item, count), EndFilter::Few, || nearest(FEW_MEMBERS));
-            few.or_else(|| self.one_of((item, count), EndFilter::Near, || nearest(MAX_MEMBERS)))
-        };
-        // Of numbers those that are few were listed above: many spell one value.
-        let most = if lexeme.kind() == LexemeKind::Raw { most } else { MANY_ENDS };
-        near.or_else(|| listed(most).and_then(|ends| self.one_of((item, count), EndFilter::Many, || all(&ends))))
-            .or_else(|| preferred().find_map(|b| self.take_towards(b, item.tag)))
-    }
-
-    /// Where an item's ends are looked for, if it is an element of an array itself.
-    fn place(&self, (item, count): (&ScalarItem, u32), ends: EndFilter) -> Option<EndQuery> {
-        let nodes = &self.pen.frames.arena.nodes;
-        let array = nodes.get(self.pen.node().parent as usize).filter(|n| n.kind == FrameKind::Array)?;
-        Some((array.parent, (item.lexeme, item.state, count), ends))
-    }
-
-    /// Writes one of the ends of an item: where it is an element itself, the first one behind those that were passed
-    /// over for elements before it, which the array has, if there is such a one.
-    fn one_of(
-        &mut self,
-        item: (&ScalarItem, u32),
-        kind: EndFilter,
-        ends: impl FnOnce() -> Vec<Box<[u8]>>,
-    ) -> Option<()> {
-        let place = self.place(item, kind);
-        let known = place.and_then(|place| self.passed.remove(&place));
-        let PassedEnds { mut passed, ends } = known.unwrap_or_else(|| PassedEnds { passed: 0, ends: ends().into() });
-        let mut order = (passed..ends.len()).chain(0..passed);
-        let found = order.find(|&i| self.end_with(&ends[i]).is_some());
-        passed = found.map_or(ends.len(), |i| i + 1);
-        if let Some(place) = place {
-            self.passed.insert(place, PassedEnds { passed, ends });
-        }
-        found.map(|_| ())
-    }
-
-    /// Writes a byte of a scalar if an item of this tag goes on behind it.
-    fn take_towards(&mut self, byte: u8, tag: u32) -> Option<()> {
-        let place = self.pen.place();
-        self.pen.take(byte)?;
-        let node = self.pen.node();
-        let items = node.start as usize..(node.start + node.len) as usize;
-        let goes_on =
-            node.kind == FrameKind::Scalar && self.pen.frames.arena.scalars[items].iter().any(|i| i.tag == tag);
-        if !goes_on {
-            self.pen.back(place);
-        }
-        goes_on.then_some(())
     }
 
     fn value(&mut self, node: Frame) -> Option<()> {
@@ -331,18 +227,20 @@ impl<'a, 'f> Completer<'a, 'f> {
             kinds.extend(arrays.chain(objects).map(|(cost, first)| (rest.saturating_add(cost), first, None)));
         }
         kinds.sort_by_key(|&(cost, first, _)| (cost, first));
-        let begin = |c: &mut Self, first: u8, item: Option<ScalarItem>| match item {
+        let shortest = |item: &ScalarItem| shortest_end(&program.lexemes[item.lexeme as usize], item.state, 0);
+        let begin = |c: &mut Self, first: u8, item: &Option<ScalarItem>| match item {
             None => c.pen.take(first),
             // What begins as it may go on as an element that does not count where the array has all that do.
             Some(item) => {
-                let lexeme = &program.lexemes[item.lexeme as usize];
-                let nearest = shortest_end(lexeme, item.state, 0).and_then(|end| c.end_with(&end));
-                nearest.or_else(|| c.other_end(&item, 0))
+                let nearest = shortest(item).and_then(|end| c.end_with(&end, Ending::Closing));
+                nearest.or_else(|| c.other_end(item, 0))
             }
         };
+        let any = |c: &mut Self, item: &ScalarItem| shortest(item).and_then(|end| c.end_with(&end, Ending::Any));
         kinds
-            .into_iter()
-            .find_map(|(_, first, item)| begin(self, first, item))
+            .iter()
+            .find_map(|(_, first, item)| begin(self, *first, item))
+            .or_else(|| kinds.iter().filter_map(|(.., item)| item.as_ref()).find_map(|item| any(self, item)))
             .or_else(|| preferred().find_map(|b| self.pen.take(b)))
     }
 

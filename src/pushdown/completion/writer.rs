@@ -65,6 +65,15 @@ impl<'a, 'f> ByteWriter<'a, 'f> {
         Some(())
     }
 
+    /// Whether a byte is accepted; nothing is written.
+    pub fn accepts(&mut self, byte: u8) -> bool {
+        let (mark, trace) = (self.frames.arena.mark(), self.frames.arena.trace);
+        let next = self.frames.step(self.top, byte);
+        self.frames.arena.truncate(&mark);
+        self.frames.arena.trace = trace;
+        next != NONE
+    }
+
     /// Does all of `work` or nothing. What was stepped for nothing is given back at once: among thousands of elements
     /// that must differ, most of what is tried is refused. `work` only steps.
     pub fn try_all(&mut self, work: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
