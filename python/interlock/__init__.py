@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from interlock.output_types.description import describe
     from interlock.pattern_hints import UnicodeClassWarning
     from interlock.programs import Program
+    from interlock.refusals import Refusal, refusal
     from interlock.schema_hints import UnknownKeywordWarning
     from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
     from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
@@ -111,6 +112,7 @@ __all__ = [
     "Limits",
     "PatternError",
     "Program",
+    "Refusal",
     "ReportRow",
     "RequestError",
     "SchemaError",
@@ -150,6 +152,7 @@ __all__ = [
     "get_mask_cache_bytes",
     "get_num_threads",
     "index_from_type",
+    "refusal",
     "set_index_cache_bytes",
     "set_mask_cache_bytes",
     "set_num_threads",
@@ -165,6 +168,8 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "Refusal": "interlock.refusals",
+    "refusal": "interlock.refusals",
     "IncompleteTablesWarning": "interlock.index_files",
     "TightBudgetWarning": "interlock.generators.budget_warnings",
     "UnboundedNumberWarning": "interlock.generators.number_warnings",

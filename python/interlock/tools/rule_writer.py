@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
-from interlock.tools.allowed_tokens import AllowedTokens
+from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.spec import nodes
 
-__all__ = ["JsonWriting", "RuleWriter", "Stop", "Stops", "special_names"]
+__all__ = ["JsonWriting", "RuleWriter", "Stop", "Stops", "any_of", "special_names"]
 
 Stop = str | nodes.Token | nodes.Regex
 Stops = tuple[Stop, ...]
@@ -46,7 +46,7 @@ def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
 
 
 @functools.lru_cache(maxsize=4)
-def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
+def any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
     """Finds the texts that are not empty, the longest of those that begin at one place."""
     known = sorted((text for text in texts if text), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known))) if known else None
@@ -66,11 +66,13 @@ class RuleWriter:
     ) -> None:
         self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
-        self.allowed = None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
+        self.allowed: AllowedTokens | AllowedNames | None = (
+            None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
+        )
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
-        self.delimiters = _any_of(tuple(text for text in tag.special_tokens if text in self.ids))
+        self.delimiters = any_of(tuple(text for text in tag.special_tokens if text in self.ids))
         self.lines: list[tuple[str, str]] = []
         self.known: dict[Any, str] = {}
         self.kept: list[Any] = []
@@ -162,6 +164,14 @@ class RuleWriter:
 
     def ids_of(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
         return [self.id_of(token, f"{pointer}/{index}") for index, token in enumerate(tokens)]
+
+    def excluded_ids(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
+        """Ids of tokens that may not come. Those that may not be named either can be named here."""
+        allowed, self.allowed = self.allowed, None
+        try:
+            return self.ids_of(tokens, pointer)
+        finally:
+            self.allowed = allowed
 
     def text(self, taboo: Iterable[Stop], pointer: str, most: int | None = None) -> str:
         """Any text in which nothing of ``taboo`` stands."""

@@ -12,7 +12,7 @@ from interlock._core import ArgumentError, UnsupportedError
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import escaped, kind_of
+from interlock.tools.spec.fields import escaped, is_unicode, kind_of
 
 __all__ = ["NO_PARAMETERS", "Tool", "tools_of"]
 
@@ -147,6 +147,8 @@ def _name(tool: Any, pointer: str) -> str:
     name = tool.get("name") if isinstance(tool, Mapping) else None
     if not isinstance(name, str) or not name:
         raise RequestError("a tool has a name, which is a text that is not empty", f"{pointer}/name")
+    if not is_unicode(name):
+        raise RequestError("the name holds a lone surrogate, which is not text", f"{pointer}/name")
     return name
 
 
