@@ -191,15 +191,6 @@ _LATE = {
     "index_from_type": "interlock.output_types",
 }
 
-
-# Classes that other packages have for what is an output type by itself here.
-_OUTPUT_TYPES = {
-    **dict.fromkeys(("choice", "choices", "either", "multiplechoice"), '["yes", "no"]'),
-    **dict.fromkeys(("regex", "pattern"), "re.compile(...)"),
-    **dict.fromkeys(("json", "jsonschema", "schema"), "a class (or a JSON Schema, a dict)"),
-    **dict.fromkeys(("cfg", "lark", "gbnf", "ebnf"), "interlock.Grammar(text)"),
-}
-
 # Modules that are found without an import of their own: ``interlock.explain`` and so on.
 _MODULES = frozenset(
     "drawing events explain generators grammars integrations output_types programs schema_hints tools".split()
@@ -213,14 +204,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"interlock.{name}")
     if name not in _LATE:
-        import difflib
+        from interlock.attribute_hints import no_name
 
-        near = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
-        way = f"; did you mean {near[0]!r}?" if near else ""
-        other = _OUTPUT_TYPES.get(name.lower().replace("_", ""))
-        if other is not None:
-            way = f": {other} is an output type by itself"
-        raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
+        raise no_name(name, [*__all__, *_MODULES])
 
     found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
     return found

@@ -200,6 +200,23 @@ FILES = [
     ("interlock.explain.explain(R('a'), 5)", Argument, "text must be a str or bytes, not int .. json.dumps"),
     ("interlock.indx", AttributeError, "has no attribute 'indx'; did you mean"),
     ("interlock.from_transformer", AttributeError, "did you mean 'from_transformers'?"),
+    ("interlock.Generator", AttributeError, "no attribute 'Generator' .. from_transformers(model, tokenizer) makes"),
+    ("interlock.gen('x', int)", AttributeError, "no attribute 'gen' .. gen = interlock.from_transformers(model"),
+    ("interlock.select", AttributeError, "no attribute 'select' .. interlock.Program(gen, prompt)"),
+    ("interlock.from_ollama", AttributeError, "no attribute 'from_ollama' .. interlock.from_openai(client, model)"),
+    ("interlock.GrammarCompiler", AttributeError, "no attribute 'GrammarCompiler' .. Index.from_type"),
+    ("interlock.Regex", AttributeError, "re.compile(...) is an output type by itself"),
+    ("interlock.explain.explain(int, '5')", Argument, "not the type int .. Index.from_type(..., byte_vocabulary())"),
+    ("Index.from_type(int, V, whitespac='x')", Argument, "no option 'whitespac' .. did you mean 'whitespace'?"),
+    ("Index.from_type(re.compile('a'), V, flag='a')", Argument, "no option 'flag' .. did you mean 'flags'?"),
+    ("Index.from_type(['a'], V, limit=None)", Argument, "no option 'limit' .. did you mean 'limits'?"),
+    (
+        "Index.from_type(int, V, flags='a')",
+        Argument,
+        "'flags' is no option of JSON; there are whitespace, ",
+    ),
+    ("Index.from_type(int, V, max_tokens=5)", Argument, "no option 'max_tokens' .. index.guide(max_tokens=...)"),
+    ("Index.from_type(str, V, zzz=5)", Argument, "no option 'zzz'; a text has dialect, flags, limits, cancel"),
 ]
 SERVERS = [
     ("Index.from_regex('a', V, cancel=3)", TypeError, "cancel must be an interlock.CancelToken or None, not int"),

@@ -299,6 +299,16 @@ def test_bounds(by, vocabulary, monkeypatch):
     assert not accepts(list[Annotated[int, of(ge=3)]], "[2]", vocabulary)
 
 
+def test_choices_that_come_twice_and_empty_ones(vocabulary):
+    """As the page of output types says."""
+    twice = interlock.Index.from_type(["a", "b", "a"], vocabulary)
+    assert twice.language_size() == 2 and output_type_of(["a", "b", "a"]).parse("a") == "a"
+    empty = interlock.Index.from_type(["", "a"], vocabulary).guide()
+    assert empty.is_accepting and output_type_of(["", "a"]).parse("") == ""
+    with pytest.raises(interlock.ArgumentError, match="there are no choices: the list is empty"):
+        output_type_of([])
+
+
 def test_choices_text_and_patterns_are_written_bare(vocabulary):
     assert accepts(Literal["yes", "no"], "yes", vocabulary)
     assert accepts(Color, "red", vocabulary) and not accepts(Color, '"red"', vocabulary)

@@ -79,9 +79,19 @@ _STOP = (
 )
 
 
-def check_options(options: Mapping[str, Any], known: Collection[str], backend: str) -> None:
+def check_options(
+    options: Mapping[str, Any],
+    known: Collection[str],
+    backend: str,
+    *,
+    elsewhere: Mapping[str, str] = {},
+    is_open: bool = False,
+) -> None:
     """``ArgumentError`` for an option that the backend does not have, with the name that is probably meant, and for a
     value of an option of sampling that is out of range.
+
+    ``elsewhere`` says of names where they belong. ``is_open`` takes any name that is not nearly a known one: the
+    backend may know it.
     """
     for name in options:
         other = OTHER_NAMES.get(name)
@@ -90,10 +100,14 @@ def check_options(options: Mapping[str, Any], known: Collection[str], backend: s
         if name not in known:
             if name in _ELSEWHERE:
                 raise ArgumentError(f"a call has no option {name!r}: {_ELSEWHERE[name]}")
+            if name in elsewhere:
+                raise ArgumentError(f"{backend} has no option {name!r}: {elsewhere[name]}")
             if name in ("stop", "stop_strings", "stop_sequences", "stop_at"):
                 raise ArgumentError(f"{backend} has no option {name!r}: {_STOP}")
-            near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.6)
+            near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.8 if is_open else 0.6)
             hint = f"; did you mean {near[0]!r}?" if near else ""
+            if is_open and not near:
+                continue
             raise ArgumentError(f"{backend} has no option {name!r}{hint}")
         _check_list(name, options[name])
     check_sampling(options)
