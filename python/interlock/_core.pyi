@@ -112,6 +112,18 @@ class GuideBusyError(InterlockError, ValueError):
 class CancelledError(InterlockError):
     """The work was cancelled; nothing of it is left."""
 
+    @property
+    def is_deadline(self) -> bool:
+        """Whether a deadline of ``CancelToken.after`` has passed. Otherwise somebody called ``CancelToken.cancel``.
+
+        >>> import interlock
+        >>> try:
+        ...     interlock.check_regex("a", cancel=interlock.CancelToken.after(0))
+        ... except interlock.CancelledError as error:
+        ...     print(error.is_deadline)
+        True
+        """
+
 class InternalError(InterlockError):
     """A bug in interlock; please report it."""
 

@@ -88,10 +88,25 @@ def _client_line(self: InterlockError) -> str:
     return _client_message(self).split("\n", 1)[0]
 
 
-def attach() -> None:
-    """Give all errors of the package the properties ``client_message``, ``client_line`` and ``is_client_error``, as
-    the stubs say.
+def _is_deadline(self: CancelledError) -> bool:
+    """Whether a deadline of ``CancelToken.after`` has passed. Otherwise somebody called ``CancelToken.cancel``.
+
+    >>> import interlock
+    >>> try:
+    ...     interlock.check_regex("a", cancel=interlock.CancelToken.after(0))
+    ... except interlock.CancelledError as error:
+    ...     print(error.is_deadline)
+    True
     """
+    # The core has one error for both, and says in words which of them it was.
+    return "deadline" in str(self)
+
+
+def attach() -> None:
+    """Give all errors of the package the properties ``client_message``, ``client_line`` and ``is_client_error``, and
+    ``CancelledError`` its ``is_deadline``, as the stubs say.
+    """
+    CancelledError.is_deadline = property(_is_deadline)  # type: ignore[method-assign, assignment]
     InterlockError.is_client_error = property(_is_client_error)  # type: ignore[method-assign, assignment]
     InterlockError.client_message = property(_client_message)  # type: ignore[method-assign, assignment]
     InterlockError.client_line = property(_client_line)  # type: ignore[method-assign, assignment]

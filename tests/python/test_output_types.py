@@ -299,6 +299,19 @@ def test_bounds(by, vocabulary, monkeypatch):
     assert not accepts(list[Annotated[int, of(ge=3)]], "[2]", vocabulary)
 
 
+def test_separators_of_dates_and_times_are_forced(vocabulary):
+    for hint, written, forced in (
+        (datetime.date, b'"2026', "-"),
+        (datetime.date, b'"2026-11', "-"),
+        (datetime.datetime, b'"2026-11-27', "T"),
+        (datetime.time, b'"12', ":"),
+    ):
+        guide = interlock.Index.from_type(hint, vocabulary).guide()
+        assert guide.advance_many(list(written)) == len(written) and guide.forced_text() == forced
+    guide = interlock.Index.from_type(datetime.date, vocabulary).guide()
+    assert guide.advance_many(list(b'"2026-13')) == len(b'"2026-1')
+
+
 def test_choices_that_come_twice_and_empty_ones(vocabulary):
     """As the page of output types says."""
     twice = interlock.Index.from_type(["a", "b", "a"], vocabulary)
