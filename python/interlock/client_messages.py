@@ -6,9 +6,11 @@ in names of the package. A client knows the source that it sent, and none of the
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 from interlock._core import (
+    ArgumentError,
     ArtifactError,
     CancelledError,
     GuideBusyError,
@@ -22,6 +24,12 @@ __all__ = ["attach", "with_hint", "without_hint"]
 
 OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
+
+_OF_PROGRAMS = re.compile(
+    r"(allowed_tokens|unknown_keywords|on_unsupported|property_order|formats|lexer|dialect|bits|logits|rows?|batch|guides?|"
+    r"parents|device|vocabulary|threads|max_states)\b"
+)
+"""How the message of an ``ArgumentError`` begins that is about an argument which no client gives."""
 
 E = TypeVar("E", bound=InterlockError)
 
@@ -53,6 +61,8 @@ def _is_of_server(error: InterlockError) -> bool:
     if isinstance(error, VocabularyError):
         # One with a place is about a token that the client's source names.
         return not error.place and getattr(error, "pointer", None) is None
+    if isinstance(error, ArgumentError) and _OF_PROGRAMS.match(str(error)):
+        return True
     return isinstance(error, ArtifactError | InternalError) or getattr(type(error), "is_of_server", False)
 
 

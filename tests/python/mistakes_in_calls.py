@@ -266,7 +266,7 @@ SERVERS = [
     (
         "Index.from_response_format({'type': 'text'}, V, whitespac='compact')",
         TypeError,
-        "unexpected keyword argument 'whitespac'; there are whitespace",
+        "keyword argument 'whitespac'; there are whitespace .. did you mean 'whitespace'?",
     ),
     ("Index.from_structural_tag({'type': 'tagg'}, V)", Tag, "at /type .. 'tagg'"),
     ("Index.from_structural_tag({'type': 'tag', 'begin': 'a'}, V)", Tag, "needs the field 'content'"),

@@ -42,7 +42,15 @@ def answer_to(call):
 
 HARD = r"(?=.*\d)(?=.*[a-z]).{8,64}"
 
+
+def whole_request(**more):
+    return {"model": "m", "messages": [], "response_format": {"type": "json_object"}, **more}
+
+
 FAULTS_OF_CLIENTS = [
+    (whole_request(), 400, "request"),
+    ("json_object", 400, "request"),
+    (b"\xff{}", 400, "request"),
     (as_format({"type": "strnig"}), 400, "schema"),
     (as_format({"type": "integer", "minimum": 5, "maximum": 3}), 400, "unsatisfiable"),
     (as_format({"pattern": r"^(a)\1$"}), 400, "unsupported"),
@@ -81,6 +89,51 @@ def test_a_token_that_the_model_lacks(byte_vocabulary):
     found = answer_to(lambda: Index.from_response_format(value, byte_vocabulary))
     assert found[:2] == (400, "vocabulary") and "<|nope|>" in found[2]
     assert interlock.check_response_format(value) == []
+
+
+def test_what_is_meant_is_said(byte_vocabulary):
+    for value, words in (
+        (whole_request(), "this looks like a whole request, with 'model', 'messages', 'response_format'"),
+        ({"response_format": {"type": "text"}, "tools": []}, "this looks like a whole request, with 'response_format'"),
+        ("json_object", 'a response_format is a JSON object: write {"type": "json_object"}'),
+        (b"\xff{}", "a response_format in bytes is JSON in UTF-8, and byte 0 is not"),
+    ):
+        status, _, message = answer_to(lambda: Index.from_response_format(value, byte_vocabulary))  # noqa: B023
+        assert status == 400 and message.startswith(words), message
+    assert Index.from_response_format(b'{"type": "json_object"}', byte_vocabulary).kind == "json_schema"
+
+
+def test_places_in_tools_are_those_of_the_client(byte_vocabulary):
+    grammar = {"type": "grammar", "syntax": "lark", "definition": 'start: "a"'}
+    for tools, place in (
+        (
+            [{"type": "custom", "name": "c", "format": grammar}],
+            "/0/format/definition: a grammar cannot stand inside of",
+        ),
+        (
+            [{"name": "f", "parameters": {"type": "string"}}],
+            "/0/parameters/type: the arguments of a call are an object",
+        ),
+        ([{"name": "f", "input_schema": {"type": ["null", "array"]}}], "/0/input_schema/type: the arguments of a call"),
+    ):
+        for make in (Index.from_tools, lambda tools, vocabulary, **more: interlock.check_tools(tools, **more)):
+            status, _, message = answer_to(lambda: make(tools, byte_vocabulary, format="hermes"))  # noqa: B023
+            assert status == 400 and message.startswith(f"at {place}"), message
+    odd = [{"name": "f", "parameters": {"properties": {"a b": {"type": "integer"}}}}]
+    with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/a b: the argument 'a b' cannot"):
+        Index.from_tools(odd, byte_vocabulary, format="lfm2")
+    Index.from_tools([{"name": "f", "parameters": {"type": ["object", "null"]}}], byte_vocabulary, format="hermes")
+
+
+def test_a_text_in_place_of_tools(byte_vocabulary):
+    with pytest.raises(interlock.RequestError, match="tools are a list, not a string; json.loads reads a text"):
+        Index.from_tools('[{"name": "f"}]', byte_vocabulary, format="hermes")
+    with pytest.raises(
+        interlock.ToolFormatError, match=r"'Qwen/Qwen3-8B': a model's is found by format=\"auto\" and its"
+    ):
+        Index.from_tools([{"name": "f"}], byte_vocabulary, format="Qwen/Qwen3-8B")
+    with pytest.raises(TypeError, match="'whitespac'; there are .*; did you mean 'whitespace'"):
+        Index.from_response_format({"type": "json_object"}, byte_vocabulary, whitespac="compact")
 
 
 def test_faults_in_tools(byte_vocabulary):
@@ -145,6 +198,9 @@ def test_faults_of_the_server(byte_vocabulary, tmp_path):
         lambda: Index.from_response_format({"guided_regex": "a"}, "no vocabulary"),
         lambda: Index.from_response_format({"guided_regex": "a"}, byte_vocabulary, cancle=None),
         lambda: guide.advance(ord("b")),
+        lambda: guide.fill_bitmask([0] * 9),
+        lambda: Index.from_response_format({"guided_grammar": "start: <a>"}, byte_vocabulary, allowed_tokens=["<y>"]),
+        lambda: Index.from_response_format({"guided_regex": "a"}, byte_vocabulary, unknown_keywords="eror"),
         lambda: {}["response_format"],
         lambda: threading.Lock().release(),
     )

@@ -112,11 +112,8 @@ def response_format(value: Any) -> Source:
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         value = dump(exclude_none=True, by_alias=True)
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise RequestError(f"a response_format in a text is JSON, and this is not: {error}") from error
+    if isinstance(value, str | bytes):
+        value = _read(value)
     if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
         raise RequestError(f"a response_format is a JSON object, and {value!r} is a number")
     if not isinstance(value, Mapping):
@@ -128,6 +125,18 @@ def response_format(value: Any) -> Source:
 
 
 _source_of = response_format
+
+
+def _read(text: str | bytes) -> Any:
+    """The value in a text. ``RequestError`` for what is no JSON."""
+    try:
+        return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise RequestError(f"a response_format in bytes is JSON in UTF-8, and byte {error.start} is not") from error
+    except ValueError as error:
+        if isinstance(text, str) and text in _READERS:
+            raise RequestError(f'a response_format is a JSON object: write {{"type": "{text}"}}') from error
+        raise RequestError(f"a response_format in a text is JSON, and this is not: {error}") from error
 
 
 def _of_type(value: Any) -> Source:
@@ -178,6 +187,12 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
             whitespace = whitespace or "compact"
         elif kind in _CONSTRAINTS:
             given[key] = (kind, inner)
+        elif "response_format" in value or "messages" in value:
+            raise RequestError(
+                f"this looks like a whole request, with {', '.join(map(repr, list(value)[:4]))}: the constraint is its "
+                "response_format alone",
+                pointer,
+            )
         else:
             known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
             raise RequestError(

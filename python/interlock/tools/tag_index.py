@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
@@ -237,13 +238,19 @@ def index_of_tools(
         return _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
 
 
+def _pointer_said(error: InterlockError) -> str | None:
+    """The place that a message begins with, where the error has it in words alone."""
+    said = re.match("at (/.*?): ", without_hint(error))
+    return None if said is None else said[1]
+
+
 @contextlib.contextmanager
 def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
     """Errors that name a place of ``tag`` name that of ``tools``, of which it was made: clients know no other."""
     try:
         yield
     except InterlockError as error:
-        pointer = getattr(error, "pointer", None)
+        pointer = getattr(error, "pointer", None) or _pointer_said(error)
         place = place_in_tools(pointer, tag, tools) if pointer else None
         if place is None:
             raise
@@ -318,9 +325,9 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     """
     strangers = options.keys() - set(OPTIONS["from_json_schema"])
     if strangers:
-        raise TypeError(
-            f"unexpected keyword argument {min(strangers)!r}; there are {', '.join(OPTIONS['from_json_schema'])}"
-        )
+        name, known = min(strangers), OPTIONS["from_json_schema"]
+        near = spec.fields.meant(name, known)
+        raise TypeError(f"unexpected keyword argument {name!r}; there are {', '.join(known)}{near}")
     if found.kind in ("json_schema", "json_object"):
         schema = found.value if found.kind == "json_schema" else {"type": "object"}
         return "json_schema", schema, options | ({"whitespace": found.whitespace} if found.whitespace else {})
