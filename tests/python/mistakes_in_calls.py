@@ -16,6 +16,7 @@ from mistake_errors import (
     Request,
     Tag,
     Unsatisfiable,
+    Unsupported,
 )
 
 import interlock
@@ -114,6 +115,20 @@ GENERATORS = [
     ("interlock.from_mlx_lm('m', 't')", Argument, "mlx_lm.load(folder)"),
     ("interlock.from_vllm('m')", Argument, "a vllm.LLM is needed .. vllm.LLM(model)"),
     ("interlock.from_openai('key', 'm')", Argument, "a client is needed, openai.OpenAI(), not str"),
+    ("gen(('user', 'hi'), User)", Argument, "a message is a dict, not a pair .. 'user', \"content\""),
+    ("gen([('user', 'hi')], User)", Argument, "a message is a dict, not a pair"),
+    ("gen([{'role': 'user', 'content': None}], User)", Argument, "the content of message 0 is None"),
+    ("interlock.generate(gen, None, 'a', User)", Argument, "a generator already .. gen(prompt, output_type)"),
+    ("gen('a', Optional)", Argument, "Optional needs a type in brackets, such as Optional[int]"),
+    ("gen('a', Literal)", Argument, "Literal needs a type in brackets"),
+    ("gen('a', [('a', 'b')])", Argument, "('a', 'b') is none .. write its texts into the list"),
+    ("gen('a', 'date')", Argument, "'date' is no JSON Schema .. datetime.date itself, without quotes"),
+    ("gen('a', interlock.Grammar('my.lark'))", Argument, "'my.lark' is a file's name .. pathlib.Path(...).read_text()"),
+    (
+        "gen('a', dataclasses.make_dataclass('X', [('f', Callable)]))",
+        Unsupported,
+        "no JSON can be made for X.f .. callable",
+    ),
     ("gen('a', User, temprature=1)", Argument, "no option 'temprature' .. did you mean 'temperature'?"),
     ("gen('a', User, max_new_tokens=9)", Argument, "'max_new_tokens' has another name here .. pass max_tokens"),
     ("gen('a', User, max_tokens=0)", Argument, "max_tokens is the most tokens .. at least 1, not 0"),

@@ -299,6 +299,26 @@ def test_bounds(by, vocabulary, monkeypatch):
     assert not accepts(list[Annotated[int, of(ge=3)]], "[2]", vocabulary)
 
 
+def test_arguments_of_a_tool_are_an_object():
+    """``{}`` as the parameters of a tool is any object, where as a schema it would be any value."""
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    assert output_type_of(tool).source == {"type": "object"}
+    tool["function"]["parameters"] = {"properties": {"a": {"type": "integer"}}}
+    assert output_type_of(tool).source["type"] == "object"
+
+
+def test_what_pydantic_knows_nothing_of_is_said_in_plain_words():
+    class Plain: ...
+
+    for hint, where in (
+        (Plain, "the type Plain"),
+        (list[Plain], r"elements of list\[Plain\]|\[\] in list|list\[Plain\]"),
+    ):
+        with pytest.raises(interlock.UnsupportedError, match=where) as caught:
+            output_type_of(hint)
+        assert "pydantic-core" not in str(caught.value) and "use a dataclass" in str(caught.value)
+
+
 def test_separators_of_dates_and_times_are_forced(vocabulary):
     for hint, written, forced in (
         (datetime.date, b'"2026', "-"),

@@ -38,6 +38,8 @@ Prompt = str | Sequence[Message]
 ROLES = ("system", "user", "assistant", "tool", "developer", "model", "function", "tools")
 """Roles that chat templates have."""
 
+_ROLES_OF_PAIRS = ("system", "user", "assistant", "human", "ai")
+
 # Names that other packages give to what has another name here.
 OTHER_NAMES = {
     "max_new_tokens": "max_tokens",
@@ -162,6 +164,9 @@ def is_batch(prompt: Any) -> bool:
     """Whether ``prompt`` is a list of prompts. ``ArgumentError`` for what is no prompt at all."""
     if isinstance(prompt, str):
         return False
+    first: Any = prompt[0] if isinstance(prompt, list) and prompt else prompt
+    if _is_pair(first):
+        raise ArgumentError(f'a message is a dict, not a pair: write [{{"role": {first[0]!r}, "content": "..."}}]')
     if isinstance(prompt, Mapping) and "role" in prompt:
         raise ArgumentError("a chat is a list of messages, and this is a single one: write it in brackets, [message]")
     if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):
@@ -177,6 +182,11 @@ def is_batch(prompt: Any) -> bool:
     return True
 
 
+def _is_pair(value: Any) -> bool:
+    """Whether a value is a message as some packages write it, ``("user", "...")``."""
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES_OF_PAIRS
+
+
 def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
     """The turns of a chat; a text is what the user says. ``ArgumentError`` for a turn without role or content."""
     if isinstance(prompt, str):
@@ -190,6 +200,8 @@ def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
                 f'message {i} has the keys {list(message)}: a message is {{"role": "user", "content": "..."}}'
             )
         _check_role(i, message["role"])
+        if message.get("content") is None and "tool_calls" not in message:
+            raise ArgumentError(f"the content of message {i} is None: a message without tool calls has a text")
         made.append(dict(message))
     return made
 
