@@ -1,6 +1,7 @@
 """Tokens of roles, which clients of a server may not name; and that no tool format needs one."""
 
 import json
+import random
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from interlock.integrations.role_tokens import ROLE_TOKENS, nameable_tokens
 from interlock.integrations.sglang._compiling import Compiler
 from interlock.integrations.sglang._options import Options
 from interlock.tools.format_marks import marks_of
+from interlock.tools.named_tokens import named_tokens
 
 FORMATS = Path(interlock.tools.__file__).parent / "formats"
 
@@ -80,6 +82,8 @@ NAMED = [
             ("ebnf", 'root ::= Token("\\x3c|im_start|>")'),
             ("ebnf", "root ::= ExcludeToken(257)"),
             ("ebnf", 'root ::= TokenTagDispatch((257, a))\na ::= "b"'),
+            ("ebnf", 'root ::= TokenTagDispatch(("<|im_start|>", a))\na ::= "b"'),
+            ("ebnf", 'root ::= TokenTagDispatch((256, a), excludes=(257))\na ::= "b"'),
         )
     ),
 ]
@@ -114,9 +118,14 @@ def test_clients_may_not_name_them_unless_the_server_says_so(value, vocabulary):
         {"type": "grammar", "syntax": "lark", "grammar": "start: <[^256]>"},
         {"type": "grammar", "syntax": "gbnf", "grammar": "root ::= !<|im_start|>"},
         {"type": "grammar", "syntax": "ebnf", "grammar": 'root ::= ExcludeToken("<|im_start|>")'},
+        {
+            "type": "grammar",
+            "syntax": "ebnf",
+            "grammar": 'root ::= TokenTagDispatch((257, a), excludes=(256))\na ::= "b"',
+        },
         {"type": "regex", "pattern": "<\\|im_start\\|>"},
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_excluding_one_and_spelling_its_text_is_no_naming(value, vocabulary):
     index = interlock.Index.from_response_format(value, vocabulary)
@@ -201,3 +210,33 @@ def test_no_tool_of_a_response_template_is_named_like_a_token(vocabulary):
     interlock.Index.from_tools([{"name": "f"}], vocabulary, format=TEMPLATE)
     with pytest.raises(interlock.RequestError, match="contains the special token '<|im_start|>'".replace("|", r"\|")):
         interlock.Index.from_tools([{"name": "f<|im_start|>"}], vocabulary, format=TEMPLATE)
+
+
+COMMON = ['"', '"a"', "# c", "\n", "|", " ", "\\", '\\"', "[", "]", "(", ")"]
+PIECES = {
+    "lark": [*COMMON, "/", "/b/", "//", "x", "/x", '%json {"const": "', "}", "/[/]/", "@a/b"],
+    "gbnf": [*COMMON, '[^"]', "[#]", "{2}", "!", "."],
+    "ebnf": [*COMMON, '[^"]', "[#]", "{2}", 'Regex("a")', "ExcludeToken(1)"],
+}
+TOKEN = {"lark": "<|im_start|>", "gbnf": "<|im_start|>", "ebnf": 'Token("<|im_start|>")'}
+
+
+@pytest.mark.parametrize("syntax", list(PIECES))
+def test_what_a_grammar_names_is_what_its_reader_sees(syntax, byte_vocabulary):
+    """The reader asks the vocabulary for every token that it sees; none may be hidden from the check."""
+    generator = random.Random(5)
+    begin = "start: " if syntax == "lark" else "root ::= "
+    seen = 0
+    for _ in range(4000):
+        parts = [generator.choice(PIECES[syntax]) for _ in range(generator.randrange(9))]
+        parts.insert(generator.randrange(len(parts) + 1), TOKEN[syntax])
+        text = begin + " ".join(parts)
+        try:
+            interlock.Index.from_grammar(text, byte_vocabulary, syntax=syntax)
+        except interlock.VocabularyError as error:
+            if "im_start" in str(error):
+                seen += 1
+                assert any("<|im_start|>" in found.names for found in named_tokens(text, syntax)), text
+        except interlock.InterlockError:
+            pass
+    assert seen > 100

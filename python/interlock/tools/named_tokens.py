@@ -62,7 +62,7 @@ def named_tokens(text: str, syntax: str) -> Iterator[NamedTokens]:
             if syntax == "gbnf":
                 yield _of_gbnf(match[0])
         elif match["word"] in _MACROS and syntax == "ebnf" and at + 1 < len(symbols) and symbols[at + 1][0] == "(":
-            yield _of_macro(match["word"], symbols[at + 2 :])
+            yield from _of_macro(match["word"], symbols[at + 2 :])
 
 
 def _of_set(inside: str, written: str) -> NamedTokens:
@@ -91,19 +91,41 @@ def _of_gbnf(written: str) -> NamedTokens:
     return NamedTokens(written, (), ((int(number), int(number)),), is_complement)
 
 
-def _of_macro(macro: str, symbols: list[re.Match[str]]) -> NamedTokens:
+def _of_macro(macro: str, symbols: list[re.Match[str]]) -> Iterator[NamedTokens]:
     """``Token(...)``, ``ExcludeToken(...)`` or ``TokenTagDispatch(...)`` of EBNF; ``symbols`` follow its parenthesis.
 
-    The text between the tags of a ``TokenTagDispatch`` is every token but its triggers and ``excludes``.
+    Between the tags of a ``TokenTagDispatch`` stands every token but its triggers and its ``excludes``.
     """
-    depth, names, ranges, is_clear = 1, [], [], True
+    depth, excludes_depth = 1, 0
+    named, excluded = _Arguments(), _Arguments()
     for match in symbols:
         depth += (match[0] == "(") - (match[0] == ")")
         if not depth:
             break
+        if match[0] == "excludes":
+            excludes_depth = depth + 1
+        elif depth < excludes_depth and match[0] == ")":
+            excludes_depth = 0
+        (excluded if excludes_depth and depth >= excludes_depth else named).take(match)
+    written = f"{macro}(...)"
+    if macro != "ExcludeToken":
+        yield NamedTokens(written, tuple(named.names), tuple(named.ranges), False, named.is_clear)
+    if macro != "Token":
+        names, ranges = (*named.names, *excluded.names), (*named.ranges, *excluded.ranges)
+        yield NamedTokens(written, names, ranges, True, named.is_clear and excluded.is_clear)
+
+
+class _Arguments:
+    """The texts and the numbers among the arguments of a macro."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.ranges: list[tuple[int, int]] = []
+        self.is_clear = True
+
+    def take(self, match: re.Match[str]) -> None:
         if match["text"] is not None:
-            is_clear &= "\\" not in match[0]  # An escape may spell anything.
-            names.append(match[0][1:-1])
+            self.is_clear &= "\\" not in match[0]  # An escape may spell anything.
+            self.names.append(match[0][1:-1])
         elif match["word"] is not None and match[0].isdecimal():
-            ranges.append((int(match[0]), int(match[0])))
-    return NamedTokens(f"{macro}(...)", tuple(names), tuple(ranges), macro != "Token", is_clear)
+            self.ranges.append((int(match[0]), int(match[0])))
