@@ -95,6 +95,12 @@ def test_what_is_meant_is_said(byte_vocabulary):
     for value, words in (
         (whole_request(), "this looks like a whole request, with 'model', 'messages', 'response_format'"),
         ({"response_format": {"type": "text"}, "tools": []}, "this looks like a whole request, with 'response_format'"),
+        ({"type": "object", "properties": {}}, "at /type: this looks like a JSON Schema itself: it goes into"),
+        ({"name": "a", "schema": {"type": "integer"}}, "a JSON Schema goes into {"),
+        (
+            {"json_schema": {"name": "a", "schema": {"type": "integer"}}},
+            'the type is missing: write "type": "json_schema"',
+        ),
         ("json_object", 'a response_format is a JSON object: write {"type": "json_object"}'),
         (b"\xff{}", "a response_format in bytes is JSON in UTF-8, and byte 0 is not"),
     ):
@@ -119,6 +125,15 @@ def test_places_in_tools_are_those_of_the_client(byte_vocabulary):
         for make in (Index.from_tools, lambda tools, vocabulary, **more: interlock.check_tools(tools, **more)):
             status, _, message = answer_to(lambda: make(tools, byte_vocabulary, format="hermes"))  # noqa: B023
             assert status == 400 and message.startswith(f"at {place}"), message
+    gbnf = {"type": "grammar", "syntax": "lark", "definition": 'root ::= "a"'}
+    custom = [{"type": "custom", "name": "c", "format": gbnf}]
+    status, _, message = answer_to(lambda: Index.from_tools(custom, byte_vocabulary, format="glm_4_7"))
+    assert message.startswith("at /0/format/definition: line 1, column 8: ") and "looks like GBNF or EBNF" in message
+    back = [{"name": "f", "parameters": {"properties": {"x": {"pattern": r"^(a)\1$"}}}}]
+    with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/x: ") as unsupported:
+        Index.from_tools(back, byte_vocabulary, format="hermes")
+    assert unsupported.value.hint is not None and unsupported.value.hint.startswith("strict=False leaves")
+    Index.from_tools(back, byte_vocabulary, format="hermes", strict=False)
     odd = [{"name": "f", "parameters": {"properties": {"a b": {"type": "integer"}}}}]
     with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/a b: the argument 'a b' cannot"):
         Index.from_tools(odd, byte_vocabulary, format="lfm2")

@@ -30,6 +30,8 @@ _ALIASES = {
     "ebnf": "grammar",
     "json_schema": "json",
 }
+_JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+_SCHEMA_GOES = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _ENVELOPE = ("type", "name", "description", "schema", "strict")
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 #: Fields beside the constraints of ``structured_outputs`` that change what is meant.
@@ -166,15 +168,22 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
             return _of_object(dict(inner), f"{pointer}/{key}")
     if kind is None:
         return _of_constraints(value, pointer)
+    if kind in _JSON_TYPES or isinstance(kind, list):
+        raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", f"{pointer}/type")
     raise RequestError(
-        f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}. A JSON Schema goes into "
-        '{"type": "json_schema", "json_schema": {"schema": …}}',
+        f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}"
+        f". A JSON Schema goes into {_SCHEMA_GOES}",
         f"{pointer}/type",
     )
 
 
 def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
     """Fields such as ``regex`` and ``guided_json``, of which exactly one is set."""
+    inner = value.get("json_schema")
+    if isinstance(inner, Mapping) and "schema" in inner and "name" in inner and len(value) == 1:
+        raise RequestError('the type is missing: write "type": "json_schema" beside "json_schema"', pointer)
+    if "schema" in value:
+        raise RequestError(f"a JSON Schema goes into {_SCHEMA_GOES}", pointer)
     given: dict[str, tuple[str, Any]] = {}
     whitespace = ""
     for key, inner in value.items():

@@ -18,6 +18,7 @@ from interlock._core import (
     PatternError,
     SchemaError,
     UnsatisfiableError,
+    UnsupportedError,
     Vocabulary,
     VocabularyError,
     check_grammar,
@@ -200,7 +201,8 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
     moved = type(error)(f"at {place}{inner}: {message}")
     own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
     moved.__dict__.update(own, pointer=place + inner)
-    return moved if error.hint is None else with_hint(moved, error.hint)
+    # Tags and tools have no such option.
+    return moved if error.hint is None or "on_unsupported" in error.hint else with_hint(moved, error.hint)
 
 
 def _too_deep(place: str) -> LimitError:
@@ -255,11 +257,29 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         if place is None:
             raise
         if isinstance(error, RequestError):
-            raise RequestError(error.reason, place) from error
+            raise RequestError(_said_of_grammar(place, tools) or error.reason, place) from error
         moved = type(error)(without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
-        raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
+        hint = error.hint
+        if hint is None and isinstance(error, UnsupportedError):
+            hint = (
+                'strict=False leaves the arguments of all tools open, and "strict": false in a tool those of this one'
+            )
+        raise (moved if hint is None else with_hint(moved, hint)) from error
+
+
+def _said_of_grammar(place: str, tools: Any) -> str | None:
+    """What is wrong with the grammar of the custom tool at ``place``, read alone: its lines are those of the client."""
+    for tool in tools_of(tools):
+        if tool.place == place and tool.input is not None and tool.input[0] == "lark":
+            try:
+                check_grammar(tool.input[1])
+            except GrammarError as error:
+                return without_hint(error).split("\n")[0]
+            except InterlockError:
+                return None
+    return None
 
 
 @bounded_nesting("the response_format")
