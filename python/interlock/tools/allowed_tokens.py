@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from interlock._core import ArgumentError, Vocabulary
@@ -11,7 +13,16 @@ from interlock.integrations.role_tokens import ENDS_OF_TURNS, ROLE_TOKENS
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.named_tokens import named_tokens
 
-__all__ = ["AllowedNames", "AllowedTokens", "allowed_names"]
+__all__ = ["AllowedNames", "AllowedTokens", "allowed_names", "allowed_tokens", "special_names"]
+
+
+@functools.lru_cache(maxsize=2)
+def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
+    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
+    ids: dict[str, int] = {}
+    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
+        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
+    return MappingProxyType(ids)
 
 
 class AllowedTokens:
@@ -31,10 +42,11 @@ class AllowedTokens:
             if isinstance(token, str) and token not in names:
                 raise ArgumentError(f"allowed_tokens: the vocabulary has no special token {token!r}")
             self._allowed.add(names[token] if isinstance(token, str) else token)
+        self._refused = sorted(special - self._allowed)
 
     def refused(self) -> list[int]:
         """The special tokens that may not come."""
-        return sorted(self._special - self._allowed)
+        return self._refused
 
     def __contains__(self, number: int) -> bool:
         return number in self._allowed or number not in self._special
@@ -46,12 +58,18 @@ class AllowedTokens:
 
     def check_grammar(self, text: str, syntax: str, pointer: str) -> None:
         """The same for every token that a grammar names, or means by "all but"."""
-        refused = self._special - self._allowed
+        refused = set(self._refused)
         for found in named_tokens(text, syntax) if refused else ():
             named = {number for number in refused if any(first <= number <= last for first, last in found.ranges)}
             named |= {number for name in found.names if (number := self._names.get(name)) in refused}
             if not found.is_clear or (refused - named if found.is_complement else named):
                 _refuse(found.written, pointer)
+
+
+@functools.lru_cache(maxsize=4)
+def allowed_tokens(tokens: tuple[int | str, ...], vocabulary: Vocabulary) -> AllowedTokens:
+    """The same object for the same arguments: a server asks with each request, and its list has thousands of ids."""
+    return AllowedTokens(tokens, vocabulary, special_names(vocabulary))
 
 
 class AllowedNames:
@@ -88,9 +106,9 @@ class AllowedNames:
                     self.check(-1, name, pointer)
 
 
-def allowed_names(allowed_tokens: Any) -> AllowedNames | None:
+def allowed_names(given: Any) -> AllowedNames | None:
     """What ``allowed_tokens`` of a client's source means in a check; ``None`` where any may be named."""
-    return None if isinstance(allowed_tokens, str) else AllowedNames(allowed_tokens)
+    return None if isinstance(given, str) else AllowedNames(given)
 
 
 def _require_token(token: object) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
-from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
+from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens, allowed_tokens, special_names
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.spec import nodes
@@ -34,15 +33,6 @@ class JsonWriting:
     """How much may stand between its parts; ``None`` for any."""
     any_escapes: bool = True
     """Whether strings may have escapes that JSON does not need."""
-
-
-@functools.lru_cache(maxsize=2)
-def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
-    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
-    ids: dict[str, int] = {}
-    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
-        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
-    return MappingProxyType(ids)
 
 
 @functools.lru_cache(maxsize=4)
@@ -67,7 +57,7 @@ class RuleWriter:
         self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
         self.allowed: AllowedTokens | AllowedNames | None = (
-            None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
+            None if allowed is None else allowed_tokens(tuple(allowed), vocabulary)
         )
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import Any, TypeGuard
 
 from interlock._core import (
@@ -32,6 +33,7 @@ from interlock.nesting import bounded_nesting
 from interlock.tools import spec
 from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
+from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
@@ -318,15 +320,25 @@ def check_grammar_tokens(
 ) -> None:
     """``StructuralTagError`` for a special token in a client's grammar that is not ``allowed``; ``None`` is any."""
     if allowed is not None:
-        AllowedTokens(allowed, vocabulary, special_names(vocabulary)).check_grammar(grammar, syntax, "")
+        known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "")
 
 
 def check_tokens_of_tools(tools: Any, vocabulary: Vocabulary, allowed: Iterable[int | str] | None) -> None:
     """``RequestError`` for a special token in the grammar of a custom tool that is not ``allowed``. What the tool
     format writes itself is no client's.
     """
-    if allowed is not None:
-        check_names_in_tools(tools, AllowedTokens(allowed, vocabulary, special_names(vocabulary)))
+    if allowed is not None and _has_custom(tools):
+        check_names_in_tools(tools, known_tokens(tuple(allowed), vocabulary))
+
+
+def _has_custom(tools: Any) -> bool:
+    """Whether any tool may be a custom one. Reading thousands of tools twice takes as long as a short compile."""
+    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
+        return False
+    return any(
+        tool.get("type") == "custom" if isinstance(tool, Mapping) else not isinstance(tool, type | FunctionType)
+        for tool in tools
+    )
 
 
 def check_names_in_tools(tools: Any, allowed: AllowedTokens | AllowedNames) -> None:
