@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from interlock.output_types.description import describe
     from interlock.pattern_hints import UnicodeClassWarning
     from interlock.programs import Program
+    from interlock.refusals import Refusal, refusal
     from interlock.schema_hints import UnknownKeywordWarning
     from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
     from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
@@ -111,6 +112,7 @@ __all__ = [
     "Limits",
     "PatternError",
     "Program",
+    "Refusal",
     "ReportRow",
     "RequestError",
     "SchemaError",
@@ -150,6 +152,7 @@ __all__ = [
     "get_mask_cache_bytes",
     "get_num_threads",
     "index_from_type",
+    "refusal",
     "set_index_cache_bytes",
     "set_mask_cache_bytes",
     "set_num_threads",
@@ -165,6 +168,8 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
+    "Refusal": "interlock.refusals",
+    "refusal": "interlock.refusals",
     "IncompleteTablesWarning": "interlock.index_files",
     "TightBudgetWarning": "interlock.generators.budget_warnings",
     "UnboundedNumberWarning": "interlock.generators.number_warnings",
@@ -186,15 +191,6 @@ _LATE = {
     "index_from_type": "interlock.output_types",
 }
 
-
-# Classes that other packages have for what is an output type by itself here.
-_OUTPUT_TYPES = {
-    **dict.fromkeys(("choice", "choices", "either", "multiplechoice"), '["yes", "no"]'),
-    **dict.fromkeys(("regex", "pattern"), "re.compile(...)"),
-    **dict.fromkeys(("json", "jsonschema", "schema"), "a class (or a JSON Schema, a dict)"),
-    **dict.fromkeys(("cfg", "lark", "gbnf", "ebnf"), "interlock.Grammar(text)"),
-}
-
 # Modules that are found without an import of their own: ``interlock.explain`` and so on.
 _MODULES = frozenset(
     "drawing events explain generators grammars integrations output_types programs schema_hints tools".split()
@@ -208,14 +204,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"interlock.{name}")
     if name not in _LATE:
-        import difflib
+        from interlock.attribute_hints import no_name
 
-        near = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
-        way = f"; did you mean {near[0]!r}?" if near else ""
-        other = _OUTPUT_TYPES.get(name.lower().replace("_", ""))
-        if other is not None:
-            way = f": {other} is an output type by itself"
-        raise AttributeError(f"module 'interlock' has no attribute {name!r}{way}", name=name)
+        raise no_name(name, [*__all__, *_MODULES])
 
     found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
     return found

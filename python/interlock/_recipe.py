@@ -12,7 +12,7 @@ from interlock._core import Index, Vocabulary
 from interlock.schema_hints import quiet
 
 END = 256
-OPTIONS = {
+OPTIONS: dict[str, list[str]] = {
     "from_json_schema": [
         "whitespace",
         "property_order",

@@ -36,10 +36,11 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "vocabulary": (lambda v: isinstance(v, Vocabulary), "an interlock.Vocabulary"),
     "cancel?": (lambda v: v is None or isinstance(v, CancelToken), "an interlock.CancelToken or None"),
     "function": (callable, "a function"),
+    "exception": (lambda v: isinstance(v, BaseException), "an exception"),
     "output": (_is_output, "bytes, a str or a sequence of token ids"),
     "special tokens?": (
-        lambda v: v is None or (hasattr(v, "__iter__") and not isinstance(v, str | bytes)),
-        "an iterable of ids and texts of special tokens, or None",
+        lambda v: v is None or v == "all" or (hasattr(v, "__iter__") and not isinstance(v, str | bytes)),
+        'an iterable of ids and texts of special tokens, "all" or None',
     ),
     "texts": (_is_texts, "bytes, a str or an iterable of texts and token ids"),
 }

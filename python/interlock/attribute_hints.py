@@ -1,11 +1,46 @@
-"""What is said of a method that an object does not have."""
+"""What is said of a method that an object does not have, and of a name that the package does not have."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-__all__ = ["no_attribute"]
+__all__ = ["no_attribute", "no_name"]
+
+# Names that other packages have, and names that stand elsewhere here; in small letters and without underscores.
+_ELSEWHERE = {
+    name: way
+    for names, way in (
+        ("choice choices either multiplechoice", '["yes", "no"] is an output type by itself'),
+        ("regex pattern", "re.compile(...) is an output type by itself"),
+        ("json jsonschema schema", "a class (or a JSON Schema, a dict) is an output type by itself"),
+        ("cfg lark gbnf ebnf", "interlock.Grammar(text) is an output type by itself"),
+        (
+            "generator gen models model llm frompretrained",
+            "gen = interlock.from_transformers(model, tokenizer) makes a generator, gen(prompt, output_type); so do "
+            "from_llama_cpp, from_mlx_lm, from_vllm and from_openai",
+        ),
+        (
+            "select capture role system user assistant",
+            "a program writes it: program = interlock.Program(gen, prompt), then program.gen(...) or select(...)",
+        ),
+        (
+            "patch client fromprovider fromanthropic fromollama fromsglang",
+            "interlock.from_openai(client, model) asks a server",
+        ),
+        ("tokenizer tokenizerinfo", "interlock.Vocabulary.from_tokenizer(tokenizer) reads a tokenizer"),
+        (
+            "compile compiler grammarcompiler compiledgrammar",
+            "interlock.Index.from_type(output_type, vocabulary) compiles, and so do its other methods from_...",
+        ),
+        ("matcher grammarmatcher llmatcher", "index.guide() follows one output"),
+        (
+            "logitsprocessor guidelogitsprocessor",
+            "interlock.integrations.transformers.GuideLogitsProcessor is one; mlx_lm and llama_cpp there have theirs",
+        ),
+    )
+    for name in names.split()
+}
 
 
 def no_attribute(owner: object, name: str, others: Mapping[str, str] = {}) -> AttributeError:
@@ -21,3 +56,17 @@ def no_attribute(owner: object, name: str, others: Mapping[str, str] = {}) -> At
         near = difflib.get_close_matches(name, [known for known in dir(type(owner)) if not known.startswith("_")], n=1)
         way = f": {others[name]}" if name in others else f"; did you mean {near[0]!r}?" if near else ""
     return AttributeError(f"{type(owner).__name__} has no attribute {name!r}{way}", name=name, obj=owner)
+
+
+def no_name(name: str, known: Collection[str]) -> AttributeError:
+    """The ``AttributeError`` for ``interlock.name``, with what is meant or with what stands for it here.
+
+    >>> no_name("indx", ["Index", "Guide"])
+    AttributeError("module 'interlock' has no attribute 'indx'; did you mean 'Index'?")
+    >>> no_name("Regex", [])
+    AttributeError("module 'interlock' has no attribute 'Regex': re.compile(...) is an output type by itself")
+    """
+    way = _ELSEWHERE.get(name.lower().replace("_", ""))
+    near = difflib.get_close_matches(name, known, 1)
+    said = f": {way}" if way else f"; did you mean {near[0]!r}?" if near else ""
+    return AttributeError(f"module 'interlock' has no attribute {name!r}{said}", name=name)

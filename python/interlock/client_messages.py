@@ -6,9 +6,11 @@ in names of the package. A client knows the source that it sent, and none of the
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 from interlock._core import (
+    ArgumentError,
     ArtifactError,
     CancelledError,
     GuideBusyError,
@@ -22,6 +24,12 @@ __all__ = ["attach", "with_hint", "without_hint"]
 
 OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
+
+_OF_PROGRAMS = re.compile(
+    r"(allowed_tokens|unknown_keywords|on_unsupported|property_order|formats|lexer|dialect|bits|logits|rows?|batch|guides?|"
+    r"parents|device|vocabulary|threads|max_states)\b"
+)
+"""How the message of an ``ArgumentError`` begins that is about an argument which no client gives."""
 
 E = TypeVar("E", bound=InterlockError)
 
@@ -53,6 +61,8 @@ def _is_of_server(error: InterlockError) -> bool:
     if isinstance(error, VocabularyError):
         # One with a place is about a token that the client's source names.
         return not error.place and getattr(error, "pointer", None) is None
+    if isinstance(error, ArgumentError) and _OF_PROGRAMS.match(str(error)):
+        return True
     return isinstance(error, ArtifactError | InternalError) or getattr(type(error), "is_of_server", False)
 
 
@@ -88,10 +98,25 @@ def _client_line(self: InterlockError) -> str:
     return _client_message(self).split("\n", 1)[0]
 
 
-def attach() -> None:
-    """Give all errors of the package the properties ``client_message``, ``client_line`` and ``is_client_error``, as
-    the stubs say.
+def _is_deadline(self: CancelledError) -> bool:
+    """Whether a deadline of ``CancelToken.after`` has passed. Otherwise somebody called ``CancelToken.cancel``.
+
+    >>> import interlock
+    >>> try:
+    ...     interlock.check_regex("a", cancel=interlock.CancelToken.after(0))
+    ... except interlock.CancelledError as error:
+    ...     print(error.is_deadline)
+    True
     """
+    # The core has one error for both, and says in words which of them it was.
+    return "deadline" in str(self)
+
+
+def attach() -> None:
+    """Give all errors of the package the properties ``client_message``, ``client_line`` and ``is_client_error``, and
+    ``CancelledError`` its ``is_deadline``, as the stubs say.
+    """
+    CancelledError.is_deadline = property(_is_deadline)  # type: ignore[method-assign, assignment]
     InterlockError.is_client_error = property(_is_client_error)  # type: ignore[method-assign, assignment]
     InterlockError.client_message = property(_client_message)  # type: ignore[method-assign, assignment]
     InterlockError.client_line = property(_client_line)  # type: ignore[method-assign, assignment]

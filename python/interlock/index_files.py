@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 from typing import Any
 
-from interlock._core import Index, Vocabulary
+from interlock._core import ArtifactError, Index, Vocabulary
 from interlock.caller_warnings import warn_caller
+from interlock.client_messages import with_hint
 
-__all__ = ["IncompleteTablesWarning", "has_tables", "missing_bytes", "plain_save", "save"]
+__all__ = ["IncompleteTablesWarning", "has_tables", "load", "missing_bytes", "plain_save", "save"]
 
 _HEAD = 512
 """More bytes than a file has beside its recipe and its tables."""
 
-# The core's own, before ``save`` of this file takes its place.
+# The core's own, before ``save`` and ``load`` of this file take their places.
 plain_save = Index.save
+plain_load = Index.load
 
 
 class IncompleteTablesWarning(UserWarning):
@@ -23,6 +27,8 @@ class IncompleteTablesWarning(UserWarning):
     The file is right, and ``Index.load`` compiles the index again. A vocabulary with a token for each byte, as most
     models have, has tables.
     """
+
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
 
 def save(self: Index, path: str | os.PathLike[str], tables: bool = False) -> None:
@@ -45,6 +51,31 @@ def save(self: Index, path: str | os.PathLike[str], tables: bool = False) -> Non
                 f"token for {len(missing)} single bytes ({shown}), which narrows what the source accepts",
                 IncompleteTablesWarning,
             )
+
+
+def load(cls: type[Index], /, *args: Any, **options: Any) -> Index:
+    # A file has no vocabulary: what to do about a missing one, and about another one, is said here.
+    if len(args) == 1 and "path" not in options and "vocabulary" not in options:
+        raise TypeError(
+            "Index.load() is missing the argument vocabulary: a file of an index has none. Pass the one that the index "
+            "was compiled for: Vocabulary.from_tokenizer(tokenizer), or Vocabulary.load(path) of one that was saved"
+        )
+    try:
+        return plain_load(*args, **options)
+    except ArtifactError as error:
+        theirs = re.search(r" is for the vocabulary ([0-9a-f]{12})", str(error))
+        if theirs is None or error.hint is not None:
+            raise
+        hint = f"pass the vocabulary whose fingerprint begins with {theirs[1]}, or compile the source for this one"
+        raise with_hint(error, hint) from None
+
+
+# What ``help`` and ``inspect`` show is the core's.
+load.__doc__ = plain_load.__doc__
+_OWN = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)
+load.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [_OWN, *inspect.signature(plain_load).parameters.values()]
+)
 
 
 def has_tables(index: Index, path: str | os.PathLike[str]) -> bool:

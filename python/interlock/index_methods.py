@@ -51,14 +51,15 @@ def from_structural_tag(
     closed: bool = False,
     limits: Any = None,
     cancel: CancelToken | None = None,
-    allowed_tokens: Iterable[int | str] | None = None,
+    allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
 ) -> Index:
     """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
 
     ``tag`` is its JSON object, in the dialect of XGrammar with interlock's additions, or a ``spec.StructuralTag``.
     docs/formats.md says what each format accepts. ``closed`` reads object schemas without ``additionalProperties`` as
-    closed, as XGrammar does by default. ``allowed_tokens`` are the special tokens that the tag may name, by id or text:
-    a client's tag that names another one, such as that of a role, is refused, and "any other token" is one of these.
+    closed, as XGrammar does by default. ``allowed_tokens`` are the special tokens that the tag may name, by id or text,
+    and "any other token" is one of these; ``None`` is all, for tags that you write. Where clients write them, use
+    ``from_response_format``, which keeps the tokens of roles out.
 
     ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
     exactly, both with the place as JSON Pointer; ``UnsatisfiableError``, ``SchemaError``, ``VocabularyError`` and
@@ -96,7 +97,7 @@ def from_tools(
     max_calls: int | None = None,
     unique: bool = False,
     closed: bool = False,
-    allowed_tokens: Iterable[int | str] | None = None,
+    allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
 ) -> Index:
@@ -106,8 +107,9 @@ def from_tools(
     ``parallel``, ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``, ``strict``, ``min_calls``,
     ``max_calls`` and ``unique`` are those of ``interlock.tools.structural_tag``; ``closed`` is that of
     ``from_structural_tag``.
-    ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text; what the
-    tool format itself writes needs no leave.
+    ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text: without it all
+    but those of roles, such as ``<|im_start|>``, and with ``"all"`` every one. What the tool format itself writes needs
+    no leave.
 
     ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -145,7 +147,7 @@ def from_response_format(
     value: Any,
     vocabulary: Vocabulary,
     *,
-    allowed_tokens: Iterable[int | str] | None = None,
+    allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
@@ -153,8 +155,10 @@ def from_response_format(
 ) -> Index:
     """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
-    ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON, and
-    ``allowed_tokens`` is that of ``from_structural_tag``, for structural tags and grammars.
+    ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON.
+    ``allowed_tokens`` are the special tokens that structural tags and grammars may name, by id or text: without it all
+    but those of roles, such as ``<|im_start|>``, with which a client could have a model write somebody else's turn;
+    with ``"all"`` every one.
     ``unknown_keywords`` says what becomes of keywords of JSON Schemas that look like slips: ``"warn"`` is an
     ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError`` with
     the place.
@@ -296,6 +300,7 @@ def attach() -> None:
         "from_response_format": classmethod(from_response_format),
         "parse": parse,
         "save": index_files.save,
+        "load": classmethod(index_files.load),
         "draw": draw,
         "_repr_html_": _repr_html_,
     }

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from interlock._core import LimitError
+from interlock.client_messages import with_hint
 
 __all__ = ["bounded_nesting"]
 
@@ -29,7 +30,7 @@ def bounded_nesting(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     >>> depth(deep)
     Traceback (most recent call last):
       ...
-    interlock.LimitError: the list is nested too deeply to be read within Python's recursion limit of ...
+    interlock.LimitError: the list is nested too deeply to be read; sys.setrecursionlimit sets ...
     """
 
     def decorated(read: Callable[P, R]) -> Callable[P, R]:
@@ -40,7 +41,8 @@ def bounded_nesting(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             except RecursionError:
                 limit = sys.getrecursionlimit()
             # Behind the block: the traceback of a thousand frames is let go.
-            raise LimitError(f"{what} is nested too deeply to be read within Python's recursion limit of {limit}")
+            error = LimitError(f"{what} is nested too deeply to be read")
+            raise with_hint(error, f"sys.setrecursionlimit sets how deep Python reads, which is {limit} calls now")
 
         return reading
 

@@ -28,6 +28,8 @@ class UnicodeClassWarning(UserWarning):
     Where every script is meant, begin the pattern with ``(?u)``.
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
 
 def unicode_classes(pattern: re.Pattern[str]) -> list[str]:
     r"""The classes of ``pattern`` that are wider than ASCII, in the order ``\d``, ``\w``, ``\s``. None with

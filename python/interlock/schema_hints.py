@@ -106,6 +106,8 @@ class UnknownKeywordWarning(UserWarning):
     For schemas of strangers, ``unknown_keywords`` of ``Index.from_response_format`` says what becomes of them.
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
 
 @functools.lru_cache(maxsize=1024)
 def suggestion(keyword: str) -> str:

@@ -16,6 +16,7 @@ from mistake_errors import (
     Request,
     Tag,
     Unsatisfiable,
+    Unsupported,
 )
 
 import interlock
@@ -114,6 +115,20 @@ GENERATORS = [
     ("interlock.from_mlx_lm('m', 't')", Argument, "mlx_lm.load(folder)"),
     ("interlock.from_vllm('m')", Argument, "a vllm.LLM is needed .. vllm.LLM(model)"),
     ("interlock.from_openai('key', 'm')", Argument, "a client is needed, openai.OpenAI(), not str"),
+    ("gen(('user', 'hi'), User)", Argument, "a message is a dict, not a pair .. 'user', \"content\""),
+    ("gen([('user', 'hi')], User)", Argument, "a message is a dict, not a pair"),
+    ("gen([{'role': 'user', 'content': None}], User)", Argument, "the content of message 0 is None"),
+    ("interlock.generate(gen, None, 'a', User)", Argument, "a generator already .. gen(prompt, output_type)"),
+    ("gen('a', Optional)", Argument, "Optional needs a type in brackets, such as Optional[int]"),
+    ("gen('a', Literal)", Argument, "Literal needs a type in brackets"),
+    ("gen('a', [('a', 'b')])", Argument, "('a', 'b') is none .. write its texts into the list"),
+    ("gen('a', 'date')", Argument, "'date' is no JSON Schema .. datetime.date itself, without quotes"),
+    ("gen('a', interlock.Grammar('my.lark'))", Argument, "'my.lark' is a file's name .. pathlib.Path(...).read_text()"),
+    (
+        "gen('a', dataclasses.make_dataclass('X', [('f', Callable)]))",
+        Unsupported,
+        "no JSON can be made for X.f .. callable",
+    ),
     ("gen('a', User, temprature=1)", Argument, "no option 'temprature' .. did you mean 'temperature'?"),
     ("gen('a', User, max_new_tokens=9)", Argument, "'max_new_tokens' has another name here .. pass max_tokens"),
     ("gen('a', User, max_tokens=0)", Argument, "max_tokens is the most tokens .. at least 1, not 0"),
@@ -200,6 +215,23 @@ FILES = [
     ("interlock.explain.explain(R('a'), 5)", Argument, "text must be a str or bytes, not int .. json.dumps"),
     ("interlock.indx", AttributeError, "has no attribute 'indx'; did you mean"),
     ("interlock.from_transformer", AttributeError, "did you mean 'from_transformers'?"),
+    ("interlock.Generator", AttributeError, "no attribute 'Generator' .. from_transformers(model, tokenizer) makes"),
+    ("interlock.gen('x', int)", AttributeError, "no attribute 'gen' .. gen = interlock.from_transformers(model"),
+    ("interlock.select", AttributeError, "no attribute 'select' .. interlock.Program(gen, prompt)"),
+    ("interlock.from_ollama", AttributeError, "no attribute 'from_ollama' .. interlock.from_openai(client, model)"),
+    ("interlock.GrammarCompiler", AttributeError, "no attribute 'GrammarCompiler' .. Index.from_type"),
+    ("interlock.Regex", AttributeError, "re.compile(...) is an output type by itself"),
+    ("interlock.explain.explain(int, '5')", Argument, "not the type int .. Index.from_type(..., byte_vocabulary())"),
+    ("Index.from_type(int, V, whitespac='x')", Argument, "no option 'whitespac' .. did you mean 'whitespace'?"),
+    ("Index.from_type(re.compile('a'), V, flag='a')", Argument, "no option 'flag' .. did you mean 'flags'?"),
+    ("Index.from_type(['a'], V, limit=None)", Argument, "no option 'limit' .. did you mean 'limits'?"),
+    (
+        "Index.from_type(int, V, flags='a')",
+        Argument,
+        "'flags' is no option of JSON; there are whitespace, ",
+    ),
+    ("Index.from_type(int, V, max_tokens=5)", Argument, "no option 'max_tokens' .. index.guide(max_tokens=...)"),
+    ("Index.from_type(str, V, zzz=5)", Argument, "no option 'zzz'; a text has dialect, flags, limits, cancel"),
 ]
 SERVERS = [
     ("Index.from_regex('a', V, cancel=3)", TypeError, "cancel must be an interlock.CancelToken or None, not int"),
@@ -249,7 +281,7 @@ SERVERS = [
     (
         "Index.from_response_format({'type': 'text'}, V, whitespac='compact')",
         TypeError,
-        "unexpected keyword argument 'whitespac'; there are whitespace",
+        "keyword argument 'whitespac'; there are whitespace .. did you mean 'whitespace'?",
     ),
     ("Index.from_structural_tag({'type': 'tagg'}, V)", Tag, "at /type .. 'tagg'"),
     ("Index.from_structural_tag({'type': 'tag', 'begin': 'a'}, V)", Tag, "needs the field 'content'"),

@@ -108,8 +108,9 @@ CALLS = [
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "allowed_tokens": None, **SOURCE}),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "unknown_keywords": "warn"}),
     (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "closed": False, **SOURCE}),
-    (interlock, "check_tools", {**TOOLS, "closed": False, **SOURCE}),
+    (interlock, "check_tools", {**TOOLS, "closed": False, "allowed_tokens": None, **SOURCE}),
     (interlock, "check_response_format", {"value": {"type": "text"}, "unknown_keywords": "warn", **SOURCE}),
+    (interlock, "check_response_format", {"value": {"type": "text"}, "allowed_tokens": None}),
     (interlock.CancelToken, "after", {"seconds": 1.0}),
     (Index, "from_type", {"output_type": int, "vocabulary": V}),
     (Index, "load", {"path": "x.ilk", "vocabulary": V}),
@@ -173,6 +174,7 @@ CALLS = [
     (interlock, "check_json_schema", SCHEMA),
     (interlock, "check_regex", REGEX),
     (interlock, "describe", {"output_type": int}),
+    (interlock, "refusal", {"error": KeyError("a")}),
     (interlock, "index_from_type", {"output_type": int, "vocabulary": V}),
     (interlock, "set_index_cache_bytes", {"n": 5}),
     (interlock, "set_mask_cache_bytes", {"n": 5 << 20}),
@@ -240,7 +242,7 @@ ANY_TYPE = {
 CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "pattern"}
 # Made by the package itself, or nothing but data.
 NOT_CALLED = {
-    "FunctionCall",
+    "FunctionCall", "Refusal",
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
     "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
     "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names",

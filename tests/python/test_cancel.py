@@ -213,3 +213,12 @@ def test_deadlines_are_seconds(seconds):
         interlock.CancelToken.after("2")
     with pytest.raises(TypeError, match=r"takes no arguments; CancelToken\.after\(seconds\) is one with a deadline"):
         interlock.CancelToken(seconds)
+
+
+def test_a_deadline_is_told_from_a_call_of_cancel():
+    gone = interlock.CancelToken.after(100)
+    gone.cancel()
+    for cancel, is_deadline in ((interlock.CancelToken.after(0), True), (gone, False)):
+        with pytest.raises(interlock.CancelledError) as caught:
+            interlock.check_regex("a", cancel=cancel)
+        assert caught.value.is_deadline is is_deadline

@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -137,6 +138,36 @@ def test_the_start_of_mlx_lm(monkeypatch):
 
     monkeypatch.setattr(mlx_lm, "load", lambda name: smollm_mlx.load())
     assert is_an_address(run("mlx-lm", {}))
+
+
+HOW_TO = (DOCS.parent / "how-to.md").read_text(encoding="utf-8")
+FROM_FILES = re.findall(
+    r"```text\n(.*?)```", HOW_TO.split("## Use a model from a file, without a hub\n")[1].split("\n## ")[0], re.S
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("block", "packages"), [(0, ["llama_cpp"]), (1, ["transformers", "torch", "gguf", "accelerate"])]
+)
+def test_a_model_from_a_file(block, packages, monkeypatch):
+    need(*packages)
+    file = smollm2()
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    program = FROM_FILES[block].replace("models/model.gguf", str(file)).replace('"model.gguf"', repr(file.name))
+    names: dict[str, Any] = {"interlock": interlock}
+    exec(program.replace('"models"', repr(str(file.parent))), names)
+    assert names["gen"]("Is water wet?", ["yes", "no"], max_tokens=5) in ("yes", "no")
+
+
+def test_a_vocabulary_from_a_file(tmp_path):
+    file = smollm2()
+    program = FROM_FILES[2].replace("models/model.gguf", str(file)).replace("models/", f"{tmp_path}/")
+    names: dict[str, Any] = {"interlock": interlock}
+    exec(program, names)
+    assert names["vocabulary"].size == 49152
+    guide = interlock.Index.from_choices(["yes"], names["vocabulary"]).guide()
+    assert guide.forced_text() == "yes" and guide.forced_tokens() == []
 
 
 @pytest.mark.slow

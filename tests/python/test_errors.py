@@ -1,6 +1,7 @@
 """Exceptions: one class per kind, what they derive from, what they carry."""
 
 import contextlib
+import doctest
 import importlib
 import json
 import pickle
@@ -21,7 +22,22 @@ InvalidOutputError""".split()
 def test_tree(name):
     kind = getattr(interlock, name)
     assert issubclass(kind, interlock.InterlockError) and issubclass(kind, ValueError)
-    assert kind.__module__.partition(".")[0] == "interlock" and kind.__doc__
+    assert kind.__module__ == "interlock" and kind.__doc__
+
+
+WARNINGS = """IncompleteTablesWarning TightBudgetWarning UnboundedNumberWarning UnicodeClassWarning
+UnknownKeywordWarning""".split()
+
+
+@pytest.mark.parametrize("name", [*KINDS, *WARNINGS])
+def test_what_is_raised_is_shown_by_the_name_that_programs_know(name):
+    """Tracebacks and warnings show the module, and a program catches `interlock.RequestError`."""
+    kind = getattr(interlock, name)
+    assert kind.__module__ == "interlock" and pickle.loads(pickle.dumps(kind)) is kind
+    # doctest skips classes of another module by itself.
+    for example in doctest.DocTestFinder().find(kind, name, module=False, globs=dict(vars(interlock))):
+        example.globs[name] = kind
+        assert doctest.DocTestRunner().run(example).failed == 0, example.name
 
 
 def test_every_subclass_is_exported():

@@ -386,6 +386,52 @@ def test_openai():
     assert interlock.from_openai(Client("Hi!"), "m")("x") == "Hi!"
 
 
+class Wrapped(Client):
+    """What wraps a client often takes any keyword, and passes it on."""
+
+    def create(self, **fields):
+        self.calls.append(fields)
+        return reply(self.text)
+
+
+@pytest.mark.parametrize("kind", [Client, Wrapped])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temprature": 0.5}, "no option 'temprature'; did you mean 'temperature'?"),
+        ({"max_token": 5}, "no option 'max_token'; did you mean 'max_tokens'?"),
+        ({"max_new_tokens": 5}, "'max_new_tokens' has another name here: pass max_tokens"),
+        ({"response_format": {}}, "'response_format' has another name here: pass output_type"),
+        ({"temperature": 20}, "temperature is 0 for greedy search, or a number up to 10, not 20"),
+    ],
+)
+def test_misspelt_options_of_a_server(kind, options, message):
+    client = kind(ADA)
+    with pytest.raises(interlock.ArgumentError, match=re.escape(message)):
+        interlock.from_openai(client, "m")("x", User, **options)
+    assert client.calls == []
+
+
+def test_options_that_only_some_servers_have():
+    with pytest.raises(interlock.ArgumentError, match=re.escape("pass extra_body={'top_k': ...}")):
+        interlock.from_openai(Client(ADA), "m")("x", User, top_k=5)
+    wrapped = Wrapped(ADA)
+    interlock.from_openai(wrapped, "m")("x", User, top_k=5, fallback_models=["n"], seed=3)
+    assert wrapped.calls[0]["top_k"] == 5 and wrapped.calls[0]["fallback_models"] == ["n"]
+
+
+def test_what_needs_a_model_in_this_process_says_so():
+    gen = interlock.from_openai(Client(ADA), "m")
+    with pytest.raises(
+        AttributeError, match="'trace': a trace needs the model in this process, which from_transformers"
+    ):
+        gen.trace("x", User)
+    for name in ("vocabulary", "index"):
+        with pytest.raises(AttributeError, match=f"'{name}': the server makes the masks; for masks in this process"):
+            getattr(gen, name)
+    assert not hasattr(gen, "trace") and getattr(gen, "vocabulary", None) is None
+
+
 @pytest.mark.parametrize(
     ("hint", "value", "expected"),
     [

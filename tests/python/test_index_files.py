@@ -73,3 +73,23 @@ def test_the_command_says_it(tmp_path):
     assert done.returncode == 0 and "none: the vocabulary has no token for 2 single bytes" in done.stdout
     assert "Warning" not in done.stderr
     assert machine(tmp_path, *arguments)["states"] is None
+
+
+def test_a_missing_or_another_vocabulary_is_named(tmp_path):
+    index = interlock.Index.from_regex("a", lacking(b""))
+    path = tmp_path / "x.ilk"
+    index.save(path)
+    with pytest.raises(TypeError, match=r"missing the argument vocabulary: .* Vocabulary.from_tokenizer\(tokenizer\)"):
+        interlock.Index.load(path)
+    with pytest.raises(TypeError, match="vocabulary must be an interlock.Vocabulary, not NoneType"):
+        interlock.Index.load(path, None)
+    other = lacking(b"z")
+    with pytest.raises(interlock.ArtifactError, match="is for the vocabulary") as caught:
+        interlock.Index.load(path, other)
+    known = index.vocabulary.fingerprint[:12]
+    assert caught.value.hint == (
+        f"pass the vocabulary whose fingerprint begins with {known}, or compile the source for this one"
+    )
+    assert not caught.value.is_client_error and caught.value.__cause__ is None
+    assert interlock.Index.load(path=path, vocabulary=index.vocabulary) == index
+    assert "The index in a file" in interlock.Index.load.__doc__

@@ -17,7 +17,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Optional
 
 import numpy as np
 import pytest

@@ -299,6 +299,49 @@ def test_bounds(by, vocabulary, monkeypatch):
     assert not accepts(list[Annotated[int, of(ge=3)]], "[2]", vocabulary)
 
 
+def test_arguments_of_a_tool_are_an_object():
+    """``{}`` as the parameters of a tool is any object, where as a schema it would be any value."""
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    assert output_type_of(tool).source == {"type": "object"}
+    tool["function"]["parameters"] = {"properties": {"a": {"type": "integer"}}}
+    assert output_type_of(tool).source["type"] == "object"
+
+
+def test_what_pydantic_knows_nothing_of_is_said_in_plain_words():
+    class Plain: ...
+
+    for hint, where in (
+        (Plain, "the type Plain"),
+        (list[Plain], r"elements of list\[Plain\]|\[\] in list|list\[Plain\]"),
+    ):
+        with pytest.raises(interlock.UnsupportedError, match=where) as caught:
+            output_type_of(hint)
+        assert "pydantic-core" not in str(caught.value) and "use a dataclass" in str(caught.value)
+
+
+def test_separators_of_dates_and_times_are_forced(vocabulary):
+    for hint, written, forced in (
+        (datetime.date, b'"2026', "-"),
+        (datetime.date, b'"2026-11', "-"),
+        (datetime.datetime, b'"2026-11-27', "T"),
+        (datetime.time, b'"12', ":"),
+    ):
+        guide = interlock.Index.from_type(hint, vocabulary).guide()
+        assert guide.advance_many(list(written)) == len(written) and guide.forced_text() == forced
+    guide = interlock.Index.from_type(datetime.date, vocabulary).guide()
+    assert guide.advance_many(list(b'"2026-13')) == len(b'"2026-1')
+
+
+def test_choices_that_come_twice_and_empty_ones(vocabulary):
+    """As the page of output types says."""
+    twice = interlock.Index.from_type(["a", "b", "a"], vocabulary)
+    assert twice.language_size() == 2 and output_type_of(["a", "b", "a"]).parse("a") == "a"
+    empty = interlock.Index.from_type(["", "a"], vocabulary).guide()
+    assert empty.is_accepting and output_type_of(["", "a"]).parse("") == ""
+    with pytest.raises(interlock.ArgumentError, match="there are no choices: the list is empty"):
+        output_type_of([])
+
+
 def test_choices_text_and_patterns_are_written_bare(vocabulary):
     assert accepts(Literal["yes", "no"], "yes", vocabulary)
     assert accepts(Color, "red", vocabulary) and not accepts(Color, '"red"', vocabulary)

@@ -171,5 +171,8 @@ def test_errors_of_tags_in_a_store(byte_vocabulary, tmp_path):
     ):
         with pytest.raises(interlock.StructuralTagError, match="may not be named"):
             store.get_or_compile(kind, source, special, allowed_tokens=[])
-        assert store.get_or_compile(kind, source, special).guide().try_advance(256)
+        assert store.get_or_compile(kind, source, special, allowed_tokens="all").guide().try_advance(256)
+    assert store.get_or_compile("structural_tag", {"type": "token", "token": "<|im_start|>"}, special) is not None
+    with pytest.raises(interlock.StructuralTagError, match="may not be named"):
+        store.get_or_compile("response_format", {"type": "grammar", "grammar": "start: <|im_start|>"}, special)
     assert len(store.entries()) == 2

@@ -63,9 +63,10 @@ def explain(index: interlock.Index, text: str | bytes) -> Explanation:
     their own. Costs a compile over bytes, and for a text that is refused some more of small sources: milliseconds.
     """
     if not isinstance(index, interlock.Index):
-        raise interlock.ArgumentError(
-            f"index must be an interlock.Index, not {type(index).__name__}: the index comes first, then the text"
-        )
+        given = f"the type {index.__name__}" if isinstance(index, type) else type(index).__name__
+        is_text = isinstance(index, str | bytes)
+        way = "the index comes first, then the text" if is_text else "Index.from_type(..., byte_vocabulary()) makes one"
+        raise interlock.ArgumentError(f"index must be an interlock.Index, not {given}: {way}")
     if not isinstance(text, str | bytes):
         raise interlock.ArgumentError(
             f"text must be a str or bytes, not {type(text).__name__}: write a document as JSON, with json.dumps"

@@ -241,6 +241,8 @@ def _generator_of(model: Any, tokenizer: Any) -> Generator:
     made: Generator
     if isinstance(model, str):
         raise ArgumentError(f"{model!r} is a name: load the model, AutoModelForCausalLM.from_pretrained({model!r})")
+    if isinstance(model, Generator):
+        raise ArgumentError("this is a generator already: call it, gen(prompt, output_type)")
     if "llama_cpp" in roots:
         made = from_llama_cpp(model)
     elif "vllm" in roots:

@@ -38,6 +38,8 @@ Prompt = str | Sequence[Message]
 ROLES = ("system", "user", "assistant", "tool", "developer", "model", "function", "tools")
 """Roles that chat templates have."""
 
+_ROLES_OF_PAIRS = ("system", "user", "assistant", "human", "ai")
+
 # Names that other packages give to what has another name here.
 OTHER_NAMES = {
     "max_new_tokens": "max_tokens",
@@ -79,9 +81,19 @@ _STOP = (
 )
 
 
-def check_options(options: Mapping[str, Any], known: Collection[str], backend: str) -> None:
+def check_options(
+    options: Mapping[str, Any],
+    known: Collection[str],
+    backend: str,
+    *,
+    elsewhere: Mapping[str, str] = {},
+    is_open: bool = False,
+) -> None:
     """``ArgumentError`` for an option that the backend does not have, with the name that is probably meant, and for a
     value of an option of sampling that is out of range.
+
+    ``elsewhere`` says of names where they belong. ``is_open`` takes any name that is not nearly a known one: the
+    backend may know it.
     """
     for name in options:
         other = OTHER_NAMES.get(name)
@@ -90,10 +102,14 @@ def check_options(options: Mapping[str, Any], known: Collection[str], backend: s
         if name not in known:
             if name in _ELSEWHERE:
                 raise ArgumentError(f"a call has no option {name!r}: {_ELSEWHERE[name]}")
+            if name in elsewhere:
+                raise ArgumentError(f"{backend} has no option {name!r}: {elsewhere[name]}")
             if name in ("stop", "stop_strings", "stop_sequences", "stop_at"):
                 raise ArgumentError(f"{backend} has no option {name!r}: {_STOP}")
-            near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.6)
+            near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.8 if is_open else 0.6)
             hint = f"; did you mean {near[0]!r}?" if near else ""
+            if is_open and not near:
+                continue
             raise ArgumentError(f"{backend} has no option {name!r}{hint}")
         _check_list(name, options[name])
     check_sampling(options)
@@ -148,6 +164,9 @@ def is_batch(prompt: Any) -> bool:
     """Whether ``prompt`` is a list of prompts. ``ArgumentError`` for what is no prompt at all."""
     if isinstance(prompt, str):
         return False
+    first: Any = prompt[0] if isinstance(prompt, list) and prompt else prompt
+    if _is_pair(first):
+        raise ArgumentError(f'a message is a dict, not a pair: write [{{"role": {first[0]!r}, "content": "..."}}]')
     if isinstance(prompt, Mapping) and "role" in prompt:
         raise ArgumentError("a chat is a list of messages, and this is a single one: write it in brackets, [message]")
     if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):
@@ -163,6 +182,11 @@ def is_batch(prompt: Any) -> bool:
     return True
 
 
+def _is_pair(value: Any) -> bool:
+    """Whether a value is a message as some packages write it, ``("user", "...")``."""
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES_OF_PAIRS
+
+
 def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
     """The turns of a chat; a text is what the user says. ``ArgumentError`` for a turn without role or content."""
     if isinstance(prompt, str):
@@ -176,6 +200,8 @@ def as_messages(prompt: Prompt) -> list[dict[str, Any]]:
                 f'message {i} has the keys {list(message)}: a message is {{"role": "user", "content": "..."}}'
             )
         _check_role(i, message["role"])
+        if message.get("content") is None and "tool_calls" not in message:
+            raise ArgumentError(f"the content of message {i} is None: a message without tool calls has a text")
         made.append(dict(message))
     return made
 

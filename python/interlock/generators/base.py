@@ -49,6 +49,12 @@ _OTHER_METHODS = {
     ),
     "generate_stream": "pass stream=True, or call gen.stream(prompt, output_type)",
     "astream": "async for reads gen.stream(prompt, output_type)",
+    # Only asked for where the model is elsewhere.
+    "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
+    **dict.fromkeys(
+        ("vocabulary", "index", "warm_up", "cached_model"),
+        "the server makes the masks; for masks in this process, interlock.Vocabulary.from_tokenizer(tokenizer)",
+    ),
 }
 
 TextType = re.Pattern[str] | Grammar | GrammarText | Index | list[str] | tuple[str, ...]
@@ -333,10 +339,13 @@ class Generator(ABC):
     def _prepared(self, output_type: Any, max_tokens: Any, options: Mapping[str, Any]) -> OutputType[Any]:
         """Everything that can be wrong before a model is asked."""
         check_max_tokens(max_tokens)
+        self._check_options(options)
+        return self.output_type(output_type)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
         known = self._option_names()
         if known is not None:
             check_options(options, known, self.backend)
-        return self.output_type(output_type)
 
     def _option_names(self) -> Collection[str] | None:
         """The keywords that calls may have; ``None`` leaves checking them to the backend."""

@@ -28,6 +28,8 @@ class TightBudgetWarning(UserWarning):
     ``Annotated[str, Field(max_length=30)]`` and the like.
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
 
 def is_cut_short(
     index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]

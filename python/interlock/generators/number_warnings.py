@@ -28,6 +28,8 @@ class UnboundedNumberWarning(UserWarning):
     ``Annotated[int, Field(ge=0, le=120)]``.
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
 
 class _Written(str):
     """A number as it was written."""

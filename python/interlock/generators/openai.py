@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.described_prompt import described, take_describe
-from interlock.generators.arguments import Prompt, as_messages, is_batch
+from interlock.generators.arguments import Prompt, as_messages, check_options, is_batch
 from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.reply_check import ReplyCheck
@@ -27,6 +27,17 @@ _REFUSED = frozenset(
     ("model", "messages", "max_tokens", "max_completion_tokens", "response_format", "stream", "n", "self")
 )
 _SERVERS = ("openai", "vllm", "sglang")
+_OPTIONS = frozenset(
+    "audio extra_body extra_headers extra_query frequency_penalty logit_bias logprobs metadata modalities "
+    "parallel_tool_calls prediction presence_penalty prompt_cache_key reasoning_effort safety_identifier seed "
+    "service_tier stop store stream_options temperature timeout tool_choice top_logprobs top_p user verbosity "
+    "web_search_options".split()
+)
+"""Keywords of a chat completion, where a client does not say them."""
+_IN_BODY = {
+    name: f"servers that know it take it in the body: pass extra_body={{{name!r}: ...}}"
+    for name in ("top_k", "min_p", "repetition_penalty", "min_tokens", "ignore_eos", "length_penalty")
+}
 _AT_ONCE = 16
 
 
@@ -53,11 +64,16 @@ class _Requests(Generator):
         self._create = create
         self._checks: dict[Any, ReplyCheck] = {}
 
-    def _option_names(self) -> Collection[str] | None:
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        """Options are those of the client's method. What wraps a client may take ``**more``, any name at all: there the
+        names of OpenAI's interface are known, and one that is nearly one of them is misspelt.
+        """
         parameters = inspect.signature(self._create).parameters.values()
-        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-            return None
-        return {parameter.name for parameter in parameters} - _REFUSED
+        known = {one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)} - _REFUSED
+        if any(one.kind is one.VAR_KEYWORD for one in parameters):
+            check_options(options, known | _OPTIONS | set(_IN_BODY), self.backend, is_open=True)
+        else:
+            check_options(options, known, self.backend, elsewhere=_IN_BODY)
 
     def _call(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]

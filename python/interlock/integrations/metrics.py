@@ -406,7 +406,6 @@ def refusal_reason(error: BaseException) -> str:
 
     if isinstance(error, RequestError):
         return "structural_tag" if isinstance(error, StructuralTagError) else "request"
-    # The core has one error for both, and says in words which of them it was.
-    if isinstance(error, interlock.CancelledError) and "deadline" in str(error):
+    if isinstance(error, interlock.CancelledError) and error.is_deadline:
         return "deadline"
     return next((word for kind, word in _REASONS if isinstance(error, kind)), "internal")

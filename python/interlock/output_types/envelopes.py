@@ -46,7 +46,8 @@ def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     if kind == "json_schema":
         return _content(schema, "json_schema", "schema")
     if kind == "function":
-        return _content(schema, "function", "parameters")
+        parameters = _content(schema, "function", "parameters")
+        return {"type": "object", **parameters} if "type" not in parameters else parameters
     inner = schema.get("format")
     if set(schema) == {"format"} and isinstance(inner, Mapping) and inner.get("type") == "json_schema":
         return unwrapped(inner)

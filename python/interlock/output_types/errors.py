@@ -25,6 +25,8 @@ class InvalidOutputError(InterlockError, ValueError):
     seven
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
     text: str
     """The text that was generated."""
     row: int | None

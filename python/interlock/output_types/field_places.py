@@ -53,7 +53,16 @@ def _parts(
         if key in _ASIDE:
             continue
         if key in ("fields", "arguments_schema"):
-            named = part.items() if isinstance(part, Mapping) else ((field["name"], field) for field in part)
+            named = (
+                part.items()
+                if isinstance(part, Mapping)
+                else (
+                    # A dataclass has the names of its fields beside them.
+                    (field["name"], field)
+                    for field in part
+                    if isinstance(field, Mapping)
+                )
+            )
             for name, field in named:
                 step = f"{pointer}/properties/{_escaped(name)}"
                 yield from _parts(field, f"{words}.{name}", step, definitions, open_)

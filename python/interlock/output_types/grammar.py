@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +49,8 @@ class Grammar:
         if not isinstance(self.text, str):
             way = ": pass what the file holds, path.read_text()" if hasattr(self.text, "__fspath__") else ""
             raise ArgumentError(f"the text of a grammar is a str, not {type(self.text).__name__}{way}")
+        if re.fullmatch(r"[^\s:=]+\.(lark|gbnf|ebnf)", self.text.strip()):
+            raise ArgumentError(f"{self.text!r} is a file's name: pass what it holds, pathlib.Path(...).read_text()")
         if self.lexer is None:
             object.__setattr__(self, "lexer", getattr(self.text, "lexer", None))
         require(syntax=(self.syntax, "text"), start=(self.start, "text?"), lexer=(self.lexer, "text?"))

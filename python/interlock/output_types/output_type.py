@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.output_types.type_options import check_compile_options
 
 __all__ = ["Kind", "OutputType"]
 
@@ -43,10 +44,12 @@ class OutputType(Generic[T]):
         """Compile this type for ``vocabulary``. ``options`` are those of the ``Index`` method that suits the kind
         (``whitespace``, ``property_order``, ``limits``, ``cancel`` and others), and so are the errors.
 
-        ``ArgumentError`` for an index of another vocabulary, and for options beside an index.
+        ``ArgumentError`` for an index of another vocabulary, for options beside an index, and for an option that there
+        is not.
         """
         if self.kind == "index":
             return self._given_index(vocabulary, options)
+        check_compile_options(self.kind, options)
         if self.kind == "text":
             return Index.from_regex("(?s:.*)", vocabulary, **_shared(options))
         if self.kind == "regex":

@@ -43,6 +43,16 @@ _GRAMMAR_BEGINS = re.compile(
     r"(?:[?!]*[A-Za-z_][\w.-]*(?:\{[^}\n]*\})?\s*(?:\.-?\d+\s*)?(?::|::=)\s|%(?:import|ignore|declare|extend|override|llguidance)\b)",
     re.DOTALL,
 )
+_MODULES = {
+    "date": "datetime", "datetime": "datetime", "time": "datetime", "timedelta": "datetime", "Decimal": "decimal",
+    "UUID": "uuid",
+}  # fmt: skip
+_BARE: dict[Any, str] = {
+    typing.Optional: "Optional", typing.Union: "Union", typing.Literal: "Literal", typing.Annotated: "Annotated",
+}  # fmt: skip
+_EXAMPLES: dict[Any, str] = {
+    typing.Optional: "int", typing.Union: "int, str", typing.Literal: '"yes", "no"', typing.Annotated: "int, Ge(0)",
+}  # fmt: skip
 _WORDS: dict[str, Any] = {
     "int": int, "integer": int, "float": float, "number": float, "bool": bool, "boolean": bool, "str": str,
     "string": str, "list": list, "array": list, "dict": dict, "object": dict, "tuple": tuple,
@@ -216,6 +226,8 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
     except ValueError as error:
         if shown in _WORDS:
             way = f"pass the type {_WORDS[shown].__name__} without quotes"
+        elif shown in _MODULES:
+            way = f"pass the type {_MODULES[shown]}.{shown} itself, without quotes"
         elif near := difflib.get_close_matches(shown.lower(), _WORDS, n=1, cutoff=0.75):
             way = f"did you mean the type {_WORDS[near[0]].__name__}? Pass it without quotes"
         elif re.fullmatch(r"[A-Z]\w*(\.\w+)*|[A-Za-z]\w*\[.*\]|\w+( \| \w+)+", shown):
@@ -260,6 +272,10 @@ def _choices_of(values: Sequence[Any]) -> OutputType[Any]:
     if any(map(inspect.isroutine, values)):
         return _call_of(values)
     odd = next(value for value in values if not isinstance(value, str))
+    if isinstance(odd, list | tuple | Mapping):
+        raise ArgumentError(
+            f"choices are strings in one list, and {odd!r} is none: write its texts into the list itself"
+        )
     raise ArgumentError(
         f"choices are strings, and {odd!r} is none: use Literal[{', '.join(map(repr, values[:3]))}, ...] for other "
         "values"
@@ -324,6 +340,9 @@ def _refuse_values(given: Any) -> None:
     if isinstance(given, int | float | complex):
         raise ArgumentError(f"{given!r} is a value and no type: did you mean {type(given).__name__}?")
     module = type(given).__module__
+    bare = next((known for known in _BARE if known is given), None)
+    if bare is not None:
+        raise ArgumentError(f"{_BARE[bare]} needs a type in brackets, such as {_BARE[bare]}[{_EXAMPLES[bare]}]")
     if isinstance(given, type) and (given.__module__, given.__name__) == ("pydantic.main", "BaseModel"):
         raise ArgumentError("BaseModel itself has no fields: pass a class that is derived from it")
     if isinstance(given, Enum) or hasattr(type(given), "__dataclass_fields__") or hasattr(type(given), "model_fields"):

@@ -102,8 +102,10 @@ def _body(symbols: list[tuple[str, str]], names: dict[str, str], builder: Gramma
 
 def _token(text: str, builder: GrammarBuilder, pointer: str) -> str:
     inner = text.removeprefix("!")
-    number = int(inner[2:-2]) if re.fullmatch(r"<\[\d+\]>", inner) else builder.id_of(inner, pointer)
-    return f"<[{'^' if text[0] == '!' else ''}{number}]>"
+    token: int | str = int(inner[2:-2]) if re.fullmatch(r"<\[\d+\]>", inner) else inner
+    if text[0] == "!":
+        return builder.any_but(builder.excluded_ids([token], pointer))
+    return f"<[{builder.id_of(token, pointer)}]>"
 
 
 def _macro(

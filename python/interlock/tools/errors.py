@@ -44,6 +44,8 @@ class RequestError(InterlockError, ValueError):
     /guided_regex | at /guided_regex: a text is needed, not a number
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
     pointer: str
     """JSON Pointer into what was given; ``""`` is the whole of it."""
     reason: str
@@ -70,6 +72,8 @@ class StructuralTagError(RequestError):
     /format/elements | at /format/elements: a sequence needs at least one element
     """
 
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
 
 class ToolFormatError(InterlockError, ValueError):
     """A file of a tool format is not well formed, no format has this name, or a call cannot be written in a format.
@@ -81,6 +85,8 @@ class ToolFormatError(InterlockError, ValueError):
     ...     print(str(error)[:58])
     no tool format has the name 'hermse': did you mean 'hermes
     """
+
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
     is_of_server = True
     """The server names the format, and no client does: see ``client_message``."""

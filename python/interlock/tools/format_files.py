@@ -57,10 +57,11 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
     if format in format_names():
         return _of_package(format)
     close = difflib.get_close_matches(format, format_names(), 1, 0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    hint = f"did you mean {close[0]!r}? There are " if close else "there are "
+    if "/" in format and not close:
+        hint = 'a model\'s is found by format="auto" and its tokenizer. There are '
     raise ToolFormatError(
-        f"no tool format has the name {format!r}: {hint}There are {', '.join(format_names())}; a file is given as a "
-        "pathlib.Path"
+        f"no tool format has the name {format!r}: {hint}{', '.join(format_names())}; a file is given as a pathlib.Path"
     )
 
 

@@ -7,6 +7,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from interlock.tools.errors import StructuralTagError
+from interlock.tools.spec.fields import is_unicode
+
 __all__ = ["ANY", "holding", "literal", "pattern", "quoted_pattern", "without", "written_json"]
 
 #: A terminal of any text.
@@ -22,6 +25,8 @@ def literal(text: str) -> str:
     if '"' in text or not text.isprintable() or "\\" in text:
         text = text.translate(_NAMED)
         if not text.isprintable():
+            if not is_unicode(text):
+                raise StructuralTagError("a text holds a lone surrogate, which is not text", "/format")
             text = "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in text)
     return f'"{text}"'
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import UnsupportedError
@@ -49,5 +51,12 @@ def _schema(content: Any, pointer: str) -> dict[str, Any]:
         return {"type": "string"} if content.max_chars is None else {"type": "string", "maxLength": content.max_chars}
     if isinstance(content, nodes.Or):
         return {"anyOf": [_schema(part, pointer) for part in content.elements]}
-    kind = type(content).__name__
-    raise UnsupportedError(f"at {pointer}/content: {kind} cannot stand inside of quotes with escapes yet")
+    kind = "a grammar" if isinstance(content, nodes.GrammarText) else f"a {_word(content)}"
+    raise UnsupportedError(
+        f"at {pointer}/content: {kind} cannot stand inside of quotes with escapes yet; texts and patterns can"
+    )
+
+
+def _word(content: Any) -> str:
+    """The name that structural tags have for a format."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", type(content).__name__).lower()

@@ -14,6 +14,7 @@ from interlock.tools.argument_writing import write_arguments
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.escapes import escape
 from interlock.tools.format_files import tool_format
+from interlock.tools.format_marks import marks_of
 from interlock.tools.tool_format import Layout, Notation, ToolFormat
 
 __all__ = ["Call", "call_of", "render", "render_calls"]
@@ -159,4 +160,7 @@ def written_name(form: ToolFormat, notation: Notation, name: str) -> str:
         stop = literal.strip() or literal
         if stop and stop in spelled:
             raise ToolFormatError(f"the name {name!r} contains {stop!r}, which ends a name in {form.name}")
+    for mark in marks_of(form) if "<" in spelled else form.special_tokens:
+        if mark in spelled:
+            raise ToolFormatError(f"the name {name!r} contains {mark!r}, a delimiter of {form.name}")
     return spelled

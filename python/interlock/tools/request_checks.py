@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from interlock import _core
@@ -10,6 +11,7 @@ from interlock.argument_types import require
 from interlock.nesting import bounded_nesting
 from interlock.schema_hints import handling
 from interlock.tools import tag_index
+from interlock.tools.allowed_tokens import allowed_names
 from interlock.tools.response_format import response_format
 from interlock.tools.structural_tag import tag_of_request
 from interlock.tools.tool_places import kept
@@ -44,11 +46,14 @@ def check_tools(
     max_calls: int | None = None,
     unique: bool = False,
     closed: bool = False,
+    allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
 ) -> None:
     """Check the tools of a request without a vocabulary: everything that ``Index.from_tools`` checks, with the same
     options and errors, but for what only a vocabulary can lack. About as long as compiling takes.
+
+    Special tokens are known by their texts here. Where ``allowed_tokens`` has ids, compiling says whether it has one.
 
     >>> import interlock
     >>> interlock.check_tools([{"name": "now"}], format="hermes")
@@ -58,8 +63,10 @@ def check_tools(
     ...     print(error.client_message.partition(": ")[2])
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
     """
-    require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
+    require(closed=(closed, "flag"), cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
     tools = kept(tools)
+    if (allowed := allowed_names(allowed_tokens)) is not None:
+        tag_index.check_names_in_tools(tools, allowed)
     tag = tag_of_request(
         tools,
         format=format,
@@ -82,6 +89,7 @@ def check_tools(
 def check_response_format(
     value: Any,
     *,
+    allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
@@ -93,6 +101,9 @@ def check_response_format(
     Returns what ``Index.report`` would be: rows for a JSON Schema, an empty list for anything else. About as long as
     compiling takes.
 
+    Special tokens are known by their texts here. Where ``allowed_tokens`` has ids, compiling says whether it has one;
+    so it does of role tokens that some models end their turns with, such as ``<|user|>``.
+
     >>> import interlock
     >>> interlock.check_response_format({"type": "regex", "pattern": "[0-9]+"})
     []
@@ -102,12 +113,15 @@ def check_response_format(
     ...     print(error.client_message)
     at /json_schema: the schema is missing: it goes into "schema", beside "name"
     """
-    require(cancel=(cancel, "cancel?"))
+    require(cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
     kind, source, given = tag_index.plain_source(response_format(value), options)
     given |= {"limits": limits, "cancel": cancel}
+    allowed = allowed_names(allowed_tokens)
     with handling(unknown_keywords):
         if kind == "structural_tag":
-            tag_index.check_structural_tag(source, **given)
+            tag_index.check_structural_tag(source, allowed=allowed, **given)
             return []
+        if kind == "grammar" and allowed is not None:
+            allowed.check_grammar(source, given["syntax"], "")
         rows: list[ReportRow] | None = getattr(_core, f"check_{kind}")(source, **given)
     return rows or []

@@ -30,6 +30,8 @@ _ALIASES = {
     "ebnf": "grammar",
     "json_schema": "json",
 }
+_JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+_SCHEMA_GOES = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _ENVELOPE = ("type", "name", "description", "schema", "strict")
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 #: Fields beside the constraints of ``structured_outputs`` that change what is meant.
@@ -112,11 +114,8 @@ def response_format(value: Any) -> Source:
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         value = dump(exclude_none=True, by_alias=True)
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            raise RequestError(f"a response_format in a text is JSON, and this is not: {error}") from error
+    if isinstance(value, str | bytes):
+        value = _read(value)
     if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
         raise RequestError(f"a response_format is a JSON object, and {value!r} is a number")
     if not isinstance(value, Mapping):
@@ -128,6 +127,18 @@ def response_format(value: Any) -> Source:
 
 
 _source_of = response_format
+
+
+def _read(text: str | bytes) -> Any:
+    """The value in a text. ``RequestError`` for what is no JSON."""
+    try:
+        return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise RequestError(f"a response_format in bytes is JSON in UTF-8, and byte {error.start} is not") from error
+    except ValueError as error:
+        if isinstance(text, str) and text in _READERS:
+            raise RequestError(f'a response_format is a JSON object: write {{"type": "{text}"}}') from error
+        raise RequestError(f"a response_format in a text is JSON, and this is not: {error}") from error
 
 
 def _of_type(value: Any) -> Source:
@@ -157,15 +168,22 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
             return _of_object(dict(inner), f"{pointer}/{key}")
     if kind is None:
         return _of_constraints(value, pointer)
+    if kind in _JSON_TYPES or isinstance(kind, list):
+        raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", f"{pointer}/type")
     raise RequestError(
-        f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}. A JSON Schema goes into "
-        '{"type": "json_schema", "json_schema": {"schema": …}}',
+        f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}"
+        f". A JSON Schema goes into {_SCHEMA_GOES}",
         f"{pointer}/type",
     )
 
 
 def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
     """Fields such as ``regex`` and ``guided_json``, of which exactly one is set."""
+    inner = value.get("json_schema")
+    if isinstance(inner, Mapping) and "schema" in inner and "name" in inner and len(value) == 1:
+        raise RequestError('the type is missing: write "type": "json_schema" beside "json_schema"', pointer)
+    if "schema" in value:
+        raise RequestError(f"a JSON Schema goes into {_SCHEMA_GOES}", pointer)
     given: dict[str, tuple[str, Any]] = {}
     whitespace = ""
     for key, inner in value.items():
@@ -178,6 +196,12 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
             whitespace = whitespace or "compact"
         elif kind in _CONSTRAINTS:
             given[key] = (kind, inner)
+        elif "response_format" in value or "messages" in value:
+            raise RequestError(
+                f"this looks like a whole request, with {', '.join(map(repr, list(value)[:4]))}: the constraint is its "
+                "response_format alone",
+                pointer,
+            )
         else:
             known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
             raise RequestError(

@@ -8,18 +8,17 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
-from interlock.tools.allowed_tokens import AllowedTokens
+from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens, allowed_tokens, special_names
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.spec import nodes
 
-__all__ = ["JsonWriting", "RuleWriter", "Stop", "Stops", "special_names"]
+__all__ = ["JsonWriting", "RuleWriter", "Stop", "Stops", "any_of", "special_names"]
 
 Stop = str | nodes.Token | nodes.Regex
 Stops = tuple[Stop, ...]
@@ -36,17 +35,8 @@ class JsonWriting:
     """Whether strings may have escapes that JSON does not need."""
 
 
-@functools.lru_cache(maxsize=2)
-def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
-    """The special tokens and stop tokens of a vocabulary by their texts. There may be thousands of them."""
-    ids: dict[str, int] = {}
-    for number in (*vocabulary.eos_token_ids, *vocabulary.special_token_ids):
-        ids.setdefault(vocabulary.token_bytes(number).decode("utf-8", "replace"), number)
-    return MappingProxyType(ids)
-
-
 @functools.lru_cache(maxsize=4)
-def _any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
+def any_of(texts: tuple[str, ...]) -> re.Pattern[str] | None:
     """Finds the texts that are not empty, the longest of those that begin at one place."""
     known = sorted((text for text in texts if text), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known))) if known else None
@@ -66,11 +56,13 @@ class RuleWriter:
     ) -> None:
         self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
-        self.allowed = None if allowed is None else AllowedTokens(allowed, vocabulary, self.ids)
+        self.allowed: AllowedTokens | AllowedNames | None = (
+            None if allowed is None else allowed_tokens(tuple(allowed), vocabulary)
+        )
         self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
-        self.delimiters = _any_of(tuple(text for text in tag.special_tokens if text in self.ids))
+        self.delimiters = any_of(tuple(text for text in tag.special_tokens if text in self.ids))
         self.lines: list[tuple[str, str]] = []
         self.known: dict[Any, str] = {}
         self.kept: list[Any] = []
@@ -162,6 +154,14 @@ class RuleWriter:
 
     def ids_of(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
         return [self.id_of(token, f"{pointer}/{index}") for index, token in enumerate(tokens)]
+
+    def excluded_ids(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
+        """Ids of tokens that may not come. Those that may not be named either can be named here."""
+        allowed, self.allowed = self.allowed, None
+        try:
+            return self.ids_of(tokens, pointer)
+        finally:
+            self.allowed = allowed
 
     def text(self, taboo: Iterable[Stop], pointer: str, most: int | None = None) -> str:
         """Any text in which nothing of ``taboo`` stands."""

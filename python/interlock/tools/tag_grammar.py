@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock._core import UnsupportedError, Vocabulary
+from interlock.tools.allowed_tokens import AllowedNames
 from interlock.tools.argument_grammar import ArgumentGrammar
 from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.ebnf_rules import lark_of_ebnf
@@ -131,7 +132,7 @@ class GrammarBuilder(TagSequences):
         return self.plain(text if node.max_tokens is None else self.bounded(text, node.max_tokens, pointer), pointer)
 
     def any_tokens(self, node: nodes.AnyTokens, stops: Stops, pointer: str) -> str:
-        excluded = self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
+        excluded = self.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")
         if node.max_tokens is not None:
             if any(isinstance(stop, str) and stop or isinstance(stop, nodes.Regex) for stop in stops):
                 text = self.between(excluded, stops, pointer, node.excludes)
@@ -153,7 +154,7 @@ class GrammarBuilder(TagSequences):
     def grammar_rule(self, node: nodes.GrammarText, pointer: str) -> str:
         if node.syntax == "lark":
             if self.allowed is not None:
-                self.allowed.check_grammar(node.grammar, self.ids, f"{pointer}/grammar")
+                self.allowed.check_grammar(node.grammar, "lark", f"{pointer}/grammar")
             return self.nested("%lark {\n" + node.grammar + "\n}", pointer)
         start, rules = lark_of_ebnf(node.grammar, f"g{next(self.count)}", node.syntax, self, f"{pointer}/grammar")
         for name, body in rules:
@@ -229,7 +230,9 @@ class GrammarBuilder(TagSequences):
 
 
 def _other_token(builder: GrammarBuilder, node: nodes.ExcludeToken, stops: Stops, pointer: str) -> str:
-    return builder.rule(builder.any_but(builder.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")), pointer)
+    return builder.rule(
+        builder.any_but(builder.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")), pointer
+    )
 
 
 def _token(builder: GrammarBuilder, node: nodes.Token, stops: Stops, pointer: str) -> str:
@@ -264,10 +267,19 @@ _WRITERS: dict[type, Any] = {
 
 
 class AnyVocabularyBuilder(GrammarBuilder):
-    """Writes the rules of a structural tag where no vocabulary is known: any special token may be named."""
+    """Writes the rules of a structural tag where no vocabulary is known: any special token may be named that
+    ``allowed`` does not refuse.
+    """
 
-    def __init__(self, tag: nodes.StructuralTag, closed: bool, json: JsonWriting | None = None) -> None:
+    def __init__(
+        self,
+        tag: nodes.StructuralTag,
+        closed: bool,
+        json: JsonWriting | None = None,
+        allowed: AllowedNames | None = None,
+    ) -> None:
         super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed, json)
+        self.allowed = allowed
         self._named: dict[str, int] = {}
 
     def id_of(self, token: int | str, pointer: str) -> int:
@@ -275,6 +287,8 @@ class AnyVocabularyBuilder(GrammarBuilder):
         if isinstance(token, str):
             number = self._named.setdefault(token, number)
         self.special_ids.add(number)
+        if self.allowed is not None:
+            self.allowed.check(number, token, pointer)
         return number
 
 

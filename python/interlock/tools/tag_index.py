@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import Any, TypeGuard
 
 from interlock._core import (
@@ -13,9 +15,11 @@ from interlock._core import (
     GrammarError,
     Index,
     InterlockError,
+    LimitError,
     PatternError,
     SchemaError,
     UnsatisfiableError,
+    UnsupportedError,
     Vocabulary,
     VocabularyError,
     check_grammar,
@@ -27,9 +31,12 @@ from interlock.argument_types import require
 from interlock.client_messages import with_hint, without_hint
 from interlock.nesting import bounded_nesting
 from interlock.tools import spec
-from interlock.tools.allowed_tokens import AllowedTokens
+from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
+from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
+from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.response_format import Source, response_format
+from interlock.tools.rule_writer import any_of
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
@@ -41,12 +48,14 @@ from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGr
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
 
+MOST_LEVELS = 127
+"""Levels of a schema inside of a grammar, for objects and arrays alike."""
+
 REQUEST: dict[str, Any] = dict(structural_tag.__kwdefaults__ or {})
 """What ``Index.from_tools`` asks of a request where the caller says nothing."""
 
 
-@bounded_nesting("the structural tag")
-def index_of_structural_tag(
+def _index_of_tag(
     tag: Any,
     vocabulary: Vocabulary,
     *,
@@ -68,7 +77,7 @@ def index_of_structural_tag(
     work = {"limits": limits, "cancel": cancel}
     if _is_whole_json(whole := found.format):
         return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
-    allowed = None if allowed_tokens is None else tuple(allowed_tokens)
+    allowed = allowed_by_operator(allowed_tokens)
     grammar = tag_grammar(found, vocabulary, closed=closed, json=json, allowed=allowed)
     try:
         try:
@@ -86,12 +95,21 @@ def index_of_structural_tag(
         raise _placed(error, grammar, work) from error
 
 
-@bounded_nesting("the structural tag")
-def check_structural_tag(
-    tag: Any, *, closed: bool = False, json: JsonWriting | None = None, limits: Any = None, cancel: Any = None
+index_of_structural_tag = bounded_nesting("the structural tag")(_index_of_tag)
+
+
+def _check_tag(
+    tag: Any,
+    *,
+    closed: bool = False,
+    json: JsonWriting | None = None,
+    allowed: AllowedNames | None = None,
+    limits: Any = None,
+    cancel: Any = None,
 ) -> None:
     """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
-    errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
+    errors, but for what only a vocabulary can lack. Any special token may be named that ``allowed`` does not refuse.
+    About as long as compiling takes.
 
     >>> check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
     """
@@ -106,13 +124,16 @@ def check_structural_tag(
         except InterlockError as error:
             raise _moved(error, "/format/json_schema") from error
         return
-    grammar = AnyVocabularyBuilder(found, closed, json).build()
+    grammar = AnyVocabularyBuilder(found, closed, json, allowed).build()
     try:
         check_grammar(grammar.text, lexer="any", **work)
     except CancelledError:
         raise
     except InterlockError as error:
         raise _placed(error, grammar, work) from error
+
+
+check_structural_tag = bounded_nesting("the structural tag")(_check_tag)
 
 
 def _read(tag: Any, vocabulary: Vocabulary, special_delimiters: bool) -> spec.StructuralTag:
@@ -175,12 +196,25 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
     message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
+    if message.endswith("recursion limit exceeded"):
+        return _too_deep(place + inner)
     if isinstance(error, GrammarError | SchemaError | PatternError):
         return StructuralTagError(message, place + inner)
     moved = type(error)(f"at {place}{inner}: {message}")
     own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
     moved.__dict__.update(own, pointer=place + inner)
-    return moved if error.hint is None else with_hint(moved, error.hint)
+    # Tags and tools have no such option.
+    return moved if error.hint is None or "on_unsupported" in error.hint else with_hint(moved, error.hint)
+
+
+def _too_deep(place: str) -> LimitError:
+    """What stands at ``place`` is read as a part of a grammar, whose reader of JSON has a bound of its own."""
+    error = LimitError(
+        f"at {place}: a schema inside of a structural tag or of a tool is nested at most {MOST_LEVELS} levels deep; "
+        "its deep parts can stand in $defs"
+    )
+    error.pointer, error.limit = place, MOST_LEVELS
+    return error
 
 
 @bounded_nesting("the list of tools")
@@ -197,13 +231,21 @@ def index_of_tools(
     """See ``Index.from_tools``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
     tools = kept(tools)
-    check_tokens_of_tools(tools, vocabulary, allowed_tokens)
+    check_tokens_of_tools(tools, vocabulary, allowed_to_clients(allowed_tokens, vocabulary))
     tag = tag_of_request(tools, **request)
     # A response template writes its delimiters as texts, whatever they are in the vocabulary.
     is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
+    if is_described:
+        _refuse_names_of_tokens(tools, vocabulary)
     work = {"limits": limits, "cancel": cancel}
     with in_tools(tag, tools):
-        return index_of_structural_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+        return _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+
+
+def _pointer_said(error: InterlockError) -> str | None:
+    """The place that a message begins with, where the error has it in words alone."""
+    said = re.match("at (/.*?): ", without_hint(error))
+    return None if said is None else said[1]
 
 
 @contextlib.contextmanager
@@ -212,16 +254,34 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
     try:
         yield
     except InterlockError as error:
-        pointer = getattr(error, "pointer", None)
+        pointer = getattr(error, "pointer", None) or _pointer_said(error)
         place = place_in_tools(pointer, tag, tools) if pointer else None
         if place is None:
             raise
         if isinstance(error, RequestError):
-            raise RequestError(error.reason, place) from error
+            raise RequestError(_said_of_grammar(place, tools) or error.reason, place) from error
         moved = type(error)(without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
-        raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
+        hint = error.hint
+        if hint is None and isinstance(error, UnsupportedError):
+            hint = (
+                'strict=False leaves the arguments of all tools open, and "strict": false in a tool those of this one'
+            )
+        raise (moved if hint is None else with_hint(moved, hint)) from error
+
+
+def _said_of_grammar(place: str, tools: Any) -> str | None:
+    """What is wrong with the grammar of the custom tool at ``place``, read alone: its lines are those of the client."""
+    for tool in tools_of(tools):
+        if tool.place == place and tool.input is not None and tool.input[0] == "lark":
+            try:
+                check_grammar(tool.input[1])
+            except GrammarError as error:
+                return without_hint(error).split("\n")[0]
+            except InterlockError:
+                return None
+    return None
 
 
 @bounded_nesting("the response_format")
@@ -238,33 +298,55 @@ def index_of_response_format(
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
     kind, source, given = plain_source(response_format(value), options)
     given |= {"limits": limits, "cancel": cancel}
-    if kind == "structural_tag":
-        return index_of_structural_tag(source, vocabulary, allowed_tokens=allowed_tokens, **given)
-    if kind == "grammar":
-        check_grammar_tokens(source, vocabulary, allowed_tokens)
+    if kind in ("structural_tag", "grammar"):
+        allowed = allowed_to_clients(allowed_tokens, vocabulary)
+        if kind == "structural_tag":
+            return _index_of_tag(source, vocabulary, allowed_tokens=allowed, **given)
+        check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
     index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
     return index
 
 
-def check_grammar_tokens(grammar: str, vocabulary: Vocabulary, allowed_tokens: Any) -> None:
-    """``StructuralTagError`` for a special token in a client's grammar that ``allowed_tokens`` does not have."""
-    if allowed_tokens is not None:
-        names = special_names(vocabulary)
-        AllowedTokens(tuple(allowed_tokens), vocabulary, names).check_grammar(grammar, names, "")
+def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
+    """``RequestError`` for a tool whose name holds a special token, where special tokens in delimiters are tokens."""
+    special = any_of(tuple(special_names(vocabulary)))
+    for tool in tools_of(tools):
+        if special is not None and (found := special.search(tool.name)) is not None:
+            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", "/tools")
 
 
-def check_tokens_of_tools(tools: Any, vocabulary: Vocabulary, allowed_tokens: Any) -> None:
-    """``RequestError`` for a special token in the grammar of a custom tool that ``allowed_tokens`` does not have.
-    What the tool format writes itself is no client's.
+def check_grammar_tokens(
+    grammar: str, syntax: str, vocabulary: Vocabulary, allowed: Iterable[int | str] | None
+) -> None:
+    """``StructuralTagError`` for a special token in a client's grammar that is not ``allowed``; ``None`` is any."""
+    if allowed is not None:
+        known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "")
+
+
+def check_tokens_of_tools(tools: Any, vocabulary: Vocabulary, allowed: Iterable[int | str] | None) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool that is not ``allowed``. What the tool
+    format writes itself is no client's.
     """
-    if allowed_tokens is None:
-        return
-    names = special_names(vocabulary)
-    allowed = AllowedTokens(tuple(allowed_tokens), vocabulary, names)
+    if allowed is not None and _has_custom(tools):
+        check_names_in_tools(tools, known_tokens(tuple(allowed), vocabulary))
+
+
+def _has_custom(tools: Any) -> bool:
+    """Whether any tool may be a custom one. Reading thousands of tools twice takes as long as a short compile."""
+    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
+        return False
+    return any(
+        tool.get("type") == "custom" if isinstance(tool, Mapping) else not isinstance(tool, type | FunctionType)
+        for tool in tools
+    )
+
+
+def check_names_in_tools(tools: Any, allowed: AllowedTokens | AllowedNames) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool that is not ``allowed``."""
     for tool in tools_of(tools):
         if tool.input is not None and tool.input[0] == "lark":
             try:
-                allowed.check_grammar(tool.input[1], names, "")
+                allowed.check_grammar(tool.input[1], "lark", "")
             except StructuralTagError as error:
                 raise with_hint(RequestError(error.reason, tool.place), error.hint or "") from error
 
@@ -275,9 +357,9 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     """
     strangers = options.keys() - set(OPTIONS["from_json_schema"])
     if strangers:
-        raise TypeError(
-            f"unexpected keyword argument {min(strangers)!r}; there are {', '.join(OPTIONS['from_json_schema'])}"
-        )
+        name, known = min(strangers), OPTIONS["from_json_schema"]
+        near = spec.fields.meant(name, known)
+        raise TypeError(f"unexpected keyword argument {name!r}; there are {', '.join(known)}{near}")
     if found.kind in ("json_schema", "json_object"):
         schema = found.value if found.kind == "json_schema" else {"type": "object"}
         return "json_schema", schema, options | ({"whitespace": found.whitespace} if found.whitespace else {})
@@ -303,10 +385,12 @@ def stored_source(
     if kind == "response_format":
         given.pop("unknown_keywords", None)  # It changes nothing of what is compiled.
     require(allowed_tokens=(allowed, "special tokens?"))
+    is_operators = kind == "structural_tag"
+    allowed = allowed_by_operator(allowed) if is_operators else allowed_to_clients(allowed, vocabulary)
     if kind == "response_format":
         kind, source, given = plain_source(response_format(source), given)
         if kind == "grammar":
-            check_grammar_tokens(source, vocabulary, allowed)
+            check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
         if kind != "structural_tag":
             return kind, source, given | limits
     is_closed, is_described = given.pop("closed", False), False
@@ -328,6 +412,7 @@ def stored_source(
     if _is_whole_json(found.format):
         schema, written = _schema_of(found.format, is_closed, JsonWriting())
         return "json_schema", schema, {"property_order": "any", **written, **limits}
-    names = None if allowed is None else tuple(allowed)
-    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=None, allowed=names)
+    if kind == "tools":
+        allowed = None  # What the tool format writes needs no leave.
+    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=None, allowed=allowed)
     return "grammar", grammar.text, {"lexer": "any", **limits}

@@ -30,7 +30,7 @@ class TagSequences(RuleWriter):
 
     def token_triggered(self, node: nodes.TokenTriggeredTags, stops: Stops, pointer: str) -> str:
         excluded = self.ids_of(node.trigger_tokens, f"{pointer}/trigger_tokens")
-        excluded += self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
+        excluded += self.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")
         text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.counted(node, stops, pointer, text, text, is_text=True)
 
@@ -95,7 +95,7 @@ class TagSequences(RuleWriter):
 
     def token_dispatch(self, node: nodes.TokenDispatch, stops: Stops, pointer: str) -> str:
         numbers = [self.id_of(token, f"{pointer}/rules/{index}/0") for index, (token, _) in enumerate(node.rules)]
-        excluded = numbers + self.ids_of(node.exclude_tokens, f"{pointer}/exclude_tokens")
+        excluded = numbers + self.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")
         text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.dispatched(node, [f"<[{number}]>" for number in numbers], text, stops, pointer)
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, UnsupportedError
+from interlock.client_messages import with_hint
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import escaped, kind_of
+from interlock.tools.spec.fields import escaped, is_unicode, kind_of
 
 __all__ = ["NO_PARAMETERS", "Tool", "tools_of"]
 
@@ -55,7 +56,8 @@ def tools_of(tools: Any) -> list[Tool]:
     """
     if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
         way = ": write [tool] for a single one" if isinstance(tools, Mapping) or callable(tools) else ""
-        raise RequestError(f"tools are a list, not {kind_of(tools)}{way}")
+        error = RequestError(f"tools are a list, not {kind_of(tools)}{way}")
+        raise with_hint(error, "json.loads reads a text") if isinstance(tools, str | bytes) else error
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
         one = _tool(tool, f"/{index}")
@@ -112,6 +114,11 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     parameters = inner.get("parameters", inner.get("input_schema"))
     if parameters is not None and not isinstance(parameters, Mapping | bool):
         raise RequestError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
+    if isinstance(parameters, Mapping) and not _may_be_object(parameters.get("type", "object")):
+        raise RequestError(
+            f'the arguments of a call are an object, so the schema has the type "object", not {parameters["type"]!r}',
+            f"{place}/{'parameters' if 'parameters' in inner else 'input_schema'}/type",
+        )
     strict = inner.get("strict", tool.get("strict"))
     if strict is not None and not isinstance(strict, bool):
         raise RequestError("strict is true or false", f"{place}/strict")
@@ -124,6 +131,13 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     return Tool(_name(inner, place), parameters, strict, place=place_of_parameters)
 
 
+def _may_be_object(kind: Any) -> bool:
+    """Whether objects are of a type of JSON Schema. What is no type is refused when the schema is compiled."""
+    kinds = kind if isinstance(kind, list) else [kind]
+    return "object" in kinds or not all(isinstance(one, str) and one in _KINDS for one in kinds)
+
+
+_KINDS = ("string", "integer", "number", "boolean", "null", "array")
 _FIELDS = ("type", "function", "name", "description", "parameters", "input_schema", "strict")
 # Other names of the schema of arguments.
 _PARAMETERS = ("arguments", "args", "params", "schema", "inputSchema", "json_schema", "parameter")
@@ -147,6 +161,8 @@ def _name(tool: Any, pointer: str) -> str:
     name = tool.get("name") if isinstance(tool, Mapping) else None
     if not isinstance(name, str) or not name:
         raise RequestError("a tool has a name, which is a text that is not empty", f"{pointer}/name")
+    if not is_unicode(name):
+        raise RequestError("the name holds a lone surrogate, which is not text", f"{pointer}/name")
     return name
 
 

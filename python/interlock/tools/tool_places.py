@@ -41,7 +41,9 @@ def place_in_tools(pointer: str, tag: StructuralTag, tools: Any) -> str | None:
             found = next((place for place, value in given if place and is_it(value)), None)
             if found is not None:
                 return found + rest
-    return None
+    # A place may be a whole grammar or pattern, not a field of it.
+    own = getattr(at, "grammar", None) or getattr(at, "pattern", None)
+    return next((place for place, value in given if place and own is not None and value == own), None)
 
 
 def _member(value: Any, part: str) -> Any:

@@ -127,10 +127,9 @@ class Compiler:
             return Index.from_regex(text, self.vocabulary, flags=flags, limits=dict(options.limits), cancel=cancel)
         if kind == "ebnf":
             # Clients send what other engines read: EBNF, GBNF or Lark's notation.
-            check_grammar_tokens(text, self.vocabulary, allowed)
-            return Index.from_grammar(
-                text, self.vocabulary, syntax=syntax_of(text), limits=dict(options.limits), cancel=cancel
-            )
+            syntax = syntax_of(text)
+            check_grammar_tokens(text, syntax, self.vocabulary, allowed)
+            return Index.from_grammar(text, self.vocabulary, syntax=syntax, limits=dict(options.limits), cancel=cancel)
         if kind == "structural_tag":
             # JSON in tags is written as other JSON is, as far as tags can say that.
             written = JsonWriting(0 if self._whitespace == "compact" else None, options.spelling == "any")

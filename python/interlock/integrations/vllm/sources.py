@@ -102,8 +102,9 @@ def compile_source(
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
         # Clients send what other engines read: Lark's notation, EBNF or GBNF.
-        check_grammar_tokens(source.text, vocabulary, allowed)
-        return Index.from_grammar(source.text, vocabulary, syntax=syntax_of(source.text), limits=limits, cancel=cancel)
+        syntax = syntax_of(source.text)
+        check_grammar_tokens(source.text, syntax, vocabulary, allowed)
+        return Index.from_grammar(source.text, vocabulary, syntax=syntax, limits=limits, cancel=cancel)
     if source.kind == "choice":
         return Index.from_choices(_choices(source.text), vocabulary, limits=limits, cancel=cancel)
     schema = _schema(source)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from interlock.tools.errors import StructuralTagError
 
-__all__ = ["LARGEST", "Fields", "escaped", "kind_of", "meant"]
+__all__ = ["LARGEST", "Fields", "escaped", "is_unicode", "kind_of", "meant"]
 
 #: The largest count that XGrammar takes.
 LARGEST = 2_147_483_647
@@ -35,6 +35,19 @@ def meant(name: object, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.7)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text is one: JSON can spell a surrogate without its other half, which no bytes are.
+
+    >>> is_unicode("\\U0001f600"), is_unicode("\\ud83d")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Fields:
@@ -75,6 +88,8 @@ class Fields:
         value = self.take(key)
         if not isinstance(value, str):
             self.refuse(key, f"a string is needed, not {kind_of(value)}")
+        if not is_unicode(value):
+            self.refuse(key, "the string holds a lone surrogate, which is not text")
         return value
 
     def truth(self, key: str, default: bool = False) -> bool:

@@ -1,0 +1,84 @@
+"""What a server answers where a request is refused: an HTTP status and a text, whatever exception came.
+
+``Index.from_response_format`` and its like raise errors of this package for all that a client can send. Around them a
+server meets more: Python's stack or memory runs out, a deadline passes, the server itself has a fault. Here is one
+answer for each, so that nothing of the inside gets out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from interlock._core import CancelledError, InterlockError, LimitError
+from interlock.argument_types import require
+from interlock.client_messages import OF_SERVER
+
+__all__ = ["Refusal", "refusal"]
+
+# A source of a wrong Python type is a plain ``TypeError`` that begins so. Its other words are of Python.
+_WRONG_TYPE = re.compile(r"(schema|pattern|grammar|choices) must be ")
+_TYPES = {
+    "schema": "a schema is a JSON object or a boolean",
+    "pattern": "a pattern is a text",
+    "grammar": "a grammar is a text",
+    "choices": "choices are a list of texts",
+}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The answer to a request that is refused."""
+
+    status: int
+    """An HTTP status: 400, 413 or 499 where the client is the cause, 500, 503 or 504 where it is not."""
+    message: str
+    """What to tell the client, in words of its request; of 500, ``"internal error of the server"``."""
+    reason: str
+    """One word for metrics, that of ``interlock.integrations.metrics.refusal_reason``."""
+
+    @property
+    def is_of_server(self) -> bool:
+        """Whether the server is at fault: log the exception then, because ``message`` says nothing of it."""
+        return self.status == 500
+
+
+def refusal(error: BaseException) -> Refusal:
+    """What a server answers a client whose request raised ``error``, whatever exception that is.
+
+    * 400: the request is at fault. ``message`` is ``error.client_message``.
+    * 413: a source is longer than ``Limits.max_source_bytes``.
+    * 499: the request's ``CancelToken`` was cancelled, because the client has gone: nobody reads the answer.
+    * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
+    * 500: anything else. ``message`` says nothing of it; log the exception.
+
+    >>> import interlock
+    >>> try:
+    ...     interlock.check_json_schema({"type": "strnig"})
+    ... except Exception as error:
+    ...     answer = interlock.refusal(error)
+    >>> answer.status, answer.reason
+    (400, 'schema')
+    >>> interlock.refusal(KeyError("response_format"))
+    Refusal(status=500, message='internal error of the server', reason='internal')
+    """
+    from interlock.integrations.metrics import refusal_reason
+
+    require(error=(error, "exception"))
+    reason = refusal_reason(error)
+    if isinstance(error, CancelledError):
+        return Refusal(504 if reason == "deadline" else 499, error.client_message, reason)
+    if isinstance(error, InterlockError):
+        if not error.is_client_error:
+            return Refusal(500, OF_SERVER, reason)
+        is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
+        return Refusal(413 if is_long else 400, error.client_message, reason)
+    if isinstance(error, RecursionError):
+        return Refusal(400, "the request is nested too deeply", "limit")
+    if isinstance(error, MemoryError):
+        return Refusal(503, "the server has no memory for this request", "memory")
+    if isinstance(error, TimeoutError):
+        return Refusal(504, "the request took too long", "deadline")
+    if isinstance(error, TypeError) and (found := _WRONG_TYPE.match(str(error))) is not None:
+        return Refusal(400, _TYPES[found[1]], "argument")
+    return Refusal(500, OF_SERVER, reason)

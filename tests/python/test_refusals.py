@@ -1,0 +1,227 @@
+"""``interlock.refusal``: what a server answers, whatever exception came of a request."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+
+import pytest
+
+import interlock
+from interlock import Index
+from interlock.tools import tools_of
+
+NEUTRAL = "internal error of the server"
+
+#: What nobody outside should see: names of Python and of this package, and files.
+INSIDE = re.compile(
+    r"\binterlock\b|\bIndex\b|\bVocabulary\b|Limits|Error\b|recursion|\bPython\b|\.py\b|object at 0x|\bdict\b"
+)
+
+
+def nested(depth):
+    value = {}
+    for _ in range(depth):
+        value = {"items": value}
+    return value
+
+
+def as_format(schema):
+    return {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}
+
+
+def answer_to(call):
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        call()
+    answer = interlock.refusal(caught.value)
+    assert not INSIDE.search(answer.message), answer.message
+    assert len(answer.message) < 2_000 and answer.message.isprintable() or "\n" in answer.message
+    return answer.status, answer.reason, answer.message
+
+
+HARD = r"(?=.*\d)(?=.*[a-z]).{8,64}"
+
+
+def whole_request(**more):
+    return {"model": "m", "messages": [], "response_format": {"type": "json_object"}, **more}
+
+
+FAULTS_OF_CLIENTS = [
+    (whole_request(), 400, "request"),
+    ("json_object", 400, "request"),
+    (b"\xff{}", 400, "request"),
+    (as_format({"type": "strnig"}), 400, "schema"),
+    (as_format({"type": "integer", "minimum": 5, "maximum": 3}), 400, "unsatisfiable"),
+    (as_format({"pattern": r"^(a)\1$"}), 400, "unsupported"),
+    (as_format({"$ref": "https://example.com/x.json"}), 400, "unsupported"),
+    (as_format(5), 400, "schema"),
+    (as_format(nested(5_000)), 400, "limit"),
+    (json.dumps(as_format({})).replace("{}", '{"items":' * 5_000 + "{}" + "}" * 5_000), 400, "limit"),
+    (as_format({"const": "\ud800"}), 400, "schema"),
+    ({"guided_regex": "a(b"}, 400, "pattern"),
+    ({"guided_regex": "\ud800"}, 400, "pattern"),
+    ({"guided_choice": ["\ud800"]}, 400, "argument"),
+    ({"guided_grammar": "start: a"}, 400, "grammar"),
+    ({"type": "structural_tag", "format": {"type": "const_string", "value": "\ud800"}}, 400, "structural_tag"),
+    ({"type": "json"}, 400, "request"),
+    (5, 400, "request"),
+    ([1], 400, "request"),
+    ("{", 400, "request"),
+    ({"guided_regex": "a" * 200}, 413, "limit"),
+    ({"guided_regex": HARD}, 400, "limit"),
+]
+LIMITS = {"max_source_bytes": 150, "max_explored_states": 100}
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "reason"), FAULTS_OF_CLIENTS, ids=[f"{i}-{row[2]}" for i, row in enumerate(FAULTS_OF_CLIENTS)]
+)
+def test_faults_of_clients(value, status, reason, byte_vocabulary):
+    limits = LIMITS if isinstance(value, dict) and "guided_regex" in value else None
+    found = answer_to(lambda: Index.from_response_format(value, byte_vocabulary, limits=limits))
+    assert found[:2] == (status, reason), found
+    assert answer_to(lambda: interlock.check_response_format(value, limits=limits)) == found
+
+
+def test_a_token_that_the_model_lacks(byte_vocabulary):
+    value = {"guided_grammar": "start: <|nope|>"}
+    found = answer_to(lambda: Index.from_response_format(value, byte_vocabulary))
+    assert found[:2] == (400, "vocabulary") and "<|nope|>" in found[2]
+    assert interlock.check_response_format(value) == []
+
+
+def test_what_is_meant_is_said(byte_vocabulary):
+    for value, words in (
+        (whole_request(), "this looks like a whole request, with 'model', 'messages', 'response_format'"),
+        ({"response_format": {"type": "text"}, "tools": []}, "this looks like a whole request, with 'response_format'"),
+        ({"type": "object", "properties": {}}, "at /type: this looks like a JSON Schema itself: it goes into"),
+        ({"name": "a", "schema": {"type": "integer"}}, "a JSON Schema goes into {"),
+        (
+            {"json_schema": {"name": "a", "schema": {"type": "integer"}}},
+            'the type is missing: write "type": "json_schema"',
+        ),
+        ("json_object", 'a response_format is a JSON object: write {"type": "json_object"}'),
+        (b"\xff{}", "a response_format in bytes is JSON in UTF-8, and byte 0 is not"),
+    ):
+        status, _, message = answer_to(lambda: Index.from_response_format(value, byte_vocabulary))  # noqa: B023
+        assert status == 400 and message.startswith(words), message
+    assert Index.from_response_format(b'{"type": "json_object"}', byte_vocabulary).kind == "json_schema"
+
+
+def test_places_in_tools_are_those_of_the_client(byte_vocabulary):
+    grammar = {"type": "grammar", "syntax": "lark", "definition": 'start: "a"'}
+    for tools, place in (
+        (
+            [{"type": "custom", "name": "c", "format": grammar}],
+            "/0/format/definition: a grammar cannot stand inside of",
+        ),
+        (
+            [{"name": "f", "parameters": {"type": "string"}}],
+            "/0/parameters/type: the arguments of a call are an object",
+        ),
+        ([{"name": "f", "input_schema": {"type": ["null", "array"]}}], "/0/input_schema/type: the arguments of a call"),
+    ):
+        for make in (Index.from_tools, lambda tools, vocabulary, **more: interlock.check_tools(tools, **more)):
+            status, _, message = answer_to(lambda: make(tools, byte_vocabulary, format="hermes"))  # noqa: B023
+            assert status == 400 and message.startswith(f"at {place}"), message
+    gbnf = {"type": "grammar", "syntax": "lark", "definition": 'root ::= "a"'}
+    custom = [{"type": "custom", "name": "c", "format": gbnf}]
+    status, _, message = answer_to(lambda: Index.from_tools(custom, byte_vocabulary, format="glm_4_7"))
+    assert message.startswith("at /0/format/definition: line 1, column 8: ") and "looks like GBNF or EBNF" in message
+    back = [{"name": "f", "parameters": {"properties": {"x": {"pattern": r"^(a)\1$"}}}}]
+    with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/x: ") as unsupported:
+        Index.from_tools(back, byte_vocabulary, format="hermes")
+    assert unsupported.value.hint is not None and unsupported.value.hint.startswith("strict=False leaves")
+    Index.from_tools(back, byte_vocabulary, format="hermes", strict=False)
+    odd = [{"name": "f", "parameters": {"properties": {"a b": {"type": "integer"}}}}]
+    with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/a b: the argument 'a b' cannot"):
+        Index.from_tools(odd, byte_vocabulary, format="lfm2")
+    Index.from_tools([{"name": "f", "parameters": {"type": ["object", "null"]}}], byte_vocabulary, format="hermes")
+
+
+def test_a_text_in_place_of_tools(byte_vocabulary):
+    with pytest.raises(interlock.RequestError, match="tools are a list, not a string; json.loads reads a text"):
+        Index.from_tools('[{"name": "f"}]', byte_vocabulary, format="hermes")
+    with pytest.raises(
+        interlock.ToolFormatError, match=r"'Qwen/Qwen3-8B': a model's is found by format=\"auto\" and its"
+    ):
+        Index.from_tools([{"name": "f"}], byte_vocabulary, format="Qwen/Qwen3-8B")
+    with pytest.raises(TypeError, match="'whitespac'; there are .*; did you mean 'whitespace'"):
+        Index.from_response_format({"type": "json_object"}, byte_vocabulary, whitespac="compact")
+
+
+def test_faults_in_tools(byte_vocabulary):
+    deep = [{"name": "f", "parameters": {"type": "object", "properties": {"a": nested(200)}}}]
+    for format in ("hermes", "qwen3_coder"):
+        status, reason, message = answer_to(lambda: Index.from_tools(deep, byte_vocabulary, format=format))  # noqa: B023
+        assert (status, reason) == (400, "limit") and message.startswith("at /0/parameters")
+        assert "127 levels" in message
+        Index.from_tools([{"name": "f", "parameters": nested(120)}], byte_vocabulary, format=format)
+    status, reason, message = answer_to(
+        lambda: Index.from_tools([{"name": "f", "parameters": nested(5_000)}], byte_vocabulary, format="hermes")
+    )
+    assert (status, reason, message) == (400, "limit", "the list of tools is nested too deeply to be read")
+    for call in (lambda tools: Index.from_tools(tools, byte_vocabulary, format="hermes"), tools_of):
+        found = answer_to(lambda: call([{"name": "\ud800"}]))  # noqa: B023
+        assert found == (400, "request", "at /0/name: the name holds a lone surrogate, which is not text")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda v: Index.from_json_schema(5, v), "a schema is a JSON object or a boolean"),
+        (lambda v: Index.from_json_schema(None, v), "a schema is a JSON object or a boolean"),
+        (lambda v: Index.from_json_schema([], v), "a schema is a JSON object or a boolean"),
+        (lambda v: interlock.check_json_schema(5), "a schema is a JSON object or a boolean"),
+        (lambda v: Index.from_regex(5, v), "a pattern is a text"),
+        (lambda v: Index.from_grammar(["start"], v), "a grammar is a text"),
+        (lambda v: Index.from_choices("yes", v), "choices are a list of texts"),
+        (lambda v: Index.from_choices(["yes", 1], v), "choices are a list of texts"),
+    ],
+)
+def test_sources_of_a_wrong_type(call, message, byte_vocabulary):
+    assert answer_to(lambda: call(byte_vocabulary)) == (400, "argument", message)
+
+
+def test_budgets(byte_vocabulary):
+    index = Index.from_choices(["abcdef"], byte_vocabulary)
+    status, reason, message = answer_to(lambda: index.guide(max_tokens=2))
+    assert (status, reason) == (400, "budget") and "6" in message
+
+
+def test_time_and_memory(byte_vocabulary):
+    gone = interlock.CancelToken()
+    gone.cancel()
+    late = interlock.CancelToken.after(0)
+    found = answer_to(lambda: Index.from_regex(HARD, byte_vocabulary, cancel=gone))
+    assert found == (499, "cancelled", "the work was cancelled")
+    status, reason, message = answer_to(lambda: Index.from_regex(HARD, byte_vocabulary, cancel=late))
+    assert (status, reason) == (504, "deadline") and "deadline" in message
+    assert interlock.refusal(MemoryError()).status == 503
+    assert interlock.refusal(TimeoutError("read timed out on /var/run/x")) == interlock.Refusal(
+        504, "the request took too long", "deadline"
+    )
+    assert interlock.refusal(RecursionError("maximum recursion depth exceeded")).status == 400
+
+
+def test_faults_of_the_server(byte_vocabulary, tmp_path):
+    guide = Index.from_regex("a+", byte_vocabulary).guide()
+    calls = (
+        lambda: Index.load(tmp_path / "none", byte_vocabulary),
+        lambda: Index.from_tools([{"name": "f"}], byte_vocabulary, format="hermse"),
+        lambda: Index.from_response_format({"guided_regex": "a"}, "no vocabulary"),
+        lambda: Index.from_response_format({"guided_regex": "a"}, byte_vocabulary, cancle=None),
+        lambda: guide.advance(ord("b")),
+        lambda: guide.fill_bitmask([0] * 9),
+        lambda: Index.from_response_format({"guided_grammar": "start: <a>"}, byte_vocabulary, allowed_tokens=["<y>"]),
+        lambda: Index.from_response_format({"guided_regex": "a"}, byte_vocabulary, unknown_keywords="eror"),
+        lambda: {}["response_format"],
+        lambda: threading.Lock().release(),
+    )
+    for call in calls:
+        status, _, message = answer_to(call)
+        assert (status, message) == (500, NEUTRAL)
+    assert interlock.refusal(interlock.InternalError("line 5")).is_of_server
+    assert not interlock.refusal(interlock.SchemaError("bad")).is_of_server
+    assert interlock.refusal(KeyboardInterrupt()).status == 500
