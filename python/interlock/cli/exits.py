@@ -129,6 +129,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = (without_hint(error) if isinstance(error, interlock.InterlockError) else str(error)) or ""
         message = message or type(error).__name__
         message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
+        message = re.sub(r'\b(syntax|dialect|lexer)="(\w+)"', r"--\1 \2", message)
         message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)
         # A version that no library has comes from a damaged header.
         made_by = re.search(r' was made by version "(.*?)", this is ', message)
@@ -140,6 +141,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     if place is not None and place.found and "\n" in message:
         # The errors of grammars show their line themselves; here it is shown as that of other sources.
         message = re.sub(r"^line \d+, column \d+: ", "", message.partition("\n")[0])
+    message, _, way = message.partition(". Give --eos IDS")
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
         value = getattr(error, name, None)
@@ -154,7 +156,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         out["line"], out["column"] = line_column(place.text, place.start)
     if place is not None and place.notes:
         out["notes"] = list(place.notes)
-    remedy = _remedy(error)
+    remedy = f"--eos IDS{way}" if way else _remedy(error)
     if remedy:
         out["remedy"] = remedy
     return out

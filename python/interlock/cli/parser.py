@@ -216,6 +216,9 @@ def in_order(argv: Sequence[str]) -> list[str]:
     """The arguments with the options of every command behind the command, where one stands before it."""
     if len(argv) == 2 and argv[0] in ("-h", "--help") and argv[1] in COMMANDS:
         return [argv[1], argv[0]]
+    asked = list(itertools.takewhile(lambda word: word != "--", argv))
+    if "--json" in asked and {"-h", "--help"} & set(asked) and (name := command_in(asked)) in ("", *COMMANDS):
+        return ["help", *([name] if name else []), "--json"]
     leading = list(_leading(argv))
     rest = list(argv[len(leading) :])
     if not leading:
