@@ -213,7 +213,9 @@ class Store:
         try:
             yield
         except OSError as error:
-            raise ArtifactError(f"cannot {what} the store {self.path}: {error}") from error
+            why = error.strerror or str(error)
+            inside = "" if error.filename in (None, str(self.path)) else f" ({error.filename})"
+            raise ArtifactError(f"cannot {what} the store {self.path}: {why}{inside}") from error
 
     def _file(self, key: str) -> Path:
         require(key=(key, "text"))

@@ -89,13 +89,23 @@ def test_refused_sources(folder):
 
 def test_wrong_arguments(folder):
     for args, word in (
-        (["inspect", "order"], "did you mean order.json?"),
+        (["inspect", "order"], "no file is named 'order'"),
         (["inspect", "order.json", "--limit", "max_dept=3"], "max_depth"),
         (["check", "order.json"], "--text"),
         (["nonsense"], "nonsense"),
     ):
         assert word in machine(folder, *args, code=2)["error"]["message"]
+    assert machine(folder, "inspect", "order", code=2)["error"]["remedy"] == "did you mean order.json?"
     assert "missing.json" in machine(folder, "inspect", "missing.json", code=4)["error"]["message"]
+    # Classes of Python are for programs; those of the engine say what kind of source was refused.
+    said = run(folder, "inspect", "missing.json", code=4).stderr
+    assert said.startswith("interlock: missing.json: No such file or directory\n")
+    assert run(folder, "check", "order.json", code=2).stderr.startswith("interlock: what is checked is missing")
+    assert run(folder, "inspect", "pattern:a(", code=3).stderr.startswith("interlock: PatternError: ")
+    said = run(folder, "precompute", "order.json", "-t", "bytes", "-o", "/proc/store", code=4).stderr
+    assert "cannot open the store /proc/store: No such file or directory\n" in said, said
+    said = run(folder, "compile", "order.json", "-t", "bytes", "-o", "/proc/a.index", code=4).stderr
+    assert "cannot write /proc/a.index" in said and "os error" not in said, said
     assert machine(folder, "inspect", "wrapped.json", "--schema-key", "x", code=4)["error"]["type"] == "InputError"
 
 
@@ -286,14 +296,14 @@ MISTAKES = [
     (["vocab", "schemas"], 4, "schemas is a folder: a tokenizer is a file"),
     (["vocab", "bytes", "--token", "300"], 2, "the ids of this vocabulary are 0 to 256"),
     (["check", "order.json", "--ids", "300"], 2, "no token has the id 300"),
-    (["check", "[a-z]+", "--text", "abc"], 2, "a pattern is written pattern:'[a-z]+'"),
-    (["check", "yes,no", "--text", "no"], 2, "choices are written choices:yes,no"),
-    (["check", "blah", "--text", "abc"], 2, "as in pattern:blah"),
+    (["check", "[a-z]+", "--text", "abc"], 2, "interlock: no file is named '[a-z]+'\n  try: pattern:'[a-z]+' for"),
+    (["check", "yes,no", "--text", "no"], 2, "try: choices:yes,no for choices"),
+    (["check", "blah", "--text", "abc"], 2, "what it is: pattern:blah, choices:blah or"),
     (["inspect", 'choices:["a"'], 4, "the choices begin as a JSON array, and are none"),
     (["inspect", "choices:[1]"], 4, "something else than strings"),
     (["vocab", "x.tiktoken"], 4, "\n  try: --eos IDS, the ids that end an output"),
-    (["check", "", "--text", "a"], 2, "the source is empty"),
-    (["check", "-", "good.json"], 2, "write schema:@-, pattern:@-"),
+    (["check", "", "--text", "a"], 2, "interlock: the source is empty\n  try: a file, or text"),
+    (["check", "-", "good.json"], 2, "try: schema:@-, pattern:@-"),
     (["check", "pattern:-a", "--text", "-a"], 2, "one that begins with - is written --text=-..."),
     (["check", "order.json", "nope.json"], 4, "try: check the spelling of the path"),
     (["inspect", "order.jsn"], 2, "did you mean order.json?"),

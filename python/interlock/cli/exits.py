@@ -131,6 +131,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
         message = re.sub(r'\b(syntax|dialect|lexer)="(\w+)"', r"--\1 \2", message)
         message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)
+        message = re.sub(r" \(os error \d+\)", "", message)
         # A version that no library has comes from a damaged header.
         made_by = re.search(r' was made by version "(.*?)", this is ', message)
         if made_by and not re.fullmatch(r"\d+(\.\w+)*([-+][\w.+-]+)?", made_by[1], re.ASCII):
@@ -166,7 +167,9 @@ def sentence(error: BaseException) -> list[Line]:
     """A failure for people: the message, where it is with the line and a caret, and what to do where that is known."""
     described = describe(error)
     headline, *excerpted = str(described["message"]).split("\n")
-    lines = [Line(("interlock: ", NAME), (f"{described['type']}: ", BAD), headline)]
+    # The classes of the command line and of the operating system say nothing that the message does not.
+    kind = "" if isinstance(error, (_Remedied, OSError)) else f"{described['type']}: "
+    lines = [Line(("interlock: ", NAME), (kind, BAD), headline)]
     lines += [Line("  " + line) for line in excerpted]
     shown = str(described["message"])
     extra = [

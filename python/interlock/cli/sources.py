@@ -293,7 +293,7 @@ def _read(word: str, args: argparse.Namespace) -> Source:
                 f"interlock compile SOURCE -t FILE -o {shlex.quote(word)} writes one",
             )
         if suffix not in SUFFIXES:
-            raise UsageError(_what_is(word, prefix if colon else ""), no_source=True)
+            raise UsageError(*_what_is(word, prefix if colon else ""), no_source=True)
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
     return from_bytes(kind, data, args, word, from_file)
 
@@ -358,43 +358,32 @@ def _syntax(name: str, text: str) -> str:
     return ending if ending in ("lark", "gbnf", "ebnf") else syntax_of(text)
 
 
-def _what_is(word: str, prefix: str) -> str:
+def _what_is(word: str, prefix: str) -> tuple[str, str]:
     """Why a word names no source, and what was probably meant."""
-    hint = ""
-    if prefix and (meant := near(prefix, KINDS)):
-        hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
-    elif not os.path.exists(word) and (meant := near_file(word)):
-        hint = f"did you mean {meant}? "
-    elif word.lstrip().startswith("{"):
-        return "this looks like a JSON Schema: write schema: in front of it, or the name of a file"
-    elif "\n" in word or "::=" in word:
-        return "this looks like a grammar: write grammar: in front of it, or the name of a file"
-    if not os.path.exists(word):
-        return _no_file(word, hint)
-    return (
-        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word}, "
-        f"grammar:@{word} or tag:@{word} for a file, or the prefix and the text itself"
-    )
-
-
-def _no_file(word: str, hint: str) -> str:
-    """That a word is neither a file nor text with a prefix, and the prefix that it probably wants."""
     if not word.strip():
-        return "the source is empty: give a file, or text as in pattern:'[a-z]+'"
-    if word == "-":
-        return (
-            "the standard input does not say what it is: write schema:@-, pattern:@-, choices:@-, grammar:@- or tag:@-"
-        )
+        return "the source is empty", "a file, or text as in pattern:'[a-z]+'"
     quoted = shlex.quote(word)
-    if hint:
-        way = hint.strip()
-    elif set(word) & set("\\[](){}*+?|^$"):
-        way = f"a pattern is written pattern:{quoted}"
+    exists = os.path.exists(word)
+    at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
+    if word == "-":
+        return "the standard input does not say what it is", at
+    if prefix and (meant := near(prefix, KINDS)):
+        return f"no source begins with {prefix}:", f"did you mean {meant}:{word[len(prefix) + 1 :]}?"
+    if exists:
+        return f"the name of {word} does not say what it is", at
+    if meant := near_file(word):
+        return f"no file is named {word!r}", f"did you mean {meant}?"
+    if word.lstrip().startswith("{"):
+        return "this looks like a JSON Schema", f"schema:{quoted}, or the name of a file"
+    if "\n" in word or "::=" in word:
+        return "this looks like a grammar", "grammar: in front of it, or the name of a file"
+    if set(word) & set("\\[](){}*+?|^$"):
+        way = f"pattern:{quoted} for a pattern"
     elif "," in word:
-        way = f"choices are written choices:{quoted}"
+        way = f"choices:{quoted} for choices"
     else:
-        way = f"text has a prefix that says what it is, as in pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
-    return f"no file is named {word!r}; {way}"
+        way = f"for a text, a prefix that says what it is: pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
+    return f"no file is named {word!r}", way
 
 
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
