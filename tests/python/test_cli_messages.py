@@ -420,6 +420,13 @@ def test_annotations_alone_make_no_schema(folder, document):
         run(folder, "inspect", f"schema:{schema}")
 
 
+def test_a_limit_that_goes_no_further(folder):
+    (folder / "deep.json").write_text('{"items":' * 3000 + "{}" + "}" * 3000)
+    said = run(folder, "inspect", "deep.json", "--limit", "max_depth=6000", code=3).stderr
+    assert "try: a smaller source: 2000 is as far as --limit goes here" in said
+    assert "try: --limit max_depth=N raises it" in run(folder, "inspect", "deep.json", code=3).stderr
+
+
 def test_errors_of_a_source_name_its_file(folder):
     (folder / "broken.json").write_text('{"type": "object",}')
     for word in ("broken.json", "schema:@broken.json"):

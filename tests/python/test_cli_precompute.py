@@ -171,6 +171,14 @@ def test_shards_jsonl_and_two_at_once(folder):
     assert len(rows(folder)) == COUNT
 
 
+def test_more_shards_than_sources(folder):
+    (folder / "one.json").write_text('{"type": "boolean"}')
+    args = ["precompute", "one.json", "-t", "bytes", "-o", "store", "--shard"]
+    assert [run(folder, *args, f"{n}/3")["sources"] for n in (1, 2, 3)] == [1, 0, 0]
+    assert "sources:   0, in this shard\n" in shown(folder, *args, "2/3")
+    assert rows(folder, "report-2-of-3.jsonl") == []
+
+
 def test_two_at_once_compile_each_source_once(folder):
     reports = ["one.jsonl", "two.jsonl"]
     both = [start(folder, "--report", f"store/{name}") for name in reports]

@@ -209,6 +209,8 @@ def _remedy(error: BaseException) -> str:
         return f"--max-tokens {error.value}, or more" if error.value is not None else "a larger --max-tokens"
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
         return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
+    if getattr(error, "is_highest", False):
+        return f"a smaller source: {error.limit} is as far as --limit goes here"  # type: ignore[attr-defined]
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
     if isinstance(error, interlock.LimitError):

@@ -102,7 +102,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
     refused = 0
-    jobs = min(jobs, len(items))
+    jobs = min(jobs, len(items))  # None where the shard is empty, of sources that are fewer than shards.
     with Pool(task, jobs) as pool, Journal(report) as journal, Progress("compiling", len(items), output) as bar:
         for row in pool.rows(items):
             row = _full(row, old)
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
     others = [pair for word in args.sources for pair in ignored(word)] if count == 1 else []
     summary = Summary(ordered, others, "" if args.no_tables else _why_no_tables(vocabulary))
-    if not summary.taken:
+    if items and not summary.taken:
         name, why = summary.left_out[0]
         many = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
         was = "" if many else " was left out"

@@ -161,7 +161,7 @@ class Summary:
             (counts["refused"], "refused"),
         ]
         sources = str(counts["sources"])
-        shown = [f"{number} {word}" for number, word in parts if number]
+        shown = [f"{number} {word}" for number, word in parts if number] or ["0 in this shard"]
         kinds = dict(counts["errors"])
         if earlier := counts["refused"] - sum(kinds.values()):
             kinds["refused in an earlier run"] = earlier

@@ -101,6 +101,9 @@ class Source:
             from interlock.cli import locate_error
 
             locate_error.attach(error, self)
+            asked = self.options.get("limits", {})
+            if isinstance(error, interlock.LimitError) and asked.get(error.field, 0) > (error.limit or 0):
+                error.is_highest = True  # type: ignore[attr-defined]
             if self.file:
                 error.source_file = self.file  # type: ignore[attr-defined]
             raise
