@@ -1,13 +1,15 @@
 """What the command line says of mistakes in sources and arguments: what, where, and a way on."""
 
+import errno
 import json
+import os
 import re
 
 import pytest
 from command_line import ORDER, machine, run
 
 import interlock
-from interlock.cli import atomic_files
+from interlock.cli import atomic_files, exits
 
 
 def test_what_was_meant(folder):
@@ -418,6 +420,20 @@ def test_annotations_alone_make_no_schema(folder, document):
     assert "was left out: none of its keys" in said
     for schema in ("{}", "true", '{"title": "x", "$ref": "#/$defs/a", "$defs": {"a": {}}}'):
         run(folder, "inspect", f"schema:{schema}")
+
+
+def test_ways_on_where_the_system_refuses(folder, monkeypatch):
+    """What cannot be read is told from what cannot be written, whoever says so."""
+
+    def way(error):
+        return str(exits.sentence(error)[-1])
+
+    refused = PermissionError(errno.EACCES, "Permission denied", str(folder / "order.json"))
+    assert "a place that you may write" in way(refused)
+    assert "a place that you may write" in way(interlock.ArtifactError("cannot write a.index: Permission denied"))
+    assert "free some space" in way(interlock.ArtifactError("cannot write a.index: No space left on device"))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "a file that you may read" in way(refused)
 
 
 def test_a_limit_that_goes_no_further(folder):

@@ -199,6 +199,21 @@ def _os_message(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
 
 
+_OS_REMEDIES = {
+    errno.ENOSPC: "free some space and run the same command again; what is finished stays",
+    errno.EROFS: "choose a place on a file system that can be written",
+    errno.EACCES: "choose a place that you may write, or change its permissions",
+    errno.EPERM: "choose a place that you may write, or change its permissions",
+    errno.ENOENT: "check the spelling of the path",
+    errno.EISDIR: "name a file in it",
+}
+"""What to do where the operating system refuses something."""
+
+
+def _is_unreadable(path: str | bytes) -> bool:
+    return os.path.isfile(path) and not os.access(path, os.R_OK)
+
+
 def _remedy(error: BaseException) -> str:
     place = located(error)
     if place is not None and place.remedy:
@@ -223,14 +238,14 @@ def _remedy(error: BaseException) -> str:
         meant = near_file(os.fsdecode(error.filename))
         return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):
-        return {
-            errno.ENOSPC: "free some space and run the same command again; what is finished stays",
-            errno.EROFS: "choose a place on a file system that can be written",
-            errno.EACCES: "choose a place that you may write, or change its permissions",
-            errno.EPERM: "choose a place that you may write, or change its permissions",
-            errno.ENOENT: "check the spelling of the path",
-            errno.EISDIR: "name a file in it" if error.strerror == os.strerror(errno.EISDIR) else "",
-        }.get(error.errno or 0, "")
+        if error.errno in (errno.EACCES, errno.EPERM) and error.filename and _is_unreadable(error.filename):
+            return "a file that you may read, or change its permissions"
+        if error.errno == errno.EISDIR and error.strerror != os.strerror(errno.EISDIR):
+            return ""
+        return _OS_REMEDIES.get(error.errno or 0, "")
+    if isinstance(error, interlock.ArtifactError):
+        # The engine says in words why a file cannot be written.
+        return next((way for number, way in _OS_REMEDIES.items() if os.strerror(number) in str(error)), "")
     if code_of(error) == BUG:
         return "this is a bug in interlock: please report the command and this message"
     return ""
