@@ -308,9 +308,9 @@ def test_which_packs_have_tables(folder):
     (folder / "store" / "report.jsonl").unlink()
     people = shown(folder, *args)
     assert "tables:    1 complete, 1 of the first states\n" in people
-    assert "tables of the first states tree.json\n" in people
+    assert "tables of the first states: tree.json\n" in people
     bare = shown(folder, *args[:-1], "bare", "--no-tables")
-    assert "tables:    2 none, compiled again on load\n" in bare and "no tables " not in bare
+    assert "tables:    2 none, compiled again on load\n" in bare and "no tables" not in bare
     # A vocabulary that cannot spell every text is why there are none.
     few = [bytes([b]) for b in b"truefals[], \n\t\r"] + [b""]
     interlock.Vocabulary(few, eos_token_ids=[len(few) - 1]).save(folder / "few.ilk")
@@ -352,8 +352,8 @@ def test_a_summary_names_few_and_hides_no_single_one():
     assert details(refused=6) == [f"refused r{n}: GrammarError: no rule {n}" for n in range(6)]
     assert details(refused=7)[5:] == ["  and 2 more refused; the report has all of them"]
     assert len(details(noted=6)) == 6
-    assert details(bare=3) == ["no tables t1, t2"]
-    assert details(bare=9) == ["no tables t1, t2, t3, t4, t5 and 3 more, in the report"]
+    assert details(bare=3) == ["no tables: t1, t2"]
+    assert details(bare=9) == ["no tables: t1, t2, t3, t4, t5 and 3 more, in the report"]
     assert details(noted=7) == ["notes 7 on 7 sources, all of them in the report"]
 
 

@@ -212,7 +212,7 @@ class Summary:
             if why := self.why_none if kind == "none" and names else "":
                 shown = f"{shown}: {why}" if several else why
             if several and names or why:
-                lines.append(Line((label + " ", TRY if kind == "none" else QUIET), shown))
+                lines.append(Line((label + ": ", TRY if kind == "none" else QUIET), shown))
         everything = [*self.left_out, *self.ignored]
         unlike = [row for row in self.rows if "left_out" in row]
         if (reason := one_reason(unlike)) and (remedy := remedy_of(reason)) and len(unlike) > MOST + 1:
