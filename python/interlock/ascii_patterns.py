@@ -41,67 +41,66 @@ def _only_permits(tree: Any, ignore_case: bool) -> bool:
 
     Without regard to case letters have partners beyond ASCII, so that each negated set is one of what narrows.
     """
-    for name, argument in tree:
-        match str(name):
-            case "LITERAL" | "ANY":
-                fine = True
-            case "NOT_LITERAL":
-                fine = not ignore_case
-            case "AT":
-                fine = "BOUNDARY" not in str(argument)
-            case "IN":
-                kinds = {str(kind) for kind, _ in argument}
-                fine = not any("NOT" in str(value) for kind, value in argument if str(kind) == "CATEGORY")
-                fine = fine and not ("NEGATE" in kinds and (ignore_case or "CATEGORY" in kinds))
-            case "BRANCH":
-                fine = all(_only_permits(branch, ignore_case) for branch in argument[1])
-            case "SUBPATTERN":
-                fine = _only_permits(argument[3], ignore_case or bool(argument[1] & re.IGNORECASE))
-            case "MAX_REPEAT" | "MIN_REPEAT":
-                fine = _only_permits(argument[2], ignore_case)
-            case "ASSERT":
-                fine = _only_permits(argument[1], ignore_case)
-            case _:
-                fine = False
-        if not fine:
-            return False
-    return True
+    return all(_permits(str(name), argument, ignore_case) for name, argument in tree)
+
+
+def _permits(name: str, argument: Any, ignore_case: bool) -> bool:
+    match name:
+        case "LITERAL" | "ANY":
+            return True
+        case "NOT_LITERAL":
+            return not ignore_case
+        case "AT":
+            return "BOUNDARY" not in str(argument)
+        case "IN":
+            kinds = {str(kind) for kind, _ in argument}
+            fine = not any("NOT" in str(value) for kind, value in argument if str(kind) == "CATEGORY")
+            return fine and not ("NEGATE" in kinds and (ignore_case or "CATEGORY" in kinds))
+        case "BRANCH" | "SUBPATTERN" | "MAX_REPEAT" | "MIN_REPEAT" | "ASSERT":
+            ignored = ignore_case or name == "SUBPATTERN" and bool(argument[1] & re.IGNORECASE)
+            return all(_only_permits(part, ignored) for part in _inside(name, argument))
+    return False  # Where less matches inside of the other groups, more may match behind them.
 
 
 def _writes_ascii(tree: Any, consumes: bool = True) -> bool:
     """Whether all texts of a pattern with ``re.ASCII`` are ASCII. On those the two readings agree in everything, word
     boundaries and what looks around included. Characters beyond ASCII may stand nowhere in it.
     """
-    for name, argument in tree:
-        match str(name):
-            case "LITERAL":
-                fine = argument < 128
-            case "NOT_LITERAL":
-                fine = argument < 128 and not consumes
-            case "ANY":
-                fine = not consumes
-            case "AT":
-                fine = True
-            case "IN":
-                fine = all(_is_ascii(str(kind), value, consumes) for kind, value in argument)
-            case "BRANCH":
-                fine = all(_writes_ascii(branch, consumes) for branch in argument[1])
-            case "SUBPATTERN":
-                fine = _writes_ascii(argument[3], consumes)
-            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                fine = _writes_ascii(argument[2], consumes)
-            case "ATOMIC_GROUP":
-                fine = _writes_ascii(argument, consumes)
-            case "ASSERT" | "ASSERT_NOT":
-                fine = _writes_ascii(argument[1], False)
-            case _:
-                fine = False
-        if not fine:
-            return False
-    return True
+    return all(_is_ascii(str(name), argument, consumes) for name, argument in tree)
 
 
-def _is_ascii(kind: str, value: Any, consumes: bool) -> bool:
+def _is_ascii(name: str, argument: Any, consumes: bool) -> bool:
+    match name:
+        case "LITERAL" | "NOT_LITERAL":
+            return bool(argument < 128) and (name == "LITERAL" or not consumes)
+        case "ANY":
+            return not consumes
+        case "AT":
+            return True
+        case "IN":
+            return all(_is_ascii_item(str(kind), value, consumes) for kind, value in argument)
+    inside = _inside(name, argument)
+    consumes = consumes and not name.startswith("ASSERT")
+    return bool(inside) and all(_writes_ascii(part, consumes) for part in inside)
+
+
+def _inside(name: str, argument: Any) -> list[Any]:
+    """The patterns in a group; none for a part that is no group, or one that is not known here."""
+    match name:
+        case "BRANCH":
+            return list(argument[1])
+        case "SUBPATTERN":
+            return [argument[3]]
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            return [argument[2]]
+        case "ATOMIC_GROUP":
+            return [argument]
+        case "ASSERT" | "ASSERT_NOT":
+            return [argument[1]]
+    return []
+
+
+def _is_ascii_item(kind: str, value: Any, consumes: bool) -> bool:
     """Whether an item of a set has ASCII characters only, or, in what looks around, names only such."""
     match kind:
         case "LITERAL":

@@ -11,7 +11,7 @@ from interlock._core import ArtifactError, Index, Vocabulary
 from interlock.caller_warnings import warn_caller
 from interlock.client_messages import with_hint
 
-__all__ = ["IncompleteTablesWarning", "has_tables", "load", "missing_bytes", "plain_save", "save"]
+__all__ = ["IncompleteTablesWarning", "has_tables", "holds_tables", "load", "missing_bytes", "plain_save", "save"]
 
 _HEAD = 512
 """More bytes than a file has beside its recipe and its tables."""
@@ -80,7 +80,12 @@ load.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 def has_tables(index: Index, path: str | os.PathLike[str]) -> bool:
     """Whether the file at ``path``, to which ``index`` was saved, has tables."""
-    return os.path.getsize(path) > len(index._recipe().encode()) + _HEAD
+    return holds_tables(path, index._recipe())
+
+
+def holds_tables(path: str | os.PathLike[str], recipe: str) -> bool:
+    """Whether the file at ``path``, whose recipe is known, has tables."""
+    return os.path.getsize(path) > len(recipe.encode()) + _HEAD
 
 
 def missing_bytes(vocabulary: Vocabulary) -> list[int]:

@@ -39,7 +39,7 @@ from typing import Any, Literal, NamedTuple
 from interlock import _core, locks
 from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Vocabulary
 from interlock.argument_types import require
-from interlock.index_files import plain_save
+from interlock.index_files import holds_tables, plain_save
 from interlock.remote import Remote
 from interlock.store_recipes import KINDS, recipe_of
 
@@ -213,7 +213,9 @@ class Store:
         try:
             yield
         except OSError as error:
-            raise ArtifactError(f"cannot {what} the store {self.path}: {error}") from error
+            why = error.strerror or str(error)
+            inside = "" if error.filename in (None, str(self.path)) else f" ({error.filename})"
+            raise ArtifactError(f"cannot {what} the store {self.path}: {why}{inside}") from error
 
     def _file(self, key: str) -> Path:
         require(key=(key, "text"))
@@ -266,6 +268,25 @@ class Store:
         if status is None:
             return None if self._remote is None else self._remote.size_of(self._name(file))
         return status.st_size
+
+    def tables_of(self, key: str, vocabulary: Vocabulary) -> Literal["complete", "beginning", "none"] | None:
+        """Which tables the pack under ``key`` has: ``"complete"`` ones, so that loading it compiles nothing; those of
+        the ``"beginning"`` of an output; or ``"none"``, so that it is compiled again when it is loaded. ``None`` if
+        there is no such pack.
+
+        ``ArtifactError`` if it is damaged or for another vocabulary. The pack is read once, and nothing is compiled.
+        """
+        require(vocabulary=(vocabulary, "vocabulary"))
+        file = self._file(key)
+        if not self._local(file):
+            return None
+        fingerprint, _, recipe = _core._verify_pack(file)
+        if fingerprint != vocabulary.fingerprint or _core._store_key(recipe, fingerprint) != key:
+            raise ArtifactError(f"{file} is damaged: it lies under a key that is not its own")
+        with self._failures("read"):
+            if not holds_tables(file, recipe):
+                return "none"
+        return "complete" if Index.load(file, vocabulary).is_complete else "beginning"
 
     def add_vocabulary(self, vocabulary: Vocabulary) -> Path:
         """Keep ``vocabulary`` beside the indexes, for processes that map it; the file, which ``Vocabulary.load`` reads.

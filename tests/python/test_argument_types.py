@@ -165,6 +165,7 @@ CALLS = [
     (store, "key_of", {"kind": "regex", "source": "a", "vocabulary": V}),
     (store, "put", {"index": INDEX}),
     (store, "size_of", {"key": "0" * 64}),
+    (store, "tables_of", {"key": "0" * 64, "vocabulary": V}),
     (interlock, "advance_each", {"guides": [], "ids": []}),
     (interlock, "fill_bitmasks", {"guides": [], "bits": BITS, "rows": [], "threads": 1}),
     (interlock, "allocate_bitmask", {"batch": 1, "v_or_size": V, "pin": False, "device": None}),

@@ -12,7 +12,7 @@ import interlock.explain
 from interlock.cli import sources
 from interlock.cli.parser import command_parser
 from interlock.cli.recursion import recurses
-from interlock.cli.sources import extract
+from interlock.cli.verbatim_json import extract
 
 
 def test_check(folder):
@@ -206,17 +206,32 @@ def test_what_inspect_cannot_compute_is_said_and_no_failure(folder):
     seen = machine(folder, "inspect", "digits.json", "--limit", "max_flat_states=300")
     assert "more than 300 states; --limit max_flat_states=N" in seen["not_counted"]["shortest_member"]
     grammar = run(folder, "inspect", "sums.lark").stdout
-    assert "texts:          not counted: a grammar has no finite automaton" in grammar and "shortest" not in grammar
+    assert "texts:          not counted: a grammar has no finite automaton" in grammar
+    assert "short text:" in grammar and "whether it is the shortest is not computed: for the same reason" in grammar
+
+
+@pytest.mark.parametrize(
+    "source", ["order.json", 'grammar:start: "a" start | "xy"', 'schema:{"type": "array", "minItems": 300}']
+)
+def test_a_short_text_where_the_shortest_is_not_known(folder, source):
+    seen = machine(folder, "inspect", source, "--limit", "max_flat_states=5")
+    assert seen["shortest_member"] is None and seen["not_counted"]["shortest_member"]
+    short = seen["short_member"]
+    assert 0 < len(short) < 1000 and run(folder, "check", source, "--text", short)
+    people = run(folder, "inspect", source, "--limit", "max_flat_states=5").stdout
+    assert "short text:" in people and "whether it is the shortest is not computed" in people
+    assert "short_member" not in machine(folder, "inspect", "pattern:a+")
 
 
 def test_inspect_over_tokens_that_spell_not_every_byte(folder):
     """As with most models: some bytes occur only inside longer tokens."""
     words = [bytes([i]) for i in range(256) if i not in (ord("x"), 0xC3)] + [b"xy", b""]
     interlock.Vocabulary(words, eos_token_ids=[len(words) - 1]).save(folder / "words.ilk")
-    for source in ("order.json", "pattern:.*"):
-        seen = machine(folder, "inspect", source, "-t", "words.ilk")
-        assert set(seen["not_counted"]) == {"language_size", "shortest_member"}
-        assert "single bytes" in seen["not_counted"]["shortest_member"] and seen["start"]["allowed_tokens"]
+    seen = machine(folder, "inspect", "order.json", "-t", "words.ilk")
+    assert "single bytes" in seen["not_counted"]["shortest_member"] and seen["start"]["allowed_tokens"]
+    # That nothing is shorter than the empty text is known all the same.
+    seen = machine(folder, "inspect", "pattern:.*", "-t", "words.ilk")
+    assert set(seen["not_counted"]) == {"language_size"} and seen["shortest_member"] == ""
     run(folder, "compile", "order.json", "-t", "words.ilk", "-o", "order.index")
     assert (
         "not counted: the vocabulary has no tokens for some single bytes"

@@ -57,6 +57,19 @@ def test_what_is_not_decided_is_listed(folder):
     assert "--whitespace" not in compact and "--limit max_flat_states=N" in compact
 
 
+def test_what_is_known_of_one_side_alone(folder):
+    """A text of one side is certain; what the other side may have is not, and the places where they differ are said."""
+    words = [f"schema:{json.dumps(schema)}" for schema in (OPEN | {"minProperties": 2}, OPEN | {"minProperties": 1})]
+    found = machine(folder, "diff", *words, code=1)
+    assert found["only_first"] is None and accepts(OPEN | {"minProperties": 1}, found["only_second"])
+    assert found["differences"] == [{"pointer": "/minProperties", "first": 2, "second": 1}]
+    said = run(folder, "diff", *words, code=1).stdout
+    assert said.startswith("different\n  only the second accepts: ")
+    assert "  not decided: whether the first accepts anything that the second refuses\n" in said
+    assert "none of which the first alone accepts" in said and "/minProperties  2      1" in said
+    assert "--limit max_flat_states=N" in said
+
+
 def test_grammars_are_searched(folder):
     one, other = 'grammar:start: "(" start ")" | "x"', 'grammar:start: "(" start ")" | "y"'
     found = machine(folder, "diff", one, other, code=1)

@@ -1,11 +1,13 @@
 """Help, the overview, and the commands of docs/cli.md."""
 
+import json
 import re
 import shlex
 import subprocess
 from pathlib import Path
 
-from command_line import COMMAND, run
+import pytest
+from command_line import COMMAND, machine, run
 
 import interlock
 from interlock.cli.commands import COMMANDS
@@ -54,6 +56,28 @@ def test_help_is_short_and_help_of_sources_is_whole(folder):
     assert "--whitespace, " in run(folder, "check", "--help").stdout
     assert "usage: interlock check" in run(folder, "--help", "check").stdout
     assert "of the random outputs" in run(folder, "bench", "--help").stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_for_machines(folder, command):
+    described = machine(folder, command, "--help", "--json")
+    assert described == machine(folder, "help", command) and described["help"].startswith("usage: interlock " + command)
+    names = {name for argument in described["arguments"] for name in argument["names"]}
+    assert {"--json", "--quiet", "--help"} <= names
+
+
+def test_help_for_machines_says_what_arguments_are(folder):
+    by_name = {a["names"][-1]: a for a in machine(folder, "compile", "-h", "--json")["arguments"]}
+    out, order, source = (by_name[name] for name in ("--out", "--property-order", "SOURCE"))
+    assert (out["names"], out["value"], out["required"]) == (["-o", "--out"], "FILE", True)
+    assert order["choices"] == ["schema", "any"] and not order["repeatable"] and source["required"]
+    assert by_name["--limit"]["repeatable"] and by_name["--no-tables"]["value"] is None
+    assert "(%" not in json.dumps(by_name) and "%%" not in json.dumps(by_name)
+    assert set(machine(folder, "--json", "--help")["commands"]) == set(COMMANDS)
+    assert machine(folder, "help", "exit-codes")["exit_codes"]["5"].startswith("diff")
+    assert "did you mean check?" in machine(folder, "chek", "--help", code=2)["error"]["remedy"]
+    # Behind --, it is a text.
+    assert "usage" not in run(folder, "check", "choices:--help,b", "--json", "--text=b", "--quiet").stdout
 
 
 def test_documented_examples(folder):

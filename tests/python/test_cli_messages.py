@@ -1,13 +1,15 @@
 """What the command line says of mistakes in sources and arguments: what, where, and a way on."""
 
+import errno
 import json
+import os
 import re
 
 import pytest
 from command_line import ORDER, machine, run
 
 import interlock
-from interlock.cli import atomic_files
+from interlock.cli import atomic_files, exits
 
 
 def test_what_was_meant(folder):
@@ -89,13 +91,23 @@ def test_refused_sources(folder):
 
 def test_wrong_arguments(folder):
     for args, word in (
-        (["inspect", "order"], "did you mean order.json?"),
+        (["inspect", "order"], "no file is named 'order'"),
         (["inspect", "order.json", "--limit", "max_dept=3"], "max_depth"),
         (["check", "order.json"], "--text"),
         (["nonsense"], "nonsense"),
     ):
         assert word in machine(folder, *args, code=2)["error"]["message"]
+    assert machine(folder, "inspect", "order", code=2)["error"]["remedy"] == "did you mean order.json?"
     assert "missing.json" in machine(folder, "inspect", "missing.json", code=4)["error"]["message"]
+    # Classes of Python are for programs; those of the engine say what kind of source was refused.
+    said = run(folder, "inspect", "missing.json", code=4).stderr
+    assert said.startswith("interlock: missing.json: No such file or directory\n")
+    assert run(folder, "check", "order.json", code=2).stderr.startswith("interlock: what is checked is missing")
+    assert run(folder, "inspect", "pattern:a(", code=3).stderr.startswith("interlock: PatternError: ")
+    said = run(folder, "precompute", "order.json", "-t", "bytes", "-o", "/proc/store", code=4).stderr
+    assert "cannot open the store /proc/store: No such file or directory\n" in said, said
+    said = run(folder, "compile", "order.json", "-t", "bytes", "-o", "/proc/a.index", code=4).stderr
+    assert "cannot write /proc/a.index" in said and "os error" not in said, said
     assert machine(folder, "inspect", "wrapped.json", "--schema-key", "x", code=4)["error"]["type"] == "InputError"
 
 
@@ -255,7 +267,30 @@ MISTAKES = [
     (["draw", "order.json", "-o", "-"], 2, "-o - has no ending that says the format"),
     (["draw", "order.json", "-o", "a.svg", "--format", "dot"], 2, "a.svg ends in .svg, and --format says dot"),
     (["draw", "order.json", "-o", "-", "--format", "dot", "--json"], 2, ""),
-    (["compile", "order.json", "-t", "bytes", "-o", "-"], 2, "name a file, not -"),
+    (["compile", "order.json", "-t", "bytes", "-o", "-"], 2, "- is the standard output, and this is written to a file"),
+    (["compile", "order.json", "-t", "bytes", "-o", "/dev/stdout"], 2, "name a file"),
+    (["vocab", "bytes", "-o", "-"], 2, "- is the standard output, and this is written to a file"),
+    (
+        ["sample", "order.json", "--length", "9"],
+        2,
+        "--length is for wild examples: leave it out\n  try: --wild --length 9",
+    ),
+    (
+        ["inspect", 'grammar:start: "a" _NEWLINE _INDENT "b" _DEDENT\n%declare _INDENT _DEDENT\n_NEWLINE: /\\n */'],
+        3,
+        "indentation needs --lexer contextual",
+    ),
+    (["sample", "order.json", "--most", "9"], 2, "--most is for wild examples"),
+    (
+        ["draw", "order.json", "-o", "a.svg", "--form", "states", "--max-states", "9"],
+        3,
+        "try: --max-states 710; --form s",
+    ),
+    (
+        ["draw", "order.json", "-o", "a.svg", "--form", "jumps", "--limit", "max_flat_states=9"],
+        3,
+        "the automaton of order.json is too large to draw: more than 9 states\n  try: --limit max_flat_states=N",
+    ),
     (["compile", "order.json"], 2, "try: interlock compile SOURCE -t FILE -o FILE"),
     (["vocab", "gpt2"], 4, "no file is named gpt2; a tokenizer is a file, and not the name of a model"),
     (["inspect", "order.json", "-t", "Qwen2.5-7B"], 4, "from_tokenizer(tiktoken.get_encoding(...)).save"),
@@ -263,14 +298,14 @@ MISTAKES = [
     (["vocab", "schemas"], 4, "schemas is a folder: a tokenizer is a file"),
     (["vocab", "bytes", "--token", "300"], 2, "the ids of this vocabulary are 0 to 256"),
     (["check", "order.json", "--ids", "300"], 2, "no token has the id 300"),
-    (["check", "[a-z]+", "--text", "abc"], 2, "a pattern is written pattern:'[a-z]+'"),
-    (["check", "yes,no", "--text", "no"], 2, "choices are written choices:yes,no"),
-    (["check", "blah", "--text", "abc"], 2, "as in pattern:blah"),
+    (["check", "[a-z]+", "--text", "abc"], 2, "interlock: no file is named '[a-z]+'\n  try: pattern:'[a-z]+' for"),
+    (["check", "yes,no", "--text", "no"], 2, "try: choices:yes,no for choices"),
+    (["check", "blah", "--text", "abc"], 2, "what it is: pattern:blah, choices:blah or"),
     (["inspect", 'choices:["a"'], 4, "the choices begin as a JSON array, and are none"),
     (["inspect", "choices:[1]"], 4, "something else than strings"),
-    (["vocab", "x.tiktoken"], 4, "Give --eos IDS, the ids that end an output"),
-    (["check", "", "--text", "a"], 2, "the source is empty"),
-    (["check", "-", "good.json"], 2, "write schema:@-, pattern:@-"),
+    (["vocab", "x.tiktoken"], 4, "\n  try: --eos IDS, the ids that end an output"),
+    (["check", "", "--text", "a"], 2, "interlock: the source is empty\n  try: a file, or text"),
+    (["check", "-", "good.json"], 2, "try: schema:@-, pattern:@-"),
     (["check", "pattern:-a", "--text", "-a"], 2, "one that begins with - is written --text=-..."),
     (["check", "order.json", "nope.json"], 4, "try: check the spelling of the path"),
     (["inspect", "order.jsn"], 2, "did you mean order.json?"),
@@ -288,6 +323,10 @@ MISTAKES = [
     (["inspect", "pattern:@latin.txt"], 4, "pattern:@latin.txt is not UTF-8 (at byte 1)"),
     (["inspect", "list.gbnf", "--syntax", "lark"], 3, "leave out --syntax"),
     (["version"], 2, "did you mean --version?"),
+    (["check", "order.json", "good.json", "--vocab", "a"], 2, "did you mean --tokenizer?"),
+    (["sample", "order.json", "--num=3"], 2, "did you mean --count?"),
+    (["check", "order.json", "good.json", "--no-color"], 2, "NO_COLOR=1 before the command turns colours off"),
+    (["check", "order.json", "good.json", "--verbose"], 2, "unrecognized arguments: --verbose\n  try: interlock check"),
     (["completion"], 2, "try: interlock completion SHELL"),
     (["compile", "order.json", "-t", "bytes", "-o", ""], 2, "--out is empty; where it is a variable of the shell"),
     (["check", "order.json", ""], 2, "FILE is empty"),
@@ -387,6 +426,27 @@ def test_annotations_alone_make_no_schema(folder, document):
         run(folder, "inspect", f"schema:{schema}")
 
 
+def test_ways_on_where_the_system_refuses(folder, monkeypatch):
+    """What cannot be read is told from what cannot be written, whoever says so."""
+
+    def way(error):
+        return str(exits.sentence(error)[-1])
+
+    refused = PermissionError(errno.EACCES, "Permission denied", str(folder / "order.json"))
+    assert "a place that you may write" in way(refused)
+    assert "a place that you may write" in way(interlock.ArtifactError("cannot write a.index: Permission denied"))
+    assert "free some space" in way(interlock.ArtifactError("cannot write a.index: No space left on device"))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "a file that you may read" in way(refused)
+
+
+def test_a_limit_that_goes_no_further(folder):
+    (folder / "deep.json").write_text('{"items":' * 3000 + "{}" + "}" * 3000)
+    said = run(folder, "inspect", "deep.json", "--limit", "max_depth=6000", code=3).stderr
+    assert "try: a smaller source: 2000 is as far as --limit goes here" in said
+    assert "try: --limit max_depth=N raises it" in run(folder, "inspect", "deep.json", code=3).stderr
+
+
 def test_errors_of_a_source_name_its_file(folder):
     (folder / "broken.json").write_text('{"type": "object",}')
     for word in ("broken.json", "schema:@broken.json"):
@@ -405,8 +465,8 @@ def test_inspect_lists_what_every_schema_has_last(folder):
     rows = said.partition("enforcement ")[2].splitlines()[1:]
     assert "/properties/count" in rows[0]
     assert [row.split()[2] for row in rows[1:]] == ["whitespace", "property_order", "numbers"]
-    for limit in ((), ("--limit", "max_flat_states=3"), ("--limit", "max_flat_states=300000")):
-        assert "\nshortest text:" in run(folder, "inspect", "order.json", *limit).stdout
+    for limit in ((), ("--limit", "max_flat_states=300000")):
+        assert '\nshortest text:  "{\\"item\\":\\"\\"}"\n' in run(folder, "inspect", "order.json", *limit).stdout
 
 
 def test_files_that_are_no_index(folder):

@@ -171,6 +171,14 @@ def test_shards_jsonl_and_two_at_once(folder):
     assert len(rows(folder)) == COUNT
 
 
+def test_more_shards_than_sources(folder):
+    (folder / "one.json").write_text('{"type": "boolean"}')
+    args = ["precompute", "one.json", "-t", "bytes", "-o", "store", "--shard"]
+    assert [run(folder, *args, f"{n}/3")["sources"] for n in (1, 2, 3)] == [1, 0, 0]
+    assert "sources:   0, in this shard\n" in shown(folder, *args, "2/3")
+    assert rows(folder, "report-2-of-3.jsonl") == []
+
+
 def test_two_at_once_compile_each_source_once(folder):
     reports = ["one.jsonl", "two.jsonl"]
     both = [start(folder, "--report", f"store/{name}") for name in reports]
@@ -277,16 +285,75 @@ def test_tables_are_stored_unless_refused(folder):
     assert recipes < full / 2
 
 
+def shown(folder, *args, code=0):
+    done = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+def write_three_kinds(folder):
+    """A source whose tables are complete, and one that recurses, so that they are not."""
+    (folder / "kinds").mkdir()
+    (folder / "kinds" / "flag.json").write_text('{"type": "boolean"}')
+    (folder / "kinds" / "tree.json").write_text('{"type": "array", "items": {"$ref": "#"}}')
+    return ["precompute", "kinds", "-t", "bytes", "-o", "store"]
+
+
+def test_which_packs_have_tables(folder):
+    args = write_three_kinds(folder)
+    made = run(folder, *args)
+    assert made["tables"] == {"complete": 1, "beginning": 1, "none": 0} and made["replaced"] == 0
+    assert {row["name"]: row["tables"] for row in rows(folder)} == {"flag.json": "complete", "tree.json": "beginning"}
+    # Of what was in the store before, too; also where no report is left.
+    (folder / "store" / "report.jsonl").unlink()
+    people = shown(folder, *args)
+    assert "tables:    1 complete, 1 of the first states\n" in people
+    assert "tables of the first states: tree.json\n" in people
+    bare = shown(folder, *args[:-1], "bare", "--no-tables")
+    assert "tables:    2 none, compiled again on load\n" in bare and "no tables" not in bare
+    # A vocabulary that cannot spell every text is why there are none.
+    few = [bytes([b]) for b in b"truefals[], \n\t\r"] + [b""]
+    interlock.Vocabulary(few, eos_token_ids=[len(few) - 1]).save(folder / "few.ilk")
+    people = shown(folder, *args[:2], "-t", "few.ilk", "-o", "narrow")
+    assert "the vocabulary has no token for" in people, people
+
+
+def test_a_damaged_pack_is_replaced_and_named(folder):
+    args = write_three_kinds(folder)
+    run(folder, *args)
+    sound = {path: path.read_bytes() for path in packs(folder)}
+    for path, data in sound.items():
+        for damaged in (data[:-70] + bytes([data[-70] ^ 1]) + data[-69:], data[:300], b""):
+            path.write_bytes(damaged)
+            made = run(folder, *args)
+            assert (made["replaced"], made["compiled"], made["done_before"]) == (1, 1, 1), path
+            assert path.read_bytes() == data
+    names = {path.stem: path for path in sound}
+    by_name = {row["name"]: names[row["key"]] for row in rows(folder)}
+    by_name["flag.json"].write_bytes(by_name["tree.json"].read_bytes())  # Sound, but not its own.
+    people = shown(folder, *args)
+    assert "replaced flag.json: " in people and "key that is not its own" in people
+    assert "1 compiled + 1 in the store before" in people
+    # It is said once.
+    assert run(folder, *args)["replaced"] == 0 and "replaced" not in shown(folder, *args)
+    assert run(folder, "verify", "store")["problems"] == []
+
+
 def test_a_summary_names_few_and_hides_no_single_one():
-    def details(refused=0, noted=0):
+    def details(refused=0, noted=0, bare=0):
         errors = [{"type": "GrammarError", "message": f"no rule {n}\n1 | start: x\n"} for n in range(refused)]
         rows = [{"name": f"r{n}", "key": None, "ok": False, "error": error} for n, error in enumerate(errors)]
         rows += [{"name": f"n{n}", "key": str(n), "ok": True, "notes": ["a note"]} for n in range(noted)]
+        rows += [
+            {"name": f"t{n}", "key": f"t{n}", "ok": True, "tables": "none" if n else "complete"} for n in range(bare)
+        ]
         return [str(line) for line in Summary(rows, []).details()]
 
     assert details(refused=6) == [f"refused r{n}: GrammarError: no rule {n}" for n in range(6)]
     assert details(refused=7)[5:] == ["  and 2 more refused; the report has all of them"]
     assert len(details(noted=6)) == 6
+    assert details(bare=3) == ["no tables: t1, t2"]
+    assert details(bare=9) == ["no tables: t1, t2, t3, t4, t5 and 3 more, in the report"]
     assert details(noted=7) == ["notes 7 on 7 sources, all of them in the report"]
 
 

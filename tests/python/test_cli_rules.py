@@ -6,6 +6,10 @@ import pytest
 from command_line import machine, run
 
 from interlock.cli.commands import COMMANDS
+from interlock.cli.overwriting import WRITTEN
+from interlock.cli.parser import FILES as NAMES_OF_FILES
+from interlock.cli.parser import command_parser
+from interlock.cli.suggest import SYNONYMS
 
 FOLDERS = [
     ["check", "schemas", "good.json"],
@@ -65,6 +69,19 @@ CALLS = {
     "completion": (["bash"], 0, True),
     "help": (["check"], 0, True),
 }
+
+
+def test_other_tools_names_of_commands():
+    """Each command has some, and none is the name of a command."""
+    assert set(SYNONYMS.values()) == {*COMMANDS, "--version"} - {"help"}
+    assert not set(SYNONYMS) & set(COMMANDS)
+
+
+def test_arguments_that_name_files_are_known():
+    """Those that are not known to the parser are not refused where they are empty."""
+    actions = [action for name in COMMANDS for action in command_parser(name)._actions]
+    files = {action.dest for action in actions if action.metavar in ("FILE", "STORE", "SOURCES", "PACK")}
+    assert files == set(NAMES_OF_FILES) and files > set(WRITTEN)
 
 
 def test_quiet(shelf):

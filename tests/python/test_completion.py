@@ -61,7 +61,7 @@ def test_bash_completes(tmp_path):
     assert completed("interlock", "check", "ord") == ["order one.json"]
     assert completed("interlock", "completion", "z") == ["zsh"]
     assert completed("interlock", "completion", "") == list(SHELLS)
-    assert completed("interlock", "help", "") == [*COMMANDS, "sources"]
+    assert completed("interlock", "help", "") == [*COMMANDS, "sources", "exit-codes"]
     assert completed("interlock", "check", "--whitespace", "") == ["flexible", "compact", "spaced"]
     assert completed("interlock", "--json", "ch") == ["check"]
     assert completed("interlock", "check", "") == ["order one.json", "script"]

@@ -296,6 +296,25 @@ for ask in [
     assert len(lines) == 9 and all(line.startswith("ArtifactError") and "ermission" in line for line in lines)
 
 
+def test_which_tables_a_pack_has(byte_vocabulary, word_vocabulary, tmp_path):
+    store, bare = Store(tmp_path / "full"), Store(tmp_path / "bare", tables=False)
+    tree = {"type": "array", "items": {"$ref": "#"}}
+    for source, kind in (({"type": "boolean"}, "complete"), (tree, "beginning")):
+        key = store.key_of("json_schema", source, byte_vocabulary)
+        assert store.tables_of(key, byte_vocabulary) is None
+        for each, wanted in ((store, kind), (bare, "none")):
+            each.get_or_compile("json_schema", source, byte_vocabulary)
+            before = interlock.stats()["compiles"]
+            assert each.tables_of(key, byte_vocabulary) == wanted
+            assert interlock.stats()["compiles"] == before
+    with pytest.raises(interlock.ArtifactError, match="key that is not its own"):
+        store.tables_of(key, word_vocabulary)
+    (file,) = (tmp_path / "full" / key[:2]).iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(interlock.ArtifactError, match="cut short"):
+        store.tables_of(key, byte_vocabulary)
+
+
 @pytest.mark.parametrize("method", ["stat", "lstat"])
 def test_looks_that_are_refused(byte_vocabulary, tmp_path, monkeypatch, method):
     store = Store(tmp_path)

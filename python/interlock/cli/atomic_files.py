@@ -45,8 +45,10 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
     file that it leads to is replaced; a device or a pipe is not.
     """
     target = Path(path)
-    if str(path) == "-":
-        raise UsageError("this is written to a file, and cannot be written to the standard output: name a file, not -")
+    if str(path) in STANDARD_OUTPUT:
+        raise UsageError(
+            f"{path} is the standard output, and this is written to a file, whole or not at all: name a file"
+        )
     refuse_folder(path)
     if target.exists():
         if not target.is_file():

@@ -13,12 +13,12 @@ import argparse
 from dataclasses import dataclass
 
 from interlock.cli import exits
-from interlock.cli.commands import COMMANDS, SOURCES
+from interlock.cli.commands import CODES, COMMANDS, SOURCES
 from interlock.cli.output import Output
 from interlock.cli.sources import WHITESPACE
 
 SHELLS = ("bash", "zsh", "fish")
-OFFERED = {"--whitespace": WHITESPACE, "about": (*COMMANDS, SOURCES)}
+OFFERED = {"--whitespace": WHITESPACE, "about": (*COMMANDS, SOURCES, CODES)}
 """Values of arguments that take others, too; options by their names, other arguments by their destinations."""
 
 

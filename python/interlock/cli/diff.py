@@ -21,6 +21,7 @@ from interlock.cli import exits, kind_options, recursion, sources, vocabularies
 from interlock.cli.document_differences import differences, shown
 from interlock.cli.output import Output, counted, table, text_of
 from interlock.cli.style import BAD, GOOD, NAME, NOTE, TRY, Line
+from interlock.cli.verbatim_json import extract
 from interlock.cli.witness_search import Found, search
 
 NAMES = ("first", "second")
@@ -60,7 +61,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
     if not found.is_exact:
-        rows = differences(*documents) if None not in (documents := _documents(read)) else []
+        documents = [source.document for source in read]
+        rows = differences(*documents) if None not in documents else []
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
     output.answer(machine, people)
@@ -94,12 +96,12 @@ def _compare(read: list[sources.Source], indexes: tuple[interlock.Index, interlo
         exact = _exact(read, indexes, limit)
         if exact.is_exact or not exact.states:
             break
-        found = found or search(indexes, _documents(read))
+        found = found or search(indexes, (read[0].document, read[1].document))
         if found.is_complete:
             break
     if exact.is_exact:
         return exact
-    exact.search = found or search(indexes, _documents(read))
+    exact.search = found or search(indexes, (read[0].document, read[1].document))
     exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
     return exact
 
@@ -126,17 +128,12 @@ def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
     return out
 
 
-def _documents(read: list[sources.Source]) -> tuple[Any, Any]:
-    """Both schemas, parsed; ``None`` in the place of another source."""
-    parsed = [json.loads(source.text) if source.kind == "json_schema" else None for source in read]
-    return parsed[0], parsed[1]
-
-
 def _open_parts(read: list[sources.Source]) -> str:
     """What in the schemas makes so many states."""
-    text = json.dumps(_documents(read))
+    documents = [source.document for source in read]
+    text = json.dumps(documents)
     why = []
-    if any(_is_open(document) for document in _documents(read)):
+    if any(map(_is_open, documents)):
         why.append("objects are open (no additionalProperties: false), so that any key may come beside the named ones")
     if '"type": "string"' in text and "maxLength" not in text:
         why.append("strings are unbounded (no maxLength)")
@@ -160,14 +157,16 @@ def _is_open(document: Any) -> bool:
 def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Namespace, relation: str) -> list[Line]:
     """Why the comparison is not exact, what was tried, and the places where the documents differ."""
     lines = [Line(("  not exact: ", NOTE), found.cause)]
-    if relation != "not decided":
-        if None in found.texts:
-            name = NAMES[found.texts.index(None)]
-            lines.append(Line(f"  whether the {name} accepts something that the other does not is not known"))
+    if None not in found.texts:
         return lines
+    what = "all of which both accept or both refuse"
+    if relation != "not decided":
+        name, other = (NAMES[found.texts.index(None) ^ side] for side in (0, 1))
+        lines.append(Line(f"  not decided: whether the {name} accepts anything that the {other} refuses"))
+        what = f"none of which the {name} alone accepts"
     if found.search is not None:
         numbers = f"{counted(found.search.tried, 'text')} (plausible, random and changed ones)"
-        lines.append(Line(f"  tried: {numbers}, all of which both accept or both refuse"))
+        lines.append(Line(f"  tried: {numbers}, {what}"))
     if rows:
         lines.append(Line(f"  the schemas differ in {counted(len(rows), 'place')}:"))
         cells = [("", row["pointer"] or "(root)", shown(row, "first"), shown(row, "second")) for row in rows]
@@ -192,4 +191,4 @@ def _same(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.
     if first.kind != "json_schema":
         return bool(first.text == second.text)
     texts = [s.text if isinstance(s.text, bytes) else s.text.encode() for s in read]
-    return sources.extract(texts[0]) == sources.extract(texts[1])
+    return extract(texts[0]) == extract(texts[1])

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         sources.remarks(source, index, output)
         drawn = index
     most = MOST_STATES if args.max_states is None else args.max_states
-    with _limits(source, most):
+    with _limits(source):
         drawing = draw(drawn, args.form, args.source, most)
         text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
@@ -119,20 +119,37 @@ def _suffix(args: argparse.Namespace, output: Output) -> str:
 
 
 @contextlib.contextmanager
-def _limits(source: sources.Source, most: int) -> Iterator[None]:
+def _limits(source: sources.Source) -> Iterator[None]:
     """Say of a source with too many states what helps here."""
     try:
         yield
     except interlock.LimitError as error:
-        if "flat states" not in str(error):
+        if "states" not in str(error):
             raise
         if recursion.recurses(source):
             message = f"{source.name} recurses, so its automaton has no end and cannot be drawn"
             raise interlock.UnsupportedError(message) from error
-        option = "--max-states N" if error.limit == most else "--limit max_flat_states=N"
-        remedy = f"{option} takes more; --whitespace compact makes fewer of a schema"
-        error.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
-        raise
+        raise _too_large(error, source) from error
+
+
+def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock.LimitError:
+    """The same error in the words of a drawing, with the option that helps."""
+    told = str(error)
+    said = f"the automaton of {source.name} is too large to draw: "
+    if "of the automaton" in told:
+        said += f"{error.value} states, and {error.limit} at most are drawn"
+        remedy = f"--max-states {error.value}"
+    else:
+        said += f"more than {error.limit} {'transitions' if 'transitions' in told else 'states'}"
+        remedy = "--limit max_flat_states=N takes more"
+        if source.kind == "json_schema":
+            remedy += "; --whitespace compact makes fewer"
+    if source.kind == "json_schema":
+        remedy += "; --form structure draws a schema of any size"
+    made = interlock.LimitError(said)
+    made.limit, made.value = error.limit, error.value
+    made.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
+    return made
 
 
 def _grammar(source: sources.Source) -> Grammar | None:

@@ -129,7 +129,9 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = (without_hint(error) if isinstance(error, interlock.InterlockError) else str(error)) or ""
         message = message or type(error).__name__
         message = re.sub(r'\bpass (syntax|dialect|lexer)="(\w+)"', r"give --\1 \2", message)
+        message = re.sub(r'\b(syntax|dialect|lexer)="(\w+)"', r"--\1 \2", message)
         message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)
+        message = re.sub(r" \(os error \d+\)", "", message)
         # A version that no library has comes from a damaged header.
         made_by = re.search(r' was made by version "(.*?)", this is ', message)
         if made_by and not re.fullmatch(r"\d+(\.\w+)*([-+][\w.+-]+)?", made_by[1], re.ASCII):
@@ -140,6 +142,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     if place is not None and place.found and "\n" in message:
         # The errors of grammars show their line themselves; here it is shown as that of other sources.
         message = re.sub(r"^line \d+, column \d+: ", "", message.partition("\n")[0])
+    message, _, way = message.partition(". Give --eos IDS")
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
         value = getattr(error, name, None)
@@ -154,7 +157,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         out["line"], out["column"] = line_column(place.text, place.start)
     if place is not None and place.notes:
         out["notes"] = list(place.notes)
-    remedy = _remedy(error)
+    remedy = f"--eos IDS{way}" if way else _remedy(error)
     if remedy:
         out["remedy"] = remedy
     return out
@@ -164,7 +167,9 @@ def sentence(error: BaseException) -> list[Line]:
     """A failure for people: the message, where it is with the line and a caret, and what to do where that is known."""
     described = describe(error)
     headline, *excerpted = str(described["message"]).split("\n")
-    lines = [Line(("interlock: ", NAME), (f"{described['type']}: ", BAD), headline)]
+    # The classes of the command line and of the operating system say nothing that the message does not.
+    kind = "" if isinstance(error, (_Remedied, OSError)) else f"{described['type']}: "
+    lines = [Line(("interlock: ", NAME), (kind, BAD), headline)]
     lines += [Line("  " + line) for line in excerpted]
     shown = str(described["message"])
     extra = [
@@ -194,6 +199,21 @@ def _os_message(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
 
 
+_OS_REMEDIES = {
+    errno.ENOSPC: "free some space and run the same command again; what is finished stays",
+    errno.EROFS: "choose a place on a file system that can be written",
+    errno.EACCES: "choose a place that you may write, or change its permissions",
+    errno.EPERM: "choose a place that you may write, or change its permissions",
+    errno.ENOENT: "check the spelling of the path",
+    errno.EISDIR: "name a file in it",
+}
+"""What to do where the operating system refuses something."""
+
+
+def _is_unreadable(path: str | bytes) -> bool:
+    return os.path.isfile(path) and not os.access(path, os.R_OK)
+
+
 def _remedy(error: BaseException) -> str:
     place = located(error)
     if place is not None and place.remedy:
@@ -204,6 +224,8 @@ def _remedy(error: BaseException) -> str:
         return f"--max-tokens {error.value}, or more" if error.value is not None else "a larger --max-tokens"
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
         return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
+    if getattr(error, "is_highest", False):
+        return f"a smaller source: {error.limit} is as far as --limit goes here"  # type: ignore[attr-defined]
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
     if isinstance(error, interlock.LimitError):
@@ -216,14 +238,14 @@ def _remedy(error: BaseException) -> str:
         meant = near_file(os.fsdecode(error.filename))
         return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):
-        return {
-            errno.ENOSPC: "free some space and run the same command again; what is finished stays",
-            errno.EROFS: "choose a place on a file system that can be written",
-            errno.EACCES: "choose a place that you may write, or change its permissions",
-            errno.EPERM: "choose a place that you may write, or change its permissions",
-            errno.ENOENT: "check the spelling of the path",
-            errno.EISDIR: "name a file in it" if error.strerror == os.strerror(errno.EISDIR) else "",
-        }.get(error.errno or 0, "")
+        if error.errno in (errno.EACCES, errno.EPERM) and error.filename and _is_unreadable(error.filename):
+            return "a file that you may read, or change its permissions"
+        if error.errno == errno.EISDIR and error.strerror != os.strerror(errno.EISDIR):
+            return ""
+        return _OS_REMEDIES.get(error.errno or 0, "")
+    if isinstance(error, interlock.ArtifactError):
+        # The engine says in words why a file cannot be written.
+        return next((way for number, way in _OS_REMEDIES.items() if os.strerror(number) in str(error)), "")
     if code_of(error) == BUG:
         return "this is a bug in interlock: please report the command and this message"
     return ""

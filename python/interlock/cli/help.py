@@ -6,12 +6,13 @@
   interlock help exit-codes
 
 The last two are about no command: how a source is named, with the options of reading and compiling it; and what the
-exit codes mean.
+exit codes mean. With --json, the arguments of a command are a list, too.
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from interlock.cli import exits
 from interlock.cli.commands import CODES, COMMANDS, SOURCES, overview
@@ -30,20 +31,41 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Write the help of one command, of sources, or the overview of all."""
     if args.about is None:
         lines = overview()
-        output.result({"command": None, "help": "".join(f"{line}\n" for line in lines)}, lines)
+        output.result({"command": None, "help": "".join(f"{line}\n" for line in lines), "commands": COMMANDS}, lines)
         return exits.OK
+    described: list[dict[str, Any]] = []
     if args.about == CODES:
         text = "\n".join(f"{code:>8}  {meaning}" for code, meaning in exits.MEANINGS.items())
     elif args.about == SOURCES:
         text = _of_sources()
     elif args.about in COMMANDS:
-        text = command_parser(args.about).format_help()
+        of_command = command_parser(args.about)
+        text = of_command.format_help()
+        described = arguments_of(of_command)
     else:
         meant = near_command(args.about, [*COMMANDS, SOURCES, CODES])
         way = f"did you mean {meant}?" if meant else f"there are {', '.join([*COMMANDS, SOURCES, CODES])}"
         raise exits.UsageError(f"no command is named {args.about!r}", way)
-    output.result({"command": args.about, "help": text}, text.rstrip("\n").split("\n"))
+    machine: dict[str, Any] = {"command": args.about, "help": text}
+    machine |= {"arguments": described} if described else {}
+    machine |= {"exit_codes": exits.MEANINGS} if args.about == CODES else {}
+    output.result(machine, text.rstrip("\n").split("\n"))
     return exits.OK
+
+
+def arguments_of(of_command: argparse.ArgumentParser) -> list[dict[str, Any]]:
+    """What a command takes, for machines: files by their name, and options by all of their names."""
+    return [
+        {
+            "names": list(action.option_strings) or [str(action.metavar or action.dest)],
+            "value": None if action.nargs == 0 else str(action.metavar or action.dest.upper()),
+            "choices": list(action.choices) if action.choices is not None else None,
+            "required": action.required,
+            "repeatable": action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction),
+            "help": (action.help or "").replace("%%", "%"),
+        }
+        for action in of_command._actions
+    ]
 
 
 def _of_sources() -> str:

@@ -11,20 +11,25 @@ from __future__ import annotations
 
 import argparse
 import math
+import random
 import sys
 from collections.abc import Callable
 from typing import TypeVar
 
 import interlock
+from interlock._recipe import Recipe
 from interlock.cli import exits, recursion, sources, style, vocabularies
 from interlock.cli.output import Output, byte_set, counted, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
+from interlock.plausible import example
 
 T = TypeVar("T")
 USUAL = ("whitespace", "property_order", "numbers")
 """Rows of the root that every schema has; they are listed last."""
 SHOWN = 60
+MOST_TOKENS = 1000
+"""Tokens of a text that is looked for in the place of the shortest."""
 COUNTED = 5000
 """States that are looked at to count texts."""
 
@@ -49,7 +54,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
     shortest, unsought = _computed(source, index.shortest_member)
-    more = f" and {len(shortest) - SHOWN} bytes more" if shortest is not None and len(shortest) > SHOWN else ""
+    short = short_text(index) if shortest is None else None
+    if short == b"":  # None is shorter.
+        shortest, short, unsought = short, None, ""
     machine = {
         "kind": source.kind,
         "fingerprint": index.fingerprint,
@@ -58,6 +65,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "memory_bytes": index.memory_bytes,
         "language_size": count,
         "shortest_member": None if shortest is None else shortest.decode("utf-8", "backslashreplace"),
+        **({} if short is None else {"short_member": short.decode("utf-8", "backslashreplace")}),
         "not_counted": {
             name: why for name, why in (("language_size", uncounted), ("shortest_member", unsought)) if why
         },
@@ -82,7 +90,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
         written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
         machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
     why = "for the same reason" if unsought == uncounted else unsought
-    found = f"not computed: {why}" if shortest is None else text_of(shortest[:SHOWN]) + more
+    if shortest is not None:
+        found = ("shortest text", _cut(shortest))
+    elif short is not None:
+        found = ("short text", f"{_cut(short)}; whether it is the shortest is not computed: {why}")
+    else:
+        found = ("shortest text", f"not computed: {why}")
     everyday = args.tokenizer == vocabularies.BYTES
     unit = "bytes" if everyday else "tokens"
     people = facts(
@@ -91,7 +104,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("fingerprint", index.fingerprint),
             *written,
             ("texts", f"not counted: {uncounted}" if count is None else _number(count)),
-            *([] if "no finite automaton" in unsought else [("shortest text", found)]),
+            *([] if "no finite automaton" in unsought and short is None else [found]),
             ("states so far", str(index.num_states)),
             ("memory", size(index.memory_bytes)),
             (
@@ -124,6 +137,25 @@ def run(args: argparse.Namespace, output: Output) -> int:
 def _is_usual(row: interlock.ReportRow) -> bool:
     """Whether a row says how every schema's documents are written, and nothing of this one."""
     return row.pointer == "" and row.keyword in USUAL and row.enforcement == "narrower"
+
+
+def short_text(index: interlock.Index) -> bytes | None:
+    """A text that may not be the shortest, found by always taking what ends soonest; ``None`` if that leads nowhere."""
+    try:
+        least = index.guide().min_tokens_to_finish()
+        guide = index.guide(max_tokens=least or None) if least < MOST_TOKENS else None
+    except interlock.InterlockError:
+        guide = None
+    if guide is None:
+        return example(Recipe.of(index), random.Random(0))
+    while not (guide.is_accepting or guide.is_terminated):
+        guide.advance(int(guide.allowed_token_ids()[0]))
+    return index.vocabulary.decode(guide.tokens)
+
+
+def _cut(text: bytes) -> str:
+    more = f" and {len(text) - SHOWN} bytes more" if len(text) > SHOWN else ""
+    return text_of(text[:SHOWN]) + more
 
 
 def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int = 0) -> tuple[T | None, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ WRITTEN = ("out", "report")
 
 def refuse_inputs(arguments: Mapping[str, Any]) -> None:
     """``UsageError`` if a file that shall be written is one that the command reads, by whatever name, or a source in a
-    folder that it reads.
+    folder that it reads; or if a store shall be the folder of its own sources, among which the next run would find it.
     """
+    _refuse_own_folder(arguments)
     for name in WRITTEN:
         written = arguments.get(name)
         if not isinstance(written, str) or not _is_file(Path(written)):
@@ -30,6 +32,16 @@ def refuse_inputs(arguments: Mapping[str, Any]) -> None:
                     f"{FILES[name]} {written} is a file that this command reads, which it would destroy: "
                     "name another one"
                 )
+
+
+def _refuse_own_folder(arguments: Mapping[str, Any]) -> None:
+    out = arguments.get("out")
+    for word in arguments.get("sources", ()):
+        if out and "://" not in out and os.path.isdir(word) and os.path.realpath(word) == os.path.realpath(out):
+            raise UsageError(
+                f"-o {out}: the store would lie among its sources in {word}",
+                f"a folder of its own, as in -o {os.path.join(out, 'store')}, or beside it",
+            )
 
 
 def _paths(values: Any) -> Iterator[Path]:

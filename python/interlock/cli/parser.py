@@ -16,7 +16,7 @@ import interlock
 from interlock.cli import exits, streams, style
 from interlock.cli.commands import COMMANDS, MORE, SOURCES, TITLE, examples
 from interlock.cli.style import NAME, TRY, Line
-from interlock.cli.suggest import near, near_command
+from interlock.cli.suggest import near, near_command, near_option
 
 CODES = (
     "exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or "
@@ -112,8 +112,10 @@ class Parser(argparse.ArgumentParser):
             for word in unknown[1].split():
                 option = word.partition("=")[0]
                 known = [name for name in self._of_command() if name.startswith("--")]
+                if option.lstrip("-") in ("no-color", "no-colour", "no-colors", "no-colours"):
+                    return "NO_COLOR=1 before the command turns colours off"
                 # Without dashes, which all of them have in common.
-                if option.startswith("-") and (found := near(option.lstrip("-"), [name[2:] for name in known])):
+                if option.startswith("-") and (found := near_option(option.lstrip("-"), [n[2:] for n in known])):
                     return f"did you mean --{found}?"
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
@@ -216,6 +218,9 @@ def in_order(argv: Sequence[str]) -> list[str]:
     """The arguments with the options of every command behind the command, where one stands before it."""
     if len(argv) == 2 and argv[0] in ("-h", "--help") and argv[1] in COMMANDS:
         return [argv[1], argv[0]]
+    asked = list(itertools.takewhile(lambda word: word != "--", argv))
+    if "--json" in asked and {"-h", "--help"} & set(asked) and (name := command_in(asked)) in ("", *COMMANDS):
+        return ["help", *([name] if name else []), "--json"]
     leading = list(_leading(argv))
     rest = list(argv[len(leading) :])
     if not leading:

@@ -6,10 +6,11 @@
   interlock precompute 'schemas/**/*.json' -t tokenizer.json -o store/ --shard 3/8
 
 Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
-again). A JSON file without any keyword of JSON Schema, such as an answer that lies among the schemas, is left out and
-named (--take-all takes it). The report has a line for each source. Exit code 0: all are in the store; 1: some were
-refused. "Sources" is a sum: those that this run compiled, those that the store had, those that say the same as another
-and share its pack, and those that were refused. What was left out is not in it.
+again); a damaged pack is replaced and named. A JSON file without any keyword of JSON Schema, such as an answer that
+lies among the schemas, is left out and named (--take-all takes it). The report has a line for each source. Exit code
+0: all are in the store; 1: some were refused. "Sources" is a sum: those that this run compiled, those that the store
+had, those that say the same as another and share its pack, and those that were refused. What was left out is not in
+it. "Tables" says of the packs how many are complete, so that loading them compiles nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import interlock
+from interlock import index_files
 from interlock.cli import exits, atomic_files, kind_options, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output, Progress, clock, counted, facts
@@ -85,7 +87,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
     for kind in sources.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
     shown = " ".join(args.sources[:3]) + (" ..." if len(args.sources) > 3 else "")
-    _refuse_own_folder(args)
     items = found_in(args.sources)[number - 1 :: count]
     kinds = {sources.KINDS[kind_of(item)] for item in items}
     kind_options.refuse_others(args, kinds, f"each source in {shown}")
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
     refused = 0
-    jobs = min(jobs, len(items))
+    jobs = min(jobs, len(items))  # None where the shard is empty, of sources that are fewer than shards.
     with Pool(task, jobs) as pool, Journal(report) as journal, Progress("compiling", len(items), output) as bar:
         for row in pool.rows(items):
             row = _full(row, old)
@@ -117,8 +118,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     ordered = [_full(rows[item.name], old) for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.
     atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
-    summary = Summary(ordered, [pair for word in args.sources for pair in ignored(word)] if count == 1 else [])
-    if not summary.taken:
+    others = [pair for word in args.sources for pair in ignored(word)] if count == 1 else []
+    summary = Summary(ordered, others, "" if args.no_tables else _why_no_tables(vocabulary))
+    if items and not summary.taken:
         name, why = summary.left_out[0]
         many = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
         was = "" if many else " was left out"
@@ -139,6 +141,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.NO if summary.refused else exits.OK
 
 
+def _why_no_tables(vocabulary: interlock.Vocabulary) -> str:
+    """Why packs over this vocabulary may have no tables; empty where that is not its fault."""
+    missing = index_files.missing_bytes(vocabulary)
+    return f"the vocabulary has no token for {len(missing)} single bytes" if missing else ""
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -148,19 +156,6 @@ def _shard(text: str) -> tuple[int, int]:
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise UsageError(f"--shard {text}: write I/N with I from 1 to N, for example --shard 1/4")
     return int(match[1]), int(match[2])
-
-
-def _refuse_own_folder(args: argparse.Namespace) -> None:
-    """``UsageError`` for a store in the folder of its own sources: its files would be among them on the next run."""
-    if "://" in args.out:
-        return
-    store = os.path.realpath(args.out)
-    for word in args.sources:
-        if os.path.isdir(word) and os.path.realpath(word) == store:
-            raise UsageError(
-                f"-o {args.out}: the store would lie among its sources in {word}",
-                f"a folder of its own, as in -o {os.path.join(args.out, 'store')}, or beside it",
-            )
 
 
 def found_in(words: list[str]) -> list[Item]:
@@ -236,7 +231,9 @@ def _stays_refused(row: dict[str, Any]) -> bool:
 def _full(row: dict[str, Any], old: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """A skipped row with what the earlier run said of it."""
     before = old.get(row["key"]) if row.get("skipped") else None
-    return row if before is None or before.get("ok") != row["ok"] else before | row
+    if before is None or before.get("ok") != row["ok"]:
+        return row
+    return {name: value for name, value in before.items() if name != "replaced"} | row
 
 
 def ignored(word: str) -> list[tuple[str, str]]:

@@ -54,6 +54,8 @@ class Summary:
 
     rows: list[dict[str, Any]]
     ignored: list[tuple[str, str]]
+    why_none: str = ""
+    """Why packs have no tables, where that is the vocabulary's fault."""
 
     @property
     def taken(self) -> list[dict[str, Any]]:
@@ -92,6 +94,24 @@ class Summary:
         """Different packs that the store holds for these sources."""
         return len({row["key"] for row in self.taken if row["ok"]})
 
+    @property
+    def replaced(self) -> list[tuple[str, str]]:
+        """Sources whose pack in the store was damaged and is made again, and what was wrong with it."""
+        return [(row["name"], row["replaced"]) for row in self.taken if "replaced" in row]
+
+    @property
+    def tables(self) -> dict[str, list[str]]:
+        """For each kind of tables the names of the sources whose packs have them, the first source of each pack."""
+        kinds: dict[str, list[str]] = {"complete": [], "beginning": [], "none": []}
+        firsts: dict[str, dict[str, Any]] = {}
+        for row in self.taken:
+            if row["ok"]:
+                firsts.setdefault(row["key"], row)
+        for row in firsts.values():
+            if row.get("tables") in kinds:  # Of a pack that was stored behind a URL before, it may not be known.
+                kinds[row["tables"]].append(row["name"])
+        return kinds
+
     def counts(self) -> dict[str, Any]:
         """The run in numbers, for machines. ``sources`` is ``compiled`` and ``done_before`` and ``duplicates`` and
         ``refused``; ``packs`` is the first two.
@@ -106,6 +126,8 @@ class Summary:
             "done_before": ok - compiled - duplicates,
             "duplicates": duplicates,
             "packs": self.packs,
+            "replaced": len(self.replaced),
+            "tables": {kind: len(names) for kind, names in self.tables.items()},
             "refused": len(self.refused),
             "errors": dict(sorted(kinds.items())),
             **self.first_error(),
@@ -139,7 +161,7 @@ class Summary:
             (counts["refused"], "refused"),
         ]
         sources = str(counts["sources"])
-        shown = [f"{number} {word}" for number, word in parts if number]
+        shown = [f"{number} {word}" for number, word in parts if number] or ["0 in this shard"]
         kinds = dict(counts["errors"])
         if earlier := counts["refused"] - sum(kinds.values()):
             kinds["refused in an earlier run"] = earlier
@@ -154,7 +176,13 @@ class Summary:
             ("refused", Line((refused, BAD if self.refused else ""))),
             ("left out", f"{left_out} besides, which are no sources" if left_out else "0"),
             ("packs", f"{self.packs}, one for each different source, {size(self.bytes)}" if self.packs else "0"),
+            *([("tables", ", ".join(tables))] if (tables := self._tables()) else []),
         ]
+
+    def _tables(self) -> list[str]:
+        names = self.tables
+        words = {"complete": "complete", "beginning": "of the first states", "none": "none, compiled again on load"}
+        return [f"{len(names[kind])} {word}" for kind, word in words.items() if names[kind]]
 
     def details(self) -> list[Line]:
         """Which sources were refused or left out, and why; and what looks like a mistake in those that were taken."""
@@ -171,6 +199,20 @@ class Summary:
                 why = reason_of(row) or "refused before: see the report"
                 lines.append(Line(("refused ", BAD), f"{row['name']}: {why}"))
             lines += _more(len(self.refused), "refused; the report has all of them")
+        damaged = self.replaced
+        lines += [Line(("replaced ", TRY), f"{name}: {why}") for name, why in damaged[: _shown(len(damaged))]]
+        lines += _more(len(damaged), "replaced; the report has all of them")
+        kinds = self.tables
+        several = sum(bool(names) for names in kinds.values()) > 1
+        for kind, label in (("beginning", "tables of the first states"), ("none", "no tables")):
+            names = kinds[kind]
+            some = names[: _shown(len(names))] if several else []
+            left = len(names) - len(some)
+            shown = ", ".join(some) + (f" and {left} more, in the report" if left else "")
+            if why := self.why_none if kind == "none" and names else "":
+                shown = f"{shown}: {why}" if several else why
+            if several and names or why:
+                lines.append(Line((label + ": ", TRY if kind == "none" else QUIET), shown))
         everything = [*self.left_out, *self.ignored]
         unlike = [row for row in self.rows if "left_out" in row]
         if (reason := one_reason(unlike)) and (remedy := remedy_of(reason)) and len(unlike) > MOST + 1:

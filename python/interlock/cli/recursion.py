@@ -27,8 +27,7 @@ def recurses(source: Source) -> bool:
         return False
     try:
         documents = {uri: json.loads(text) for uri, text in source.options.get("documents", {}).items()}
-        schema = json.loads(source.text)
-        return _reaches_itself(schema, References(schema, documents))
+        return _reaches_itself(source.document, References(source.document, documents))
     except (ValueError, RecursionError):
         return False
 

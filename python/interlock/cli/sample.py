@@ -31,6 +31,11 @@ from interlock.cli.walk import Speller, random_walk
 from interlock.cli.number_arguments import at_least, whole
 from interlock.plausible import example
 
+LENGTH = 40
+"""Tokens of a walk before it looks for the end."""
+MOST = 2000
+"""Tokens after which a walk is given up."""
+
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
@@ -42,21 +47,24 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--length",
         type=at_least(0),
-        default=40,
         metavar="N",
-        help="of wild ones: tokens before the walk looks for the end",
+        help="with --wild: tokens before the walk looks for the end (default: 40)",
     )
     parser.add_argument(
         "--most",
         type=at_least(0),
-        default=2000,
         metavar="N",
-        help="of wild ones: tokens after which a walk is given up",
+        help="with --wild: tokens after which a walk is given up (default: 2000)",
     )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Draw and confirm."""
+    for option, value in (("--length", args.length), ("--most", args.most)):
+        if value is not None and not args.wild:
+            raise exits.UsageError(f"{option} is for wild examples: leave it out", f"--wild {option} {value}")
+    length = LENGTH if args.length is None else args.length
+    most = MOST if args.most is None else args.most
     source = sources.read(args.source, args)
     vocabulary = vocabularies.read(args)
     index = source.compile(vocabulary)
@@ -78,7 +86,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             drawn = None if args.wild else example(recipe, rng)
             if drawn is None:
                 wild += not args.wild
-                ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), args.length, args.most)
+                ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), length, most)
                 data = vocabulary.decode(guide.tokens)
             else:
                 data = drawn
@@ -105,7 +113,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if quoted:
         output.remark(f"{quoted} of {args.count} written as JSON strings, for characters that no line can show")
     if bad:
-        output.remark(f"{bad} of {args.count} not confirmed or not at their end after {args.most} tokens (--most)")
+        way = " (--most)" if args.wild else ""
+        output.remark(f"{bad} of {args.count} not confirmed or not at their end after {most} tokens{way}")
     if wild:
         output.remark(f"{wild} of {args.count} are wild: nothing plausible was found for them")
     if failures:

@@ -23,6 +23,7 @@ import json
 import os
 import shlex
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import interlock
@@ -34,6 +35,7 @@ from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
 from interlock.cli.suggest import near, near_file
+from interlock.cli.verbatim_json import extract
 from interlock.grammar_syntax import syntax_of
 
 HELP = (
@@ -99,9 +101,17 @@ class Source:
             from interlock.cli import locate_error
 
             locate_error.attach(error, self)
+            asked = self.options.get("limits", {})
+            if isinstance(error, interlock.LimitError) and asked.get(error.field, 0) > (error.limit or 0):
+                error.is_highest = True  # type: ignore[attr-defined]
             if self.file:
                 error.source_file = self.file  # type: ignore[attr-defined]
             raise
+
+    @cached_property
+    def document(self) -> Any:
+        """A schema as a value; ``None`` for other sources, and for one that is nested too deeply for Python."""
+        return _parsed(self.text) if self.kind == "json_schema" else None
 
     @property
     def file(self) -> str:
@@ -286,7 +296,7 @@ def _read(word: str, args: argparse.Namespace) -> Source:
                 f"interlock compile SOURCE -t FILE -o {shlex.quote(word)} writes one",
             )
         if suffix not in SUFFIXES:
-            raise UsageError(_what_is(word, prefix if colon else ""), no_source=True)
+            raise UsageError(*_what_is(word, prefix if colon else ""), no_source=True)
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
     return from_bytes(kind, data, args, word, from_file)
 
@@ -305,9 +315,9 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
             kind, text = "tag", parsed
         elif not args.schema_key and getattr(args, "unwrap", True):
-            text, notes = _unwrapped(text, parsed)
+            text, parsed, notes = _unwrapped(text, parsed)
         if kind == "schema" and not args.take_all:
-            _refuse_documents(text, name)
+            _refuse_documents(text, parsed, name)
     if kind == "pattern" and not text:
         notes = ("the pattern is empty, so that only the empty text is accepted",)
     if kind == "choices":
@@ -351,61 +361,50 @@ def _syntax(name: str, text: str) -> str:
     return ending if ending in ("lark", "gbnf", "ebnf") else syntax_of(text)
 
 
-def _what_is(word: str, prefix: str) -> str:
+def _what_is(word: str, prefix: str) -> tuple[str, str]:
     """Why a word names no source, and what was probably meant."""
-    hint = ""
-    if prefix and (meant := near(prefix, KINDS)):
-        hint = f"did you mean {meant}:{word[len(prefix) + 1 :]}? "
-    elif not os.path.exists(word) and (meant := near_file(word)):
-        hint = f"did you mean {meant}? "
-    elif word.lstrip().startswith("{"):
-        return "this looks like a JSON Schema: write schema: in front of it, or the name of a file"
-    elif "\n" in word or "::=" in word:
-        return "this looks like a grammar: write grammar: in front of it, or the name of a file"
-    if not os.path.exists(word):
-        return _no_file(word, hint)
-    return (
-        f"cannot tell what {word!r} is: {hint}Write schema:@{word}, pattern:@{word}, choices:@{word}, "
-        f"grammar:@{word} or tag:@{word} for a file, or the prefix and the text itself"
-    )
-
-
-def _no_file(word: str, hint: str) -> str:
-    """That a word is neither a file nor text with a prefix, and the prefix that it probably wants."""
     if not word.strip():
-        return "the source is empty: give a file, or text as in pattern:'[a-z]+'"
-    if word == "-":
-        return (
-            "the standard input does not say what it is: write schema:@-, pattern:@-, choices:@-, grammar:@- or tag:@-"
-        )
+        return "the source is empty", "a file, or text as in pattern:'[a-z]+'"
     quoted = shlex.quote(word)
-    if hint:
-        way = hint.strip()
-    elif set(word) & set("\\[](){}*+?|^$"):
-        way = f"a pattern is written pattern:{quoted}"
+    exists = os.path.exists(word)
+    at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
+    if word == "-":
+        return "the standard input does not say what it is", at
+    if prefix and (meant := near(prefix, KINDS)):
+        return f"no source begins with {prefix}:", f"did you mean {meant}:{word[len(prefix) + 1 :]}?"
+    if exists:
+        return f"the name of {word} does not say what it is", at
+    if meant := near_file(word):
+        return f"no file is named {word!r}", f"did you mean {meant}?"
+    if word.lstrip().startswith("{"):
+        return "this looks like a JSON Schema", f"schema:{quoted}, or the name of a file"
+    if "\n" in word or "::=" in word:
+        return "this looks like a grammar", "grammar: in front of it, or the name of a file"
+    if set(word) & set("\\[](){}*+?|^$"):
+        way = f"pattern:{quoted} for a pattern"
     elif "," in word:
-        way = f"choices are written choices:{quoted}"
+        way = f"choices:{quoted} for choices"
     else:
-        way = f"text has a prefix that says what it is, as in pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
-    return f"no file is named {word!r}; {way}"
+        way = f"for a text, a prefix that says what it is: pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
+    return f"no file is named {word!r}", way
 
 
-def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, tuple[str, ...]]:
-    """The schema in an API's envelope, and what was found; the text itself where it is none."""
+def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
+    """The schema in an API's envelope as text and value, and what was found; the text itself where it is none."""
     try:
         found = schema_hints.envelope(parsed)
     except RecursionError:
-        return text, ()
+        return text, parsed, ()
     if found is None:
-        return text, ()
-    return extract(text, *found.path), (f"{found}; --no-unwrap takes the whole as the schema",)
+        return text, parsed, ()
+    inner = extract(text, *found.path)
+    return inner, _parsed(inner), (f"{found}; --no-unwrap takes the whole as the schema",)
 
 
-def _refuse_documents(text: str | bytes, name: str) -> None:
+def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:
     """``SchemaError`` for JSON without any keyword that asserts something: by the letter of the specification it
     accepts everything, and it is nearly always a document that came into the wrong place.
     """
-    parsed = _parsed(text)
     reason = schema_hints.no_schema(parsed, annotations=False) if isinstance(parsed, dict) else ""
     if reason:
         error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
@@ -438,36 +437,6 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     if kind == "pattern":
         return text.removesuffix("\n") if from_file else text
     return choices_text.read(text, from_file)
-
-
-def extract(data: bytes, *path: str) -> str:
-    """The JSON text of the value at these keys, one inside the other, its numbers and the order of its keys kept."""
-    try:
-        inner = json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
-    except (ValueError, RecursionError) as error:
-        raise interlock.SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
-    for key in path:
-        if not isinstance(inner, dict) or key not in inner:
-            raise InputError(f"the file is not a JSON object with the key {key!r} (see --schema-key)")
-        inner = inner[key]
-    try:
-        return _dump(inner)
-    except RecursionError:
-        raise interlock.SchemaError("nested too deeply") from None
-
-
-class _Verbatim(str):
-    """A number as it was written: a binary float would change what the schema says."""
-
-
-def _dump(value: Any) -> str:
-    if isinstance(value, _Verbatim):
-        return str(value)
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_dump(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(_dump(item) for item in value) + "]"
-    return json.dumps(value)
 
 
 def _limits(pairs: list[str]) -> dict[str, int]:

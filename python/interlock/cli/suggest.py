@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
-
+from collections.abc import Collection, Iterable
 
 SYNONYMS = {
     **dict.fromkeys(("validate", "test", "walk", "match", "accept", "eval", "run"), "check"),
@@ -27,6 +26,25 @@ SYNONYMS = {
     **dict.fromkeys(("completions", "complete"), "completion"),
 }
 """What other tools call the commands."""
+
+
+OPTIONS = {
+    **dict.fromkeys(("vocab", "vocabulary", "model"), "tokenizer"),
+    **dict.fromkeys(("silent", "no-progress"), "quiet"),
+    **dict.fromkeys(("number", "num", "samples"), "count"),
+    **dict.fromkeys(("output", "output-file", "file"), "out"),
+    **dict.fromkeys(("workers", "processes", "threads", "parallel"), "jobs"),
+    **dict.fromkeys(("input", "string"), "text"),
+    "budget": "max-tokens",
+    "stop": "eos",
+}
+"""What other tools call the options."""
+
+
+def near_option(word: str, known: Collection[str]) -> str:
+    """The option that was probably meant, without dashes; empty if none."""
+    other = OPTIONS.get(word.lower(), "")
+    return other if other in known else near(word, known, cutoff=0.65)
 
 
 def near_command(word: str, known: Iterable[str]) -> str:

@@ -2,8 +2,8 @@
 
   interlock verify store/
 
-Exit code 0: all are sound; 1: some are damaged, or were made by another version, or there are none. Remove those and
-run precompute again. 4: the folder is no store.
+Exit code 0: all are sound; 1: some are damaged, or were made by another version, or there are none. precompute
+replaces damaged packs of a folder when it is run again; remove the others. 4: the folder is no store.
 """
 
 from __future__ import annotations

@@ -74,8 +74,11 @@ class Worker:
             source = sources.from_bytes(kind_of(item), data, self.arguments, item.name)
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
             head = {"name": item.name, "key": key}
+            damage = ""
             if key in self.store:
-                return head | {"ok": True, "skipped": True}
+                tables, damage = self._stored(key)
+                if not damage:
+                    return head | {"ok": True, "skipped": True} | tables
             if key in self.refused:
                 return head | {"ok": False, "skipped": True}
             began, compiled = time.perf_counter(), self.store.compiled
@@ -84,12 +87,26 @@ class Worker:
             slips = [str(u) for u in schema_hints.unknown_keywords(index) if u.suggestion]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
+            facts |= {"tables": self.store.tables_of(key, self.vocabulary)}
             facts |= {"notes": [*source.notes, *slips]} if source.notes or slips else {}
+            facts |= {"replaced": damage} if damage else {}
             # Another process may have compiled it while this one waited.
             return head | {"ok": True} | ({"skipped": True} if self.store.compiled == compiled else {}) | facts
         except Exception as error:  # a row of the report, whatever it is
             row = {"name": item.name, "key": key, "ok": False, "error": exits.describe(error)}
             return row | ({"fatal": True} if isinstance(error, interlock.ArtifactError) else {})
+
+    def _stored(self, key: str) -> tuple[dict[str, Any], str]:
+        """Which tables the store's pack has, for the row; and what is wrong with it, so that it has to be replaced.
+
+        Packs behind a URL are not fetched for that: ``interlock verify`` checks them.
+        """
+        if self.store.url is not None:
+            return {}, ""
+        try:
+            return {"tables": self.store.tables_of(key, self.vocabulary)}, ""
+        except interlock.ArtifactError as error:
+            return {}, str(error)
 
     def _no_source(self, item: Item, data: bytes) -> str:
         """Why this is no source, but a document that lies among them; empty if it may be one, or --take-all says so."""
