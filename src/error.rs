@@ -141,15 +141,15 @@ impl Error {
 
     /// No output of at most `max_tokens` tokens was found, but one of `known` exists; fewer may do.
     pub fn budget_unless_fewer(max_tokens: u64, known: u64) -> Self {
-        let message = format!("no output of at most {max_tokens} tokens was found; one of {known} exists");
+        let message =
+            format!("max_tokens is {max_tokens}, but the shortest output that was found needs {known} tokens");
         Error::of_budget(message, max_tokens, known)
     }
 
     /// No output of at most `max_tokens` tokens was found, nor any other that is short enough to be planned.
     pub fn budget_unknown(max_tokens: u64) -> Self {
-        let message = format!(
-            "no output of at most {max_tokens} tokens was found, nor a longer one whose tokens could be counted"
-        );
+        let message =
+            format!("max_tokens is {max_tokens}, but no complete output is known that is short enough to be counted");
         Error::new(ErrorKind::Budget, message)
     }
 
@@ -321,7 +321,8 @@ impl fmt::Display for Error {
             // Behind an excerpt, a line of its own.
             write!(f, "{}{hint}", if self.0.message.contains('\n') { "\n" } else { "; " })?;
         }
-        if self.0.place != SourcePlace::Unknown {
+        // An excerpt in the message has the line and a caret: the byte would stand behind them, and says no more.
+        if self.0.place != SourcePlace::Unknown && !self.0.message.contains('\n') {
             write!(f, " ({})", self.0.place)?;
         }
         Ok(())

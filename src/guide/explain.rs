@@ -52,7 +52,14 @@ impl Guide {
             };
         }
         let Some(bytes) = vocabulary.spelling(id) else {
-            return format!("token {id} is refused: it spells no text");
+            return match vocabulary.token_bytes(id) {
+                Some(name) if vocabulary.is_special(id) && !name.is_empty() => format!(
+                    "token {id} ({:?}) is refused: it is a special token, which spells no text, and nothing in the source \
+                     names it here",
+                    String::from_utf8_lossy(name)
+                ),
+                _ => format!("token {id} is refused: it spells no text"),
+            };
         };
         let good = self.matched(bytes);
         let shown = String::from_utf8_lossy(bytes);

@@ -306,7 +306,11 @@ SERVERS = [
         BadVocabulary,
         "id 999999 is out of range: the tokenizer lists 256 ids, from 0 to 255 .. give size",
     ),
-    ("S({'type': 'array', 'minItems': 10**9}).guide(max_tokens=9)", Budget, "no output of at most 9 tokens was found"),
+    (
+        "S({'type': 'array', 'minItems': 10**9}).guide(max_tokens=9)",
+        Budget,
+        "max_tokens is 9, but no complete output",
+    ),
     ("S({'type': 'array', 'minItems': 10**9}).guide().min_tokens_to_finish()", Budget, "no short output was found"),
     ("R('a').parse(b'b')", Rejected, "refused"),
     ("interlock.StructuralTagErorr", AttributeError, "did you mean 'StructuralTagError'?"),

@@ -88,7 +88,7 @@ def test_whole_tiles_move_sixteen_bytes_at_once(kind, wide):
 
 @gpu
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "float8_e5m2"])
-@pytest.mark.parametrize("batch", [1, 32, 256])
+@pytest.mark.parametrize("batch", [1, 32, 256, 1024])
 def test_on_a_gpu(dtype, batch):
     from interlock import masks
 

@@ -6,8 +6,8 @@ and an index has some hundred of them. Then a step of a batch is three look-ups:
 of its token, the next state. Nothing waits for the CPU, so all of it may stand in a CUDA graph, behind the model's own
 forward pass.
 
-This is a prototype: it is exact, and compared with guides in the tests, but no server uses it yet, and it was not run
-on a GPU. Budgets, ``min_tokens`` and text from outside are the guide's alone.
+This is a prototype: it is exact, and compared with guides in the tests, but no server uses it yet. Budgets,
+``min_tokens`` and text from outside are the guide's alone.
 """
 
 from __future__ import annotations

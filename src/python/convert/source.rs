@@ -166,8 +166,10 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         "; pass what the file holds: path.read_text()"
     } else if source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() {
         "; Index.from_choices takes a list of strings, and {\"enum\": [...]} is a schema of any values"
+    } else if source.is_none() {
+        "; True is the schema of any JSON"
     } else {
-        ""
+        "; what a client sent goes to Index.from_response_format, which refuses it with a place"
     };
     let message =
         format!("schema must be JSON text (str or bytes), a dict, a bool or a pydantic model class, not {name}");

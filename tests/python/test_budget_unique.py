@@ -1,0 +1,73 @@
+"""Budgets on arrays of unique elements: every output is complete and in time, and its elements differ, however many elements are needed."""
+
+import decimal
+import json
+import random
+
+import numpy as np
+import pytest
+
+import interlock
+
+INTEGER = {"type": "integer"}
+
+
+def record(*names, **more):
+    return {"type": "object", "properties": dict.fromkeys(names, INTEGER), "required": list(names), **more}
+
+
+ELEMENTS = [
+    {"type": "string"},
+    INTEGER,
+    {"type": "number"},
+    {},
+    record("a"),
+    record("a", additionalProperties=False),
+    record("a", "b", additionalProperties=False),
+    {"type": "object"},
+    {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "boolean"}}, "required": ["b", "a"]},
+    {"type": "array", "items": INTEGER},
+    {"type": "array", "items": INTEGER, "minItems": 2, "maxItems": 2},
+    {"type": "array", "items": record("a", additionalProperties=False), "uniqueItems": True},
+    {"anyOf": [{"type": "boolean"}, {"enum": list(range(12))}, record("a", additionalProperties=False)]},
+]
+
+
+def value(of):
+    """A value that equals those that JSON Schema calls equal; numbers as they are written, and not as doubles."""
+    if isinstance(of, dict):
+        return frozenset((key, value(member)) for key, member in of.items())
+    if isinstance(of, list):
+        return tuple(map(value, of))
+    return (type(of).__name__.replace("int", "Decimal"), of)
+
+
+def unique(items, least):
+    return {"type": "array", "items": items, "uniqueItems": True, "minItems": least}
+
+
+@pytest.mark.parametrize("spelling", ["any", "plain"])
+@pytest.mark.parametrize("whitespace", ["compact", "spaced"])
+@pytest.mark.parametrize("items", ELEMENTS, ids=json.dumps)
+def test_random_walks_end_in_time(byte_vocabulary, items, whitespace, spelling):
+    rng = random.Random(7)
+    for least in (2, 20):
+        schema = unique(items, least)
+        index = interlock.Index.from_json_schema(schema, byte_vocabulary, whitespace=whitespace, spelling=spelling)
+        fewest = index.guide().min_tokens_to_finish()
+        for room in (0, 5, 60):
+            guide = index.guide(max_tokens=fewest + room)
+            while not guide.is_terminated:
+                guide.advance(rng.choice(np.asarray(guide.allowed_token_ids()).tolist()))
+            assert sum(t < 256 for t in guide.tokens) <= fewest + room
+            text = bytes(t for t in guide.tokens if t < 256)
+            elements = json.loads(text, parse_float=decimal.Decimal)
+            assert len(elements) >= least and len(set(map(value, elements))) == len(elements), text
+
+
+@pytest.mark.parametrize("items", ELEMENTS[:-1], ids=json.dumps)
+def test_thousands_of_elements(byte_vocabulary, items):
+    """A completion takes each element's value from one list, so that thousands of elements are no search each."""
+    schema = unique(items, 2000)
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary, whitespace="compact")
+    assert 4000 < index.guide(max_tokens=100_000).min_tokens_to_finish() < 60_000
