@@ -1,4 +1,4 @@
-"""Budgets on arrays of unique elements: every output is complete and in time, and its elements differ, however many elements are needed."""
+"""Budgets on arrays of unique elements: outputs are complete, in time, and their elements differ, however many."""
 
 import decimal
 import json
