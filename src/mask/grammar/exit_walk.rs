@@ -52,11 +52,11 @@ impl MaskBuilder<'_, '_> {
     /// Nodes in groups by the first byte of what they spell; one group if little is below them.
     fn by_first_byte<'n>(&self, nodes: &'n [u32]) -> SmallVec<[&'n [u32]; 4]> {
         /// Nodes below which all are one group.
-        const FEW: u32 = if cfg!(debug_assertions) { 0 } else { 2_000 };
+        const FEW: u32 = if cfg!(debug_assertions) { 1 } else { 2_000 };
         let trie = self.trie;
         let below: u32 = nodes.iter().map(|&node| trie.end[node as usize] - node).sum();
         let mut groups = SmallVec::new();
-        if below <= FEW || nodes.first() == Some(&0) {
+        if below < FEW || nodes.first() == Some(&0) {
             groups.push(nodes);
             return groups;
         }
