@@ -93,7 +93,9 @@ register! {
     GRAMMAR_GROWTHS: "grammar growths", "how much a token can grow the stack" by "what decides a row",
         Index, 1 << 20, 0;
     EXITS: "exits", "what tokens spell behind the end of a terminal" by "scanner state and terminals that follow",
-        Index, 12 << 20, 0;
+        Index, 10 << 20, 0;
+    SEGMENTS: "segments", "what tokens spell in the next terminal" by "node of a trie and scanner state",
+        Index, 4 << 20, 0;
     CLOSURES: "closures", "reductions before a terminal" by "terminal and the symbols in view",
         Index, 4 << 20, 0;
     OBLIGED_STATES: "obliged states", "scanner states with promises" by "state and promises",

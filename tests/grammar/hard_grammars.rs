@@ -123,6 +123,29 @@ fn nesting_in_a_rule_is_bounded() {
 }
 
 #[test]
+fn thousands_of_terminals_that_compete() {
+    // Keywords that begin alike are not compared one by one: only those tell where one ends that go on with it.
+    let words: Vec<String> = (0..4_990).map(|n| format!("\"w{n}x\"")).collect();
+    let many = index(&format!("start: ({})+", words.join("|")), Some(Lexer::Contextual)).unwrap();
+    let mut many = many.guide(&GuideOptions::default()).unwrap();
+    read(&mut many, "w77xw4989x", 1);
+    assert!(many.is_accepting());
+    let mut longer = index(r#"start: ("w1" | "w12" | "w123")+"#, Some(Lexer::Contextual))
+        .unwrap()
+        .guide(&GuideOptions::default())
+        .unwrap();
+    read(&mut longer, "w12w123w1", 1);
+    assert!(longer.is_accepting());
+    // Patterns are.
+    let patterns: Vec<String> = (0..2_000).map(|n| format!("T{n}: /w{n}x+/")).collect();
+    let names: Vec<String> = (0..2_000).map(|n| format!("T{n}")).collect();
+    let refused = index(&format!("start: ({})+\n{}", names.join("|"), patterns.join("\n")), Some(Lexer::Contextual));
+    let refused = refused.err().unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Limit);
+    assert!(refused.message().contains("begin alike"), "{refused}");
+}
+
+#[test]
 #[ignore = "10,000 literals are a LimitError: a grammar may have 5,000 terminals"]
 fn many_alternatives_and_rules() {
     let words: Vec<String> = (0..10_000).map(|n| format!("\"w{n}x\"")).collect();

@@ -5,20 +5,22 @@
 
 use smallvec::SmallVec;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::exits::SMALL;
 use crate::mask::grammar::row_levels::{Row, RowLevels};
+use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
-use crate::util::hash::SeededMap;
+use crate::util::hash::{SeededMap, SeededSet};
 use crate::vocab::Trie;
 
 /// Tops at which the builder arrived, with what the parser can do there.
@@ -44,7 +46,7 @@ pub(super) struct Built {
 }
 
 /// A node of the trie, the state of the scanner, the column of a newline, and a place.
-type Visit = (u32, ScanStateId, u32, u32);
+pub(super) type Visit = (u32, ScanStateId, u32, u32);
 
 /// The places behind the end of a terminal: two at most, where it is ignored and named by rules as well.
 type Ends = SmallVec<[u32; 2]>;
@@ -66,9 +68,15 @@ pub(super) struct MaskBuilder<'b, 'a> {
     pub(super) documents: Vec<DocumentVisit>,
     /// Nodes below which a terminal goes on, by place, state of the scanner and column: what ends there is still to be
     /// seen to.
-    inside: SeededMap<(u32, ScanStateId, u32), Vec<u32>>,
+    pub(super) inside: BTreeMap<(u32, ScanStateId, u32), Vec<u32>>,
     /// Readings whose scanner is in the same state are one from there on.
-    merges: bool,
+    pub(super) merges: bool,
+    /// The trie that is being walked.
+    pub(super) trie_name: TrieName,
+    /// Segments that were begun, each with the place.
+    pub(super) begun: SeededSet<(u32, Beginning)>,
+    /// Segments whose ends are still to be seen to.
+    pub(super) ended: Vec<(u32, Arc<Segment>)>,
     decided: Vec<NodeId>,
 }
 
@@ -87,8 +95,11 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             outlooks: SeededMap::default(),
             todo: BinaryHeap::new(),
             documents: Vec::new(),
-            inside: SeededMap::default(),
+            inside: BTreeMap::new(),
             merges: masker.program.scanner.lexer() != Lexer::Contextual,
+            trie_name: VOCABULARY,
+            begun: SeededSet::default(),
+            ended: Vec::new(),
             decided: Vec::new(),
         }
     }
@@ -110,6 +121,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     pub(super) fn build_open(mut self, branch: &Branch, open: &Trie) -> (Vec<u32>, Vec<NodeId>) {
         let place = self.first_place(branch);
         self.todo.push(Reverse((0, branch.scan, branch.column, place)));
+        self.trie_name = UNNAMED;
         self.run(open);
         self.special_tokens(branch);
         self.finish()
@@ -138,38 +150,12 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     pub(super) fn run(&mut self, trie: &Trie) {
         loop {
             self.run_scanner(trie);
+            self.run_segments(trie);
+            if !self.todo.is_empty() {
+                continue;
+            }
             let Some(visit) = self.documents.pop() else { return };
             self.visit_document(trie, &visit);
-        }
-    }
-
-    /// Sees to what comes behind the terminals that go on below some nodes.
-    pub(super) fn run_exits(&mut self) {
-        let GrammarMasker { program, vocabulary, masks, .. } = *self.masker;
-        while let Some(&(place, state, column)) = self.inside.keys().min() {
-            let mut nodes = self.inside.remove(&(place, state, column)).unwrap_or_default();
-            nodes.sort_unstable();
-            nodes.dedup();
-            let Some(exits) =
-                masks.exits.of(program, (vocabulary, self.masker.tables.nodes_by_byte(vocabulary)), &nodes, state)
-            else {
-                // They are too many to be kept together.
-                nodes.iter().for_each(|&node| self.walk(self.trie, (node, state, column, place)));
-                self.run(self.trie);
-                continue;
-            };
-            for &(node, to) in &exits.many {
-                let column = self.column_below(&nodes, (node, state, column, place));
-                self.end_terminals(self.trie, (node, to, column, place), SMALL);
-            }
-            self.run(self.trie);
-            for exit in &exits.few {
-                let nodes: SmallVec<[(u32, u8); 16]> = children(&exit.behind, 0).collect();
-                for to in self.ends_of(place, exit.terminal, NO_COLUMN) {
-                    self.begin(&exit.behind, to, exit.obligations, &nodes);
-                }
-                self.run(&exit.behind);
-            }
         }
     }
 
@@ -204,15 +190,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let program = self.masker.program;
         let level = self.places[to as usize].level;
         nodes.iter().for_each(|&(node, _)| self.levels.look_at(trie.subtree_tokens(node), level));
-        let there = &mut self.places[to as usize];
-        let start = match there.starts.iter().find(|start| start.0 == obligations) {
-            Some(&(_, start)) => start,
-            None => {
-                let start = program.scan_start(&there.found, obligations);
-                there.starts.push((obligations, start));
-                start
-            }
-        };
+        let start = self.start_at(to, obligations);
         for &(node, byte) in nodes {
             let next = program.scanner.next(start, byte);
             if next != REFUSED {
@@ -236,6 +214,17 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 }
             }
         }
+    }
+
+    /// The state of the scanner at a place, with obligations.
+    pub(super) fn start_at(&mut self, place: u32, obligations: ObligationsId) -> ScanStateId {
+        let there = &mut self.places[place as usize];
+        if let Some(&(_, start)) = there.starts.iter().find(|start| start.0 == obligations) {
+            return start;
+        }
+        let start = self.masker.program.scan_start(&there.found, obligations);
+        there.starts.push((obligations, start));
+        start
     }
 
     pub(super) fn allow_tokens(&mut self, trie: &Trie, node: u32, place: u32) {
@@ -328,36 +317,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let GrammarMasker { vocabulary, tables, masks, .. } = *self.masker;
         let exits = masks.exits.of(program, (vocabulary, tables.nodes_by_byte(vocabulary)), &[node], state);
-        for &(node, state) in exits.iter().flat_map(|exits| &exits.many) {
-            self.end_terminals(trie, (node, state, NO_COLUMN, place), 0);
+        for &(node, state, terminal, obligations) in exits.iter().flat_map(|exits| &exits.many) {
+            self.end_terminal(trie, (node, state, NO_COLUMN, place), (terminal, obligations), 0);
         }
-    }
-
-    /// The column at a node below one of several at which the column and the state of the scanner are known.
-    fn column_below(&self, nodes: &[u32], (to, mut state, mut column, place): Visit) -> u32 {
-        let program = self.masker.program;
-        if program.indenter.is_none() {
-            return NO_COLUMN;
-        }
-        let indents = self.places[place as usize].indents;
-        let at = nodes.partition_point(|&node| node <= to);
-        let mut at = nodes[at.max(1) - 1];
-        while at != to {
-            let next = self.trie.children(at).find(|&child| child <= to && to < self.trie.end[child as usize]);
-            let Some(next) = next else { return NO_COLUMN };
-            let byte = self.trie.byte[next as usize];
-            state = program.scanner.next(state, byte);
-            if state == REFUSED {
-                return NO_COLUMN;
-            }
-            column = program.column_behind(self.stack, indents, column, byte, state);
-            at = next;
-        }
-        column
     }
 
     /// Steps to the nodes below one.
-    fn walk(&mut self, trie: &Trie, (node, state, column, place): Visit) {
+    pub(super) fn walk(&mut self, trie: &Trie, (node, state, column, place): Visit) {
         let program = self.masker.program;
         for (child, byte) in children(trie, node) {
             let to = program.scanner.next(state, byte);
@@ -365,13 +331,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 self.enter(trie, (child, to, column, place), byte);
             }
         }
-        if !program.scanner.state(state).ends.is_empty() {
-            self.end_terminals(trie, (node, state, column, place), 0);
+        for &(terminal, obligations) in &program.scanner.state(state).ends {
+            // Most nodes have no byte below that could follow.
+            if children(trie, node).any(|(_, byte)| program.may_follow(terminal, obligations, byte)) {
+                self.end_terminal(trie, (node, state, column, place), (terminal, obligations), 0);
+            }
         }
     }
 
     /// Adds the tokens that end at a node, and sees to those below it. The column is the one before the node's byte.
-    fn enter(&mut self, trie: &Trie, (node, state, column, place): Visit, byte: u8) {
+    pub(super) fn enter(&mut self, trie: &Trie, (node, state, column, place): Visit, byte: u8) {
         let indents = self.places[place as usize].indents;
         let column = self.masker.program.column_behind(self.stack, indents, column, byte, state);
         let (outlook, level) = self.outlook(place, state, column);
@@ -386,7 +355,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// The outlook of a state, and how far down the stack it looks.
-    fn outlook(&mut self, place: u32, state: ScanStateId, column: u32) -> (Outlook, usize) {
+    pub(super) fn outlook(&mut self, place: u32, state: ScanStateId, column: u32) -> (Outlook, usize) {
         let program = self.masker.program;
         if program.succession.is_free {
             return (Outlook::Open, 0);
@@ -413,29 +382,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         (outlook, level)
     }
 
-    /// Goes on behind the terminals that may end at a node, where more than `most` nodes follow.
-    fn end_terminals(&mut self, trie: &Trie, (node, state, column, place): Visit, most: u32) {
-        let program = self.masker.program;
-        let mut nodes: SmallVec<[(u32, u8); 16]> = SmallVec::new();
-        for &(terminal, obligations) in &program.scanner.state(state).ends {
-            // What follows a newline depends on its column, so none of it is among the exits of few.
-            let most = if program.is_newline(terminal) { 0 } else { most };
-            // Most nodes have no byte below that could follow.
-            nodes.clear();
-            nodes.extend(children(trie, node).filter(|&(child, byte)| {
-                trie.end[child as usize] - child > most && program.may_follow(terminal, obligations, byte)
-            }));
-            if nodes.is_empty() {
-                continue;
-            }
-            for to in self.ends_of(place, terminal, column) {
-                self.begin(trie, to, obligations, &nodes);
-            }
+    /// Goes on behind a terminal that ends at a node, with subtrees of at least `least` nodes.
+    pub(super) fn end_terminal(&mut self, trie: &Trie, visit: Visit, end: (u32, ObligationsId), least: u32) {
+        let (node, _, column, place) = visit;
+        for to in self.ends_of(place, end.0, column) {
+            self.begin_below(trie, node, least, to, end);
         }
     }
 
     /// The places behind the end of a terminal. The column matters to newlines alone.
-    fn ends_of(&mut self, place: u32, terminal: u32, column: u32) -> Ends {
+    pub(super) fn ends_of(&mut self, place: u32, terminal: u32, column: u32) -> Ends {
         let program = self.masker.program;
         let level = self.places[place as usize].level;
         let key = (place, terminal, if program.is_newline(terminal) { column } else { NO_COLUMN });

@@ -6,9 +6,11 @@
 //! alone, so they are found once for each state.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::end_nodes::{EndNodes, NodesByByte};
+use crate::mask::grammar::segments::{TrieName, VOCABULARY};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
@@ -23,6 +25,8 @@ const WALKED: u32 = if cfg!(debug_assertions) { 0 } else { 2_000 };
 
 /// The end of a terminal, and what tokens spell behind it.
 pub struct Exit {
+    /// Names the trie.
+    pub(super) name: TrieName,
     /// What ends.
     pub terminal: u32,
     /// What must not follow.
@@ -35,8 +39,9 @@ pub struct Exit {
 pub struct ExitsBelow {
     /// Where few tokens follow each end.
     pub few: Vec<Exit>,
-    /// Nodes at which terminals may end and many tokens follow, each with the state of the scanner.
-    pub many: Vec<(u32, ScanStateId)>,
+    /// Nodes at which terminals may end and many tokens follow, each with the state of the scanner, the terminal and
+    /// what must not follow.
+    pub many: Vec<(u32, ScanStateId, u32, ObligationsId)>,
 }
 
 /// The exits below some nodes; none where they are too many.
@@ -46,6 +51,8 @@ type Found = Option<Arc<ExitsBelow>>;
 #[derive(Default)]
 pub struct Exits {
     known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXITS>,
+    /// How many tries were named.
+    names: AtomicU32,
 }
 
 impl Exits {
@@ -65,10 +72,10 @@ impl Exits {
         // Few nodes are walked sooner than anything is found out about them.
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
         let ends = if below > WALKED { EndNodes::of(program, state, by_byte) } else { None };
-        let found: Found = find(program, vocabulary, nodes, state, ends.as_ref()).map(Arc::new);
+        let found: Found = find(program, vocabulary, nodes, state, ends.as_ref(), &self.names).map(Arc::new);
         let size = |exits: &Arc<ExitsBelow>| {
             let behind: usize = exits.few.iter().map(|exit| exit.behind.len() * 16 + 96).sum();
-            behind + exits.many.len() * 8
+            behind + exits.many.len() * 16
         };
         self.known.keep(key, found.clone(), found.as_ref().map_or(0, size) + nodes.len() * 4 + 96);
         found
@@ -89,6 +96,7 @@ fn find(
     nodes: &[u32],
     state: ScanStateId,
     may_end: Option<&EndNodes>,
+    names: &AtomicU32,
 ) -> Option<ExitsBelow> {
     /// Rests of tokens that are put into tries.
     const MOST: usize = 100_000;
@@ -103,8 +111,9 @@ fn find(
                     continue;
                 }
                 if trie.end[child as usize] - child > small || program.is_newline(terminal) {
-                    if many.last() != Some(&(node, state)) {
-                        many.push((node, state));
+                    let end = (node, state, terminal, obligations);
+                    if many.last() != Some(&end) {
+                        many.push(end);
                     }
                     continue;
                 }
@@ -151,7 +160,8 @@ fn find(
     let mut ends: Vec<_> = rests.into_iter().collect();
     ends.sort_unstable_by_key(|(end, _)| *end);
     let exit = |((terminal, obligations), mut rests): ((u32, ObligationsId), Rests)| {
-        Some(Exit { terminal, obligations, behind: Trie::build(&mut rests).ok()? })
+        let name = names.fetch_add(1, Ordering::Relaxed) + VOCABULARY + 1;
+        Some(Exit { name, terminal, obligations, behind: Trie::build(&mut rests).ok()? })
     };
     Some(ExitsBelow { few: ends.into_iter().map(exit).collect::<Option<_>>()?, many })
 }

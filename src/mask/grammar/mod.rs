@@ -14,8 +14,10 @@ mod builder;
 mod document_walk;
 mod documents;
 pub(crate) mod end_nodes;
+mod exit_walk;
 mod exits;
 mod row_levels;
+mod segments;
 
 use std::sync::{Arc, OnceLock};
 
@@ -24,6 +26,7 @@ use crate::mask::grammar::documents::PastTokens;
 pub use crate::mask::grammar::documents::{DocumentMasks, DocumentMemo};
 use crate::mask::grammar::exits::Exits;
 use crate::mask::grammar::row_levels::Row;
+use crate::mask::grammar::segments::Segments;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::mask_name::MaskName;
 use crate::mask::vocab_tables::VocabTables;
@@ -43,6 +46,7 @@ const BEGINS_DOCUMENTS: u32 = 1 << 31;
 pub struct GrammarMasks {
     rows: StackCache<Row, GRAMMAR_ROWS>,
     exits: Exits,
+    segments: Segments,
     /// Tokens that run past the end of a document.
     past_documents: StackCache<PastTokens, PAST_DOCUMENTS>,
     /// The growth of each row, by what decides the row.
@@ -58,7 +62,11 @@ impl GrammarMasks {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let documents = self.past_documents.memory_bytes();
-        self.rows.memory_bytes() + self.exits.memory_bytes() + self.growths.memory_bytes() + documents
+        self.rows.memory_bytes()
+            + self.exits.memory_bytes()
+            + self.segments.memory_bytes()
+            + self.growths.memory_bytes()
+            + documents
     }
 }
 

@@ -84,6 +84,11 @@ impl RowLevels {
         self.first = level;
     }
 
+    /// Whether it matters still that tokens look down to a level.
+    pub(super) fn notes(&self, level: usize) -> bool {
+        level > self.first && self.looked_at.get(level).is_none_or(|list| list.len() <= FEW)
+    }
+
     /// Notes that whether tokens are allowed depends on the stack down to a level.
     pub(super) fn look_at(&mut self, tokens: &[u32], level: usize) {
         if level > self.first {

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::error::{Error, Result};
 use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::reachable_states::{ReachableStates, all_lead_to};
@@ -40,6 +41,85 @@ pub fn states_of(scanner: &Scanner, terminal: u32) -> Option<ReachableStates> {
     let start = scanner.lexeme(terminal)?.start();
     let step = |state: StateId, byte: u8| Some(scanner.step(terminal, state, byte)).filter(|&to| to > CLOSED);
     ReachableStates::of(start, scanner.bytes_of_classes(), MOST, step)
+}
+
+/// Which terminals are compared with which, where they compete for texts.
+pub struct Rivals {
+    /// The text of each terminal that has only one.
+    texts: Vec<Option<Vec<u8>>>,
+    /// These texts in order, each with its terminal.
+    sorted: Vec<(Vec<u8>, u32)>,
+    pairs: usize,
+}
+
+impl Rivals {
+    /// The rivals among the terminals of a scanner.
+    pub fn of(scanner: &Scanner) -> Rivals {
+        let texts: Vec<Option<Vec<u8>>> = (0..scanner.len() as u32).map(|t| only_text(scanner, t)).collect();
+        let mut sorted: Vec<(Vec<u8>, u32)> =
+            (0..).zip(&texts).filter_map(|(t, text)| Some((text.clone()?, t))).collect();
+        sorted.sort_unstable();
+        Rivals { texts, sorted, pairs: 0 }
+    }
+
+    /// Those of `terminals` that compete with one of them and can tell where it ends: two keywords don't, unless one
+    /// begins with the other.
+    ///
+    /// # Errors
+    /// `Limit` if too many pairs were asked for.
+    pub fn of_terminal(
+        &mut self,
+        terminal: u32,
+        terminals: &[u32],
+        competes: impl Fn(u32) -> bool,
+    ) -> Result<Vec<u32>> {
+        /// Pairs that are compared. One takes up to 2 us.
+        const MOST_PAIRS: usize = 500_000;
+        let mut out: Vec<u32> = match &self.texts[terminal as usize] {
+            None => terminals.to_vec(),
+            Some(text) => {
+                let first = self.sorted.partition_point(|(other, _)| other < text);
+                let longer = self.sorted[first..].iter().take_while(|(other, _)| other.starts_with(text));
+                let others = terminals.iter().copied().filter(|&t| self.texts[t as usize].is_none());
+                others.chain(longer.map(|&(_, t)| t)).collect()
+            }
+        };
+        out.retain(|&other| competes(other));
+        self.pairs += out.len();
+        if self.pairs > MOST_PAIRS {
+            let limit = Error::limit("pairs of terminals that begin alike", MOST_PAIRS as u64, self.pairs as u64);
+            return Err(limit.advise("join terminals to one, or choose another lexer than the contextual one"));
+        }
+        Ok(out)
+    }
+}
+
+/// The text of a terminal that has no other.
+fn only_text(scanner: &Scanner, terminal: u32) -> Option<Vec<u8>> {
+    /// Longer texts are rare.
+    const MOST_BYTES: usize = 200;
+    let mut state = scanner.lexeme(terminal)?.start();
+    if scanner.looks_ahead(terminal) {
+        return None;
+    }
+    let mut text = Vec::new();
+    loop {
+        let mut next = None;
+        for (class, &byte) in scanner.bytes_of_classes().iter().enumerate() {
+            let to = scanner.step(terminal, state, byte);
+            if to > CLOSED && (next.replace((byte, to)).is_some() || scanner.bytes_of_class(class).len() > 1) {
+                return None;
+            }
+        }
+        match next {
+            None => return Some(text),
+            Some(_) if scanner.accepts(terminal, state) || text.len() == MOST_BYTES => return None,
+            Some((byte, to)) => {
+                text.push(byte);
+                state = to;
+            }
+        }
+    }
 }
 
 /// What must not come behind an end; `None` where the terminal does not end.

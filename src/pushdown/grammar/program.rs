@@ -83,7 +83,7 @@ impl GrammarProgram {
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored, &documents_first, indenter.as_ref()),
+            _ => Succession::of(&scanner, &follow, &ignored, &documents_first, indenter.as_ref())?,
         };
         let prospects = Prospects::new(&scanner, documents_first);
         let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::error::Result;
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::bnf_rules::Productions;
@@ -16,7 +17,7 @@ use crate::pushdown::grammar::closure::{Closure, Found, Shifted};
 use crate::pushdown::grammar::ends_ahead::EndsAhead;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::indenter::{Effect, Indenter, NewlineUse};
-use crate::pushdown::grammar::longest_match_bytes::{Bits, bits, bytes_that_go_on, escapes};
+use crate::pushdown::grammar::longest_match_bytes::{Bits, Rivals, bits, bytes_that_go_on, escapes};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner, TerminalState};
@@ -60,13 +61,16 @@ impl Succession {
     }
 
     /// For terminals that take longest matches.
+    ///
+    /// # Errors
+    /// `Limit` if too many terminals compete for the same texts.
     pub fn of(
         scanner: &Scanner,
         follow: &Follow,
         ignored: &[u32],
         documents: &[ByteSet],
         indenter: Option<&Indenter>,
-    ) -> Self {
+    ) -> Result<Self> {
         let count = follow.len() as u32;
         let first: Box<[Bits]> = (0..count).map(|t| bits(follow.first(t))).collect();
         // All bytes that a terminal reads are more than those that go on, and known at once.
@@ -85,13 +89,17 @@ impl Succession {
         };
         let contextual = scanner.lexer() == Lexer::Contextual;
         let mut is_won = vec![true; count as usize];
+        let mut rivals = contextual.then(|| Rivals::of(scanner));
         for &terminal in &known {
             if contextual || ignored.contains(&terminal) || !this.lets_all(follow, terminal) {
-                let begin_alike = |other: &u32| {
-                    let both = this.first[terminal as usize].iter().zip(&this.first[*other as usize]);
-                    *other != terminal && both.into_iter().any(|(a, b)| a & b != 0) && follow.together(terminal, *other)
+                let begin_alike = |other: u32| {
+                    let both = this.first[terminal as usize].iter().zip(&this.first[other as usize]);
+                    other != terminal && both.into_iter().any(|(a, b)| a & b != 0) && follow.together(terminal, other)
                 };
-                let others: Vec<u32> = known.iter().copied().filter(|o| contextual && begin_alike(o)).collect();
+                let others = match &mut rivals {
+                    Some(rivals) => rivals.of_terminal(terminal, &known, begin_alike)?,
+                    None => Vec::new(),
+                };
                 let sets = bytes_that_go_on(scanner, terminal, &others);
                 is_won[terminal as usize] = !sets.is_empty();
                 this.may_be_last[terminal as usize] &= !others.iter().any(|&other| scanner.looks_ahead(other));
@@ -107,7 +115,7 @@ impl Succession {
         let rules_are_free = known.iter().all(|t| this.free[*t as usize]);
         let is_plain = documents.is_empty() && indenter.is_none();
         this.is_free = rules_are_free && is_plain && ignored.iter().all(lets_any);
-        this
+        Ok(this)
     }
 
     /// For each symbol whether it can be read with free terminals alone.
