@@ -39,7 +39,7 @@ TOKENS = [b"a", b"b", b""]
         (lambda v: Index.from_json_schema(["a", "b"], v), "not list; Index.from_choices .*enum"),
         (lambda v: Index.from_json_schema(int, v), "not type; interlock.index_from_type"),
         (lambda v: Index.from_json_schema(list[int], v), "interlock.index_from_type"),
-        (lambda v: Index.from_json_schema(5, v), "schema must be JSON text .* not int$"),
+        (lambda v: Index.from_json_schema(5, v), "schema must be JSON text .* not int; what a client sent"),
         (lambda v: interlock.allocate_bitmask(v, 1), "batch must be a number of rows, not Vocabulary"),
         (lambda v: interlock.allocate_bitmask(1, "x"), "v_or_size must be a Vocabulary or the width .* not str"),
         (lambda v: interlock.allocate_bitmask(1.5, v), "batch must be a number of rows, not float"),

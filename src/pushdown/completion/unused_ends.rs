@@ -130,25 +130,27 @@ impl Completer<'_, '_> {
             .or_else(|| preferred().find_map(|b| self.take_towards(b, item.tag)))
     }
 
-    /// Where an item's ends are looked for: in the nearest array of unique elements.
+    /// Where an item's ends are looked for: in the outermost array of unique elements.
     fn place(&self, (item, count): (&ScalarItem, u32), ends: EndFilter) -> Option<EndQuery> {
-        Some((self.unique_array()?.parent, (item.lexeme, item.state, count), ends))
+        Some((self.unique_arrays().last()?.parent, (item.lexeme, item.state, count), ends))
     }
 
-    /// The nearest array of unique elements that is open.
-    fn unique_array(&self) -> Option<&Frame> {
+    /// The arrays of unique elements that are open, from the top down.
+    fn unique_arrays(&self) -> impl Iterator<Item = &Frame> {
         let nodes = &self.pen.frames.arena.nodes;
-        let mut open = std::iter::successors(nodes.get(self.pen.top as usize), |node| nodes.get(node.parent as usize));
-        open.find(|node| node.kind == FrameKind::Array && node.key != u32::MAX)
+        let open = std::iter::successors(nodes.get(self.pen.top as usize), |node| nodes.get(node.parent as usize));
+        open.filter(|node| node.kind == FrameKind::Array && node.key != u32::MAX)
     }
 
-    /// How many elements the nearest array of unique elements must have, or has with the one that is open.
+    /// How many elements an open array of unique elements must have, or has with the one that is open: the most.
     fn elements_to_be(&self) -> usize {
-        let Some(array) = self.unique_array() else { return 0 };
         let frames = &*self.pen.frames;
-        let items = &frames.arena.arrays[array.start as usize..(array.start + array.len) as usize];
-        let least = items.iter().map(|item| frames.program.arrays[item.shape as usize].min).min().unwrap_or(0);
-        usize::try_from(least.max(u64::from(array.count) + 1)).unwrap_or(MOST_LISTED).min(MOST_LISTED)
+        let elements = self.unique_arrays().map(|array| {
+            let items = &frames.arena.arrays[array.start as usize..(array.start + array.len) as usize];
+            let least = items.iter().map(|item| frames.program.arrays[item.shape as usize].min).min().unwrap_or(0);
+            least.max(u64::from(array.count) + 1)
+        });
+        usize::try_from(elements.max().unwrap_or(0)).unwrap_or(MOST_LISTED).min(MOST_LISTED)
     }
 
     /// Writes one of the ends of an item: where it is an element itself, the first one behind those that were passed
