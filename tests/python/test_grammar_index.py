@@ -314,3 +314,22 @@ def test_what_no_token_holds_is_never_written():
     longer = interlock.Vocabulary([*tokens, b"a\x04"], eos_token_ids=[256])
     with pytest.raises(interlock.VocabularyError, match="0x04"):
         interlock.Index.from_grammar('start: "(" start ")" | /[^()]*/', longer, lexer="any")
+
+
+@pytest.mark.parametrize("lexer", ["dynamic", "contextual"])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "start: | X* T B",
+        "start: | (X X)+ T B",
+        "start: | s T B\ns: s X | X",
+        "start: | X s\ns: X s | T B",
+        "start: | (X T B)+",
+        'start: | "y" s\ns: X s',
+    ],
+)
+def test_alternatives_that_never_end_are_not_begun(byte_vocabulary, rules, lexer):
+    """``T`` always takes the text of ``B`` behind it. What goes on to that pair for ever is no way to an end."""
+    grammar = rules + '\nX: "x"\nB: "bb"\nT: /[ab]+/\n'
+    guide = interlock.Index.from_grammar(grammar, byte_vocabulary, syntax="lark", lexer=lexer).guide()
+    assert list(guide.allowed_token_ids()) == [256]

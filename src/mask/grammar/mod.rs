@@ -17,6 +17,7 @@ pub(crate) mod end_nodes;
 mod exit_walk;
 mod exits;
 mod row_levels;
+mod segment_walk;
 mod segments;
 
 use std::sync::{Arc, OnceLock};

@@ -2,22 +2,15 @@
 //!
 //! Which tokens stay in the terminals that begin at a node, and at which nodes below it these may end, belongs to the
 //! state of the scanner at the boundary alone. The parser decides which state that is, and what may come behind an end:
-//! it is asked once for each end, and not at each node. So a mask of a stack that was never met joins known segments.
+//! it is asked once for each end, and not at each node. So a mask of a stack that was never met joins known segments
+//! (`segment_walk`).
 
 use std::sync::Arc;
 
-use crate::mask::grammar::GrammarMasker;
-use crate::mask::grammar::builder::{MaskBuilder, children};
-use crate::mask::grammar::exits::SMALL;
 use crate::mask::lexeme::lexeme_mask::TokenSet;
-use crate::mask::trie_kind::TrieKind;
-use crate::pushdown::grammar::parse_stack::NO_COLUMN;
-use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
-use crate::pushdown::grammar::succession::Outlook;
+use crate::pushdown::grammar::scanner::{ObligationsId, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::SEGMENTS;
-use crate::util::hash::SeededMap;
-use crate::vocab::Trie;
 
 /// Names a trie: the vocabulary's, one behind an exit, or one that is not told from others.
 pub(super) type TrieName = u32;
@@ -36,185 +29,33 @@ pub(super) type Segments = BoundedCache<Beginning, Option<Arc<Segment>>, SEGMENT
 pub(super) struct SegmentEnd {
     pub(super) terminal: u32,
     pub(super) obligations: ObligationsId,
-    nodes: Box<[u32]>,
+    pub(super) nodes: Box<[u32]>,
 }
 
 /// What tokens spell in the terminals that begin at a node.
 pub(super) struct Segment {
     /// Those that stay inside.
-    inner: TokenSet,
+    pub(super) inner: TokenSet,
     /// The states that the scanner comes into at nodes that were looked at.
-    states: Box<[ScanStateId]>,
+    pub(super) states: Box<[ScanStateId]>,
     /// Where terminals may end, in small subtrees.
-    ends: Box<[SegmentEnd]>,
+    pub(super) ends: Box<[SegmentEnd]>,
     /// The roots of large subtrees, by the state of the scanner.
-    inside: Box<[(ScanStateId, Box<[u32]>)]>,
+    pub(super) inside: Box<[(ScanStateId, Box<[u32]>)]>,
     /// Nodes at which a newline terminal begins, which depend on columns: with their bytes.
-    newlines: Box<[(u32, u8)]>,
+    pub(super) newlines: Box<[(u32, u8)]>,
 }
 
 impl Segment {
-    /// The segment of a node's subtrees with at least `least` nodes.
-    fn of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): Beginning) -> Segment {
-        let program = masker.program;
-        let scanner = &program.scanner;
-        let newline = program.indenter.as_ref().map(|indenter| indenter.newline);
-        let mut row: Option<Vec<u32>> = None;
-        let mut tokens: Vec<u32> = Vec::new();
-        let mut states: Vec<ScanStateId> = Vec::new();
-        let mut ends: SeededMap<(u32, ObligationsId), Vec<u32>> = SeededMap::default();
-        let mut inside: Vec<(ScanStateId, Vec<u32>)> = Vec::new();
-        let mut newlines = Vec::new();
-        let mut todo: Vec<(u32, ScanStateId)> = Vec::new();
-        for (child, byte) in children(trie, node) {
-            let to = scanner.next(start, byte);
-            if trie.end[child as usize] - child < least || to == REFUSED {
-                continue;
-            }
-            match scanner.state(to).live.iter().any(|&(terminal, _)| Some(terminal) == newline) {
-                true => newlines.push((child, byte)),
-                false => todo.push((child, to)),
-            }
-        }
-        while let Some((node, state)) = todo.pop() {
-            if !states.contains(&state) {
-                states.push(state);
-            }
-            tokens.extend_from_slice(trie.tokens(node));
-            let size = trie.end[node as usize] - node - 1;
-            if size == 0 {
-                continue;
-            }
-            let scan = scanner.state(state);
-            if name == VOCABULARY && size >= SMALL && scanner.obligations(scan.obligations).is_empty() {
-                let row = row.get_or_insert_with(|| vec![0; masker.tables.words]);
-                for &(terminal, at) in &scan.live {
-                    let Some(lexeme) = &masker.lexemes[terminal as usize] else { continue };
-                    let mask = masker.tables.submask(masker.vocabulary, lexeme, at, 0, TrieKind::Tokens, node);
-                    mask.inner.or_into(row);
-                }
-                match inside.iter_mut().find(|(known, _)| *known == state) {
-                    Some((_, nodes)) => nodes.push(node),
-                    None => inside.push((state, vec![node])),
-                }
-                continue;
-            }
-            for &(terminal, obligations) in &scan.ends {
-                if children(trie, node).any(|(_, byte)| program.may_follow(terminal, obligations, byte)) {
-                    ends.entry((terminal, obligations)).or_default().push(node);
-                }
-            }
-            for (child, byte) in children(trie, node) {
-                let to = scanner.next(state, byte);
-                if to != REFUSED {
-                    todo.push((child, to));
-                }
-            }
-        }
-        let inner = match row {
-            None => {
-                tokens.sort_unstable();
-                TokenSet::Sparse(tokens.into())
-            }
-            Some(mut row) => {
-                tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
-                TokenSet::of_row(row.into())
-            }
-        };
-        let mut ends: Vec<SegmentEnd> = ends
-            .into_iter()
-            .map(|((terminal, obligations), nodes)| SegmentEnd { terminal, obligations, nodes: nodes.into() })
-            .collect();
-        ends.sort_unstable_by_key(|end| (end.terminal, end.obligations));
-        let inside = inside.into_iter().map(|(state, nodes)| (state, nodes.into())).collect();
-        Segment { inner, states: states.into(), ends: ends.into(), inside, newlines: newlines.into() }
-    }
-
     /// Nothing may come next.
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         let has_inner = !matches!(&self.inner, TokenSet::Sparse(tokens) if tokens.is_empty());
         !has_inner && self.ends.is_empty() && self.inside.is_empty() && self.newlines.is_empty()
     }
 
-    fn memory_bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         let ends: usize = self.ends.iter().map(|end| end.nodes.len() * 4 + 24).sum();
         let inside: usize = self.inside.iter().map(|(_, nodes)| nodes.len() * 4 + 24).sum();
         self.inner.bytes() + self.states.len() * 4 + ends + inside + self.newlines.len() * 8 + 104
-    }
-}
-
-impl MaskBuilder<'_, '_> {
-    /// Goes on at a place with what comes below a node: subtrees of at least `least` nodes, behind the end of a
-    /// terminal.
-    pub(super) fn begin_below(&mut self, trie: &Trie, node: u32, least: u32, to: u32, end: (u32, ObligationsId)) {
-        let program = self.masker.program;
-        let (terminal, obligations) = end;
-        let may_follow = |&(child, byte): &(u32, u8)| {
-            trie.end[child as usize] - child >= least && program.may_follow(terminal, obligations, byte)
-        };
-        if self.merges || self.trie_name == UNNAMED || self.places[to as usize].found.closure.has_documents {
-            let nodes: smallvec::SmallVec<[(u32, u8); 16]> = children(trie, node).filter(may_follow).collect();
-            return self.begin(trie, to, obligations, &nodes);
-        }
-        let start = self.start_at(to, obligations);
-        let beginning = (self.trie_name, node, least, start);
-        if !self.begun.insert((to, beginning)) {
-            return;
-        }
-        let segments = &self.masker.masks.segments;
-        let segment = segments.get(&beginning).unwrap_or_else(|| {
-            let made = Segment::of(self.masker, trie, beginning);
-            let made = (!made.is_empty()).then(|| Arc::new(made));
-            segments.keep(beginning, made.clone(), made.as_ref().map_or(0, |made| made.memory_bytes()) + 48);
-            made
-        });
-        let Some(segment) = segment else { return self.look_below(trie, to, children(trie, node).filter(may_follow)) };
-        if !self.is_open(to, &segment) {
-            let nodes: smallvec::SmallVec<[(u32, u8); 16]> = children(trie, node).filter(may_follow).collect();
-            return self.begin(trie, to, obligations, &nodes);
-        }
-        self.look_below(trie, to, children(trie, node).filter(may_follow));
-        let level = self.places[to as usize].level;
-        if !matches!(&segment.inner, TokenSet::Sparse(tokens) if tokens.is_empty()) {
-            segment.inner.or_into(self.levels.row_at(level));
-        }
-        for (state, nodes) in &segment.inside {
-            self.inside.entry((to, *state, NO_COLUMN)).or_default().extend_from_slice(nodes);
-        }
-        for &(child, byte) in &segment.newlines {
-            let next = program.scanner.next(start, byte);
-            self.enter(trie, (child, next, NO_COLUMN, to), byte);
-        }
-        if !segment.ends.is_empty() {
-            self.ended.push((to, segment));
-        }
-    }
-
-    /// Notes that what lies below some nodes depends on a place.
-    fn look_below(&mut self, trie: &Trie, place: u32, nodes: impl Iterator<Item = (u32, u8)>) {
-        let level = self.places[place as usize].level;
-        if self.levels.notes(level) {
-            nodes.for_each(|(node, _)| self.levels.look_at(trie.subtree_tokens(node), level));
-        }
-    }
-
-    /// Whether nothing in a segment is dead at a place, wherever its terminals lead.
-    fn is_open(&mut self, place: u32, segment: &Segment) -> bool {
-        self.masker.program.succession.is_free
-            || segment.states.iter().all(|&state| self.outlook(place, state, NO_COLUMN).0 != Outlook::Dead)
-                && segment.inside.iter().all(|(state, _)| self.outlook(place, *state, NO_COLUMN).0 == Outlook::Open)
-    }
-
-    /// Goes on behind the ends of segments.
-    pub(super) fn run_segments(&mut self, trie: &Trie) {
-        while let Some((place, segment)) = self.ended.pop() {
-            for end in &segment.ends {
-                for to in self.ends_of(place, end.terminal, NO_COLUMN) {
-                    for &node in &end.nodes {
-                        self.begin_below(trie, node, 0, to, (end.terminal, end.obligations));
-                    }
-                }
-            }
-        }
     }
 }

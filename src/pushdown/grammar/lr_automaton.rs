@@ -21,7 +21,8 @@ pub type LrStateId = u32;
 /// No state.
 pub const NO_STATE: LrStateId = u32::MAX;
 /// Set in the number of a state whose items can all be completed with *free* terminals; see
-/// [`succession`](crate::pushdown::grammar::succession).
+/// [`succession`](crate::pushdown::grammar::succession). A transition leaves it out where what predicted the items
+/// cannot be.
 const COMPLETES: u32 = 1 << 30;
 /// A transition that nobody asked for yet.
 const UNKNOWN: u32 = u32::MAX - 1;
@@ -41,7 +42,7 @@ pub struct Item {
 struct Transition {
     symbol: Symbol,
     to: AtomicU32,
-    /// Whether the items of the state that it leads to can all be completed with free terminals.
+    /// Whether the items of the state that it leads to, and what predicted them, can be completed with free terminals.
     completes: bool,
     /// The items of the state that it leads to, before what they predict.
     kernel: Box<[Item]>,
@@ -137,6 +138,7 @@ impl LrAutomaton {
             UNKNOWN => {
                 let mut builder = self.lock();
                 let to = self.intern(productions, &mut builder, &transition.kernel);
+                let to = if transition.completes { to } else { Self::number(to) };
                 transition.to.store(to, Ordering::Release);
                 to
             }
@@ -178,6 +180,30 @@ fn completes(productions: &Productions, free: &[bool], items: &[Item]) -> bool {
     })
 }
 
+/// The nonterminals that items of a kernel predict, directly or not, where the rest of each item on the way can be
+/// completed with free terminals. `None` if all symbols can be.
+fn completed_predictions(productions: &Productions, free: &[bool], kernel: &[Item]) -> Option<SeededSet<Symbol>> {
+    if free.iter().all(|&free| free) {
+        return None;
+    }
+    let mut well: SeededSet<Symbol> = SeededSet::default();
+    let mut todo: Vec<Item> = kernel.to_vec();
+    while let Some(item) = todo.pop() {
+        let parts = &productions.all[item.production as usize].parts[usize::from(item.dot)..];
+        for (at, &next) in parts.iter().enumerate() {
+            let rest_is_free = parts[at + 1..].iter().all(|&part| free[part as usize]);
+            if productions.is_rule(next) && rest_is_free && well.insert(next) {
+                let first = |&production: &u32| Item { production, dot: 0, parts: 0 };
+                todo.extend(productions.alternatives(next).iter().map(first));
+            }
+            if !productions.nullable[next as usize] {
+                break;
+            }
+        }
+    }
+    Some(well)
+}
+
 /// The state with this kernel: what its items predict, where they lead, what ends in it.
 fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
     let mut seen: SeededSet<Item> = kernel.iter().copied().collect();
@@ -212,6 +238,14 @@ fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
             }
         }
     }
+    let led_to_well = completed_predictions(productions, free, kernel);
+    let is_led_to_well = |item: &Item| {
+        item.parts > 1
+            || led_to_well.as_ref().is_none_or(|well| {
+                let of = productions.all[item.production as usize].of;
+                of == productions.start || well.contains(&of)
+            })
+    };
     moves.sort_unstable();
     moves.dedup();
     reductions.sort_unstable();
@@ -219,7 +253,9 @@ fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
     let transitions = moves.chunk_by(|a, b| a.0 == b.0).map(|group| Transition {
         symbol: group[0].0,
         to: AtomicU32::new(UNKNOWN),
-        completes: group.iter().all(|m| completes(productions, free, std::slice::from_ref(&m.1))),
+        completes: group
+            .iter()
+            .all(|m| completes(productions, free, std::slice::from_ref(&m.1)) && is_led_to_well(&m.1)),
         kernel: group.iter().map(|m| m.1).collect(),
     });
     LrState { kernel: kernel.into(), transitions: transitions.collect(), reductions: reductions.into(), accepting }
