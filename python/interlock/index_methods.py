@@ -100,6 +100,7 @@ def from_tools(
     allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
+    unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
 ) -> Index:
     """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -110,6 +111,7 @@ def from_tools(
     ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text: without it all
     but those of roles, such as ``<|im_start|>``, and with ``"all"`` every one. What the tool format itself writes needs
     no leave.
+    ``unknown_keywords`` is about the parameters of tools, as in ``from_response_format``.
 
     ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -138,7 +140,8 @@ def from_tools(
         "unique": unique,
     }
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
-    return index_of_tools(tools, vocabulary, closed=closed, **more, **request)
+    with handling(unknown_keywords):
+        return index_of_tools(tools, vocabulary, closed=closed, **more, **request)
 
 
 def from_response_format(

@@ -7,6 +7,7 @@ answer for each, so that nothing of the inside gets out.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -46,7 +47,8 @@ class Refusal:
 def refusal(error: BaseException) -> Refusal:
     """What a server answers a client whose request raised ``error``, whatever exception that is.
 
-    * 400: the request is at fault. ``message`` is ``error.client_message``.
+    * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8 is such
+      a request: parse it inside the same ``try``.
     * 413: a source is longer than ``Limits.max_source_bytes``.
     * 499: the request's ``CancelToken`` was cancelled, because the client has gone: nobody reads the answer.
     * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
@@ -73,6 +75,10 @@ def refusal(error: BaseException) -> Refusal:
             return Refusal(500, OF_SERVER, reason)
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
         return Refusal(413 if is_long else 400, error.client_message, reason)
+    if isinstance(error, json.JSONDecodeError):
+        return Refusal(400, f"the request is no JSON: {error}", "schema")
+    if isinstance(error, UnicodeDecodeError):
+        return Refusal(400, "the request is no text in UTF-8", "schema")
     if isinstance(error, RecursionError):
         return Refusal(400, "the request is nested too deeply", "limit")
     if isinstance(error, MemoryError):

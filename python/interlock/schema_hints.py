@@ -203,8 +203,10 @@ def warn_unknown_keywords(index: Index) -> None:
     warn_of_slips([row for row in index.report if row.reason == UNKNOWN])
 
 
-def warn_of_slips(rows: Iterable[ReportRow], schema: str = "") -> None:
-    """What compiling calls with the rows of unknown keywords, and the schema's text."""
+def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") -> None:
+    """What compiling calls with the rows of unknown keywords, and the schema's text; ``place`` is where the schema
+    stands in what a client sent.
+    """
     way = getattr(_handling, "way", "warn")
     if way == "ignore" or (way == "warn" and _is_ignored()):
         return
@@ -217,7 +219,8 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "") -> None:
             return
     for one in found:
         if one.suggestion and one.suggestion not in HARMLESS and one.keyword not in HARMLESS:
-            tell(str(one), one.pointer, one.keyword)
+            there = UnknownKeyword(place + one.pointer, one.keyword, one.suggestion)
+            tell(str(there), there.pointer, there.keyword)
 
 
 MOST_READ = 1 << 16

@@ -333,3 +333,19 @@ def test_alternatives_that_never_end_are_not_begun(byte_vocabulary, rules, lexer
     grammar = rules + '\nX: "x"\nB: "bb"\nT: /[ab]+/\n'
     guide = interlock.Index.from_grammar(grammar, byte_vocabulary, syntax="lark", lexer=lexer).guide()
     assert list(guide.allowed_token_ids()) == [256]
+
+
+@pytest.mark.parametrize("lexer", ["dynamic", "contextual"])
+@pytest.mark.parametrize(
+    "rules",
+    ["start: | <|x|> T B", "start: | <|x|> s\ns: X s | T B", "start: | (<|x|> X)+ T B", "start: X | X <|x|> <|y|> T B"],
+)
+def test_special_tokens_that_lead_to_no_end_are_refused(rules, lexer):
+    """A mask allows a special token only if the output can be completed behind it, as advancing does."""
+    tokens = [bytes([i]) for i in range(256)] + [b"", b"<|x|>", b"<|y|>"]
+    vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[EOS], special_token_ids=[257, 258])
+    grammar = rules + '\nX: "x"\nB: "bb"\nT: /[ab]+/\n'
+    guide = interlock.Index.from_grammar(grammar, vocabulary, syntax="lark", lexer=lexer).guide()
+    if rules.startswith("start: X"):
+        guide.advance(ord("x"))
+    assert list(guide.allowed_token_ids()) == [EOS] and not guide.try_advance(257)

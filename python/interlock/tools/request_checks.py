@@ -49,6 +49,7 @@ def check_tools(
     allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
     limits: Any = None,
     cancel: CancelToken | None = None,
+    unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
 ) -> None:
     """Check the tools of a request without a vocabulary: everything that ``Index.from_tools`` checks, with the same
     options and errors, but for what only a vocabulary can lack. About as long as compiling takes.
@@ -67,20 +68,21 @@ def check_tools(
     tools = kept(tools)
     if (allowed := allowed_names(allowed_tokens)) is not None:
         tag_index.check_names_in_tools(tools, allowed)
-    tag = tag_of_request(
-        tools,
-        format=format,
-        tokenizer=tokenizer,
-        tool_choice=tool_choice,
-        parallel=parallel,
-        reasoning=reasoning,
-        reasoning_is_open=reasoning_is_open,
-        max_reasoning_tokens=max_reasoning_tokens,
-        strict=strict,
-        min_calls=min_calls,
-        max_calls=max_calls,
-        unique=unique,
-    )
+    with handling(unknown_keywords):
+        tag = tag_of_request(
+            tools,
+            format=format,
+            tokenizer=tokenizer,
+            tool_choice=tool_choice,
+            parallel=parallel,
+            reasoning=reasoning,
+            reasoning_is_open=reasoning_is_open,
+            max_reasoning_tokens=max_reasoning_tokens,
+            strict=strict,
+            min_calls=min_calls,
+            max_calls=max_calls,
+            unique=unique,
+        )
     with tag_index.in_tools(tag, tools):
         tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
 

@@ -116,7 +116,11 @@ def response_format(value: Any) -> Source:
         value = dump(exclude_none=True, by_alias=True)
     if isinstance(value, str | bytes):
         value = _read(value)
-    if isinstance(value, int | float) and not isinstance(value, bool | enum.Enum):
+    if isinstance(value, bool):
+        raise RequestError(
+            f'a response_format is a JSON object, such as {{"type": "json_object"}}, not {json.dumps(value)}'
+        )
+    if isinstance(value, int | float) and not isinstance(value, enum.Enum):
         raise RequestError(f"a response_format is a JSON object, and {value!r} is a number")
     if not isinstance(value, Mapping):
         return _of_type(value)
@@ -260,7 +264,7 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
     if isinstance(inner, Mapping):
         _only(value, pointer, "json_schema")
         envelope, place = dict(inner), f"{pointer}/json_schema"
-    elif inner is not None:
+    elif "json_schema" in value:
         raise RequestError("json_schema is an object with name and schema", f"{pointer}/json_schema")
     if "schema" not in envelope and "schema_" in envelope:
         envelope["schema"] = envelope.pop("schema_")

@@ -163,7 +163,8 @@ impl Guide {
                 // Tokens that run past the end are priced by themselves.
                 let mut past = vec![0; row.len()];
                 masker.add_tokens_past_document(stack, &branch, &mut past);
-                grammar.program.machine(stack).special_tokens(&[branch], |t| past[t as usize >> 5] |= 1 << (t & 31));
+                let mut machine = grammar.program.machine(stack);
+                machine.special_tokens(&[branch], &mut Vec::new(), |t| past[t as usize >> 5] |= 1 << (t & 31));
                 stack.truncate(&mark);
                 few.extend(tokens_of(&past));
                 continue;

@@ -372,7 +372,7 @@ impl<'a> GrammarPositions<'a> {
     fn named_tokens(&mut self) -> Vec<u32> {
         let mut named = Vec::new();
         let branches = self.classes[0].branches.clone();
-        self.program.machine(self.stack).special_tokens(&branches, |token| named.push(token));
+        self.program.machine(self.stack).special_tokens(&branches, &mut Vec::new(), |token| named.push(token));
         named.sort_unstable();
         named.dedup();
         named

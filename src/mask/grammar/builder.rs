@@ -15,10 +15,11 @@ use crate::mask::grammar::exits::SMALL;
 use crate::mask::grammar::row_levels::{Row, RowLevels};
 use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
 use crate::mask::trie_kind::TrieKind;
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
 use crate::util::hash::{SeededMap, SeededSet};
 use crate::vocab::Trie;
@@ -135,6 +136,11 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     fn finish(mut self) -> (Vec<u32>, Vec<NodeId>) {
         let row = self.levels.row(self.masker.no_text, usize::MAX);
         (row, self.decided())
+    }
+
+    /// Nodes from this number on were made here.
+    pub(super) fn own(&self) -> NodeId {
+        self.own
     }
 
     /// The nodes of the stack that decided what was found so far.
@@ -434,6 +440,26 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         out
     }
 
+    /// Whether the output can be completed behind the special tokens of a set, and how far down the stack that looks.
+    fn completes_behind_special(&mut self, place: u32, symbol: Symbol) -> (bool, usize) {
+        let program = self.masker.program;
+        let from = &self.places[place as usize];
+        let (indents, level) = (from.indents, from.level);
+        if program.succession.is_free {
+            return (true, level);
+        }
+        let mut shifted = Shifted::default();
+        from.found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
+        let tops = shifted.finish(self.stack);
+        if tops.is_empty() {
+            return (false, level);
+        }
+        let to = self.place(None, tops, indents, level);
+        let start = self.start_at(to, NO_OBLIGATIONS);
+        let (outlook, level) = self.outlook(to, start, NO_COLUMN);
+        (outlook != Outlook::Dead, level.max(self.places[to as usize].level))
+    }
+
     /// Adds the special tokens that may come next.
     fn special_tokens(&mut self, branch: &Branch) {
         let program = self.masker.program;
@@ -451,9 +477,15 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         for place in places {
             let next = self.places[place as usize].found.closure.next.clone();
-            for set in next.iter().filter_map(|&s| program.productions.token_set(s)) {
-                let row = self.levels.row_at(self.places[place as usize].level);
-                program.token_sets[set].iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
+            for &symbol in next.iter() {
+                let Some(set) = program.productions.token_set(symbol) else { continue };
+                let tokens = &program.token_sets[set];
+                let (completes, level) = self.completes_behind_special(place, symbol);
+                self.levels.look_at(tokens, level);
+                if completes {
+                    let row = self.levels.row_at(level);
+                    tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
+                }
             }
         }
     }

@@ -155,7 +155,7 @@ impl GrammarMasker<'_> {
                 row,
             );
             let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);
-            self.program.machine(stack).special_tokens(&[*branch], allow);
+            self.program.machine(stack).special_tokens(&[*branch], &mut Vec::new(), allow);
         } else {
             self.fill_frame(stack, branch.document, branch.frame, row, memo);
             if !self.find_past(stack, branch, memo) {
@@ -236,9 +236,13 @@ impl GrammarMasker<'_> {
     fn make_past(&self, stack: &mut ParseStack, branch: &Branch, memo: &mut DocumentMemo) {
         let mut row = vec![0; self.tables.words];
         let walk = builder::MaskBuilder::new(self, stack, branch);
-        let decided = walk.walk_document(branch, branch.document, branch.frame, false, &mut row);
+        let own = walk.own();
+        let mut decided = walk.walk_document(branch, branch.document, branch.frame, false, &mut row);
         let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);
-        self.program.machine(stack).special_tokens(&[*branch], allow);
+        self.program.machine(stack).special_tokens(&[*branch], &mut decided, allow);
+        decided.retain(|&node| node < own);
+        decided.sort_unstable();
+        decided.dedup();
         let past: RowPatch = (0..).zip(row).filter(|&(_, bits)| bits != 0).collect();
         if self.describe_past(stack, branch, memo) {
             std::mem::swap(&mut memo.place, &mut memo.scratch);

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::grammar::model::Lexer;
+use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{
@@ -255,8 +256,9 @@ impl GrammarMachine<'_> {
         out
     }
 
-    /// The special tokens that may come next.
-    pub fn special_tokens(&mut self, branches: &[Branch], mut allow: impl FnMut(u32)) {
+    /// The special tokens that may come next. Adds the nodes of the stack that decide whether the output can be
+    /// completed behind them.
+    pub fn special_tokens(&mut self, branches: &[Branch], decided: &mut Vec<NodeId>, mut allow: impl FnMut(u32)) {
         let program = self.program;
         if program.token_sets.is_empty() {
             return;
@@ -264,20 +266,46 @@ impl GrammarMachine<'_> {
         for branch in self.boundaries(branches) {
             let tops = self.stack.tops(branch.tops);
             let found = program.closure(self.stack, tops);
-            for set in found.closure.next.iter().filter_map(|&s| program.productions.token_set(s)) {
-                let set = &program.token_sets[set];
-                set.iter().for_each(|&token| allow(token));
+            for &symbol in found.closure.next.iter() {
+                let Some(set) = program.productions.token_set(symbol) else { continue };
+                if self.completes_behind_special(&branch, &found, symbol, decided) {
+                    program.token_sets[set].iter().for_each(|&token| allow(token));
+                }
             }
         }
+    }
+
+    /// Whether some text completes the output behind the special tokens of a set, at a boundary.
+    fn completes_behind_special(
+        &mut self,
+        branch: &Branch,
+        found: &Found,
+        symbol: Symbol,
+        decided: &mut Vec<NodeId>,
+    ) -> bool {
+        let program = self.program;
+        if program.succession.is_free {
+            return true;
+        }
+        let mut one = Ended::new(NO_OBLIGATIONS, branch.indents);
+        found.shift(&program.lr, &program.productions, self.stack, symbol, &mut one.shifted);
+        let Some((tops, nodes)) = self.tops_of(one) else { return false };
+        let scan = self.scan_start(&nodes, NO_OBLIGATIONS);
+        self.completes_deciding(&Branch::scanning(tops, scan, branch.indents), decided)
     }
 
     /// Whether some text completes the output from a branch. Where longest matches may forbid everything that could
     /// follow, that takes a search.
     pub fn completes(&mut self, branch: &Branch) -> bool {
-        match self.outlook(branch, &mut Vec::new()) {
+        self.completes_deciding(branch, &mut Vec::new())
+    }
+
+    /// The same, with the nodes of the stack that decide it.
+    fn completes_deciding(&mut self, branch: &Branch, decided: &mut Vec<NodeId>) -> bool {
+        match self.outlook(branch, decided) {
             Outlook::Open | Outlook::Completes => true,
             Outlook::Dead => false,
-            Outlook::Unknown => self.search_completion(branch, &mut Vec::new()),
+            Outlook::Unknown => self.search_completion(branch, decided),
         }
     }
 
@@ -360,7 +388,7 @@ impl GrammarMachine<'_> {
         let mark = self.stack.mark();
         let branches = self.stack.branches_of(at);
         let mut some = false;
-        self.special_tokens(&branches, |_| some = true);
+        self.special_tokens(&branches, &mut Vec::new(), |_| some = true);
         self.stack.truncate(&mark);
         some
     }
