@@ -553,6 +553,7 @@ class Index:
         allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
+        unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     ) -> Index:
         """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -563,6 +564,8 @@ class Index:
         ``allowed_tokens`` are the special tokens that grammars of custom tools may name, by id or text: without it
         all but those of roles, such as ``<|im_start|>``, and with ``"all"`` every one. What the tool format itself
         writes needs no leave.
+        ``unknown_keywords`` is about the parameters of tools, as in ``from_response_format``; of more than 64 tools
+        nothing is said unless it is ``"error"``.
 
         ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.

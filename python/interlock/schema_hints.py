@@ -203,6 +203,16 @@ def warn_unknown_keywords(index: Index) -> None:
     warn_of_slips([row for row in index.report if row.reason == UNKNOWN])
 
 
+def tells_of_slips(schemas: int) -> bool:
+    """Whether so many schemas are looked through for slips alone: for an error always, for warnings if they are few."""
+    way = getattr(_handling, "way", "warn")
+    return way == "error" or (way == "warn" and schemas <= FEW_SCHEMAS and not _is_ignored())
+
+
+FEW_SCHEMAS = 64
+"""Of more tools nobody is warned: it would take longer than compiling them."""
+
+
 def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") -> None:
     """What compiling calls with the rows of unknown keywords, and the schema's text; ``place`` is where the schema
     stands in what a client sent.

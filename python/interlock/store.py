@@ -189,8 +189,13 @@ class Store:
         """How many indexes this object has compiled and added, because nobody else had."""
         if self.path.is_file():
             raise ArtifactError(f"cannot open the store {self.path}: it is a file, and a store is a folder")
-        with self._failures("open"):
-            self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with self._failures("open"):
+                self.path.mkdir(parents=True, exist_ok=True)
+        except ArtifactError as error:
+            if on_failure == "error":
+                raise
+            _LOGGER.warning("indexes are compiled without the store: %s", error)
         _STORES.add(self)
 
     def __repr__(self) -> str:

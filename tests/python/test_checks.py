@@ -163,6 +163,11 @@ def test_defaults_of_a_request_are_those_of_the_method() -> None:
     for function in (interlock.Index.from_tools, interlock.check_tools):
         parameters = inspect.signature(function).parameters
         assert {name: parameters[name].default for name in REQUEST} == REQUEST
-        assert set(parameters) - set(REQUEST) == {"tools", "closed", "allowed_tokens", "limits", "cancel"} | (
-            {"vocabulary"} if function != interlock.check_tools else set()
-        )
+        assert set(parameters) - set(REQUEST) == {
+            "tools",
+            "closed",
+            "allowed_tokens",
+            "limits",
+            "cancel",
+            "unknown_keywords",
+        } | ({"vocabulary"} if function != interlock.check_tools else set())

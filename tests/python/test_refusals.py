@@ -225,3 +225,33 @@ def test_faults_of_the_server(byte_vocabulary, tmp_path):
     assert interlock.refusal(interlock.InternalError("line 5")).is_of_server
     assert not interlock.refusal(interlock.SchemaError("bad")).is_of_server
     assert interlock.refusal(KeyboardInterrupt()).status == 500
+
+
+def test_bodies_that_are_no_json_are_the_clients(byte_vocabulary):
+    for body in (b'{"a":', b"\xff"):
+        try:
+            json.loads(body)
+        except ValueError as error:
+            assert interlock.refusal(error).status == 400
+    for call in (
+        lambda: interlock.Index.from_json_schema({}, byte_vocabulary, whitespace="compakt"),
+        lambda: interlock.Index.from_json_schema({}, byte_vocabulary, limits={"max_depth": -5}),
+        lambda: interlock.Index.from_regex("a", byte_vocabulary).guide().rollback(3),
+        lambda: interlock.CancelToken.after(-5),
+    ):
+        with pytest.raises(interlock.ArgumentError) as caught:
+            call()
+        assert interlock.refusal(caught.value).status == 500
+    assert interlock.refusal(interlock.ArgumentError("max_tokens cannot be negative: -1")).status == 400
+
+
+def test_slips_in_parameters_of_tools_are_told(byte_vocabulary):
+    parameters = {"type": "object", "properties": {"a": {"type": "string", "minLenght": 3}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    place = "/0/function/parameters/properties/a"
+    with pytest.warns(interlock.UnknownKeywordWarning, match=f"minLenght.*{place}|{place}.*minLenght"):
+        interlock.Index.from_tools(tools, byte_vocabulary, format="hermes")
+    for call in (interlock.check_tools, lambda *a, **k: interlock.Index.from_tools(*a, byte_vocabulary, **k)):
+        with pytest.raises(interlock.SchemaError) as caught:
+            call(tools, format="hermes", unknown_keywords="error")
+        assert caught.value.pointer == place

@@ -181,6 +181,17 @@ def test_a_store_that_fails_is_done_without(byte_vocabulary, tmp_path, caplog):
         interlock.Store(tmp_path, on_failure="warm")
 
 
+def test_a_store_that_cannot_be_opened_is_done_without(byte_vocabulary, tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    there = tmp_path / "file" / "store"
+    with pytest.raises(interlock.ArtifactError, match="cannot open the store"):
+        interlock.Store(there)
+    with caplog.at_level(logging.WARNING, "interlock.store"):
+        store = interlock.Store(there, on_failure="warn")
+        assert store.get_or_compile("regex", "a+", byte_vocabulary) == Index.from_regex("a+", byte_vocabulary)
+    assert "compiled without the store: cannot open" in caplog.text
+
+
 def test_an_index_that_cannot_be_written_is_compiled_once(byte_vocabulary, tmp_path, monkeypatch, caplog):
     store = interlock.Store(tmp_path, on_failure="warn")
     made = []

@@ -106,6 +106,8 @@ def check_options(
                 raise ArgumentError(f"{backend} has no option {name!r}: {elsewhere[name]}")
             if name in ("stop", "stop_strings", "stop_sequences", "stop_at"):
                 raise ArgumentError(f"{backend} has no option {name!r}: {_STOP}")
+            if name in _OWN:
+                raise ArgumentError(f"{backend} has no option {name!r}: it belongs to a call that returns a value")
             near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.8 if is_open else 0.6)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             if is_open and not near:

@@ -7,15 +7,15 @@ not exist or a length below zero.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from interlock._core import PatternError, SchemaError, check_json_schema
+from interlock._core import InterlockError, PatternError, SchemaError, check_json_schema
 from interlock.schema_hints import quiet, warn_of_slips
 from interlock.tools.errors import RequestError
 from interlock.tools.tool_list import Tool
 
-__all__ = ["check_parameters"]
+__all__ = ["check_parameters", "tell_of_slips"]
 
 
 def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
@@ -28,10 +28,7 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
     ...     print(error)
     at /0/parameters: a whole number that is not negative is expected (at "", keyword "minLength")
     """
-    for tool in tools:
-        is_enforced = strict if strict is not None else tool.is_strict is not False
-        if not is_enforced or tool.input is not None or isinstance(tool.parameters, bool):
-            continue
+    for tool in _enforced(tools, strict):
         try:
             with quiet():
                 rows = check_json_schema(_text(tool.parameters))
@@ -40,6 +37,27 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
             reason = error.client_message.removeprefix(f"at {pointer}: ") if pointer else error.client_message
             raise RequestError(reason, tool.place + pointer) from error
         warn_of_slips(rows, place=tool.place)
+
+
+def tell_of_slips(tools: Iterable[Tool], strict: bool | None) -> None:
+    """Tell of keywords in enforced parameters that look like slips, as ``handling`` says; of what is no schema,
+    compiling tells.
+    """
+    for tool in _enforced(tools, strict):
+        try:
+            with quiet():
+                rows = check_json_schema(_text(tool.parameters))
+        except (InterlockError, TypeError, ValueError, RecursionError):
+            continue
+        warn_of_slips(rows, place=tool.place)
+
+
+def _enforced(tools: Iterable[Tool], strict: bool | None) -> Iterator[Tool]:
+    """The tools whose parameters are a schema that holds."""
+    for tool in tools:
+        is_enforced = strict if strict is not None else tool.is_strict is not False
+        if is_enforced and tool.input is None and not isinstance(tool.parameters, bool):
+            yield tool
 
 
 def _text(schema: Any) -> Any:
