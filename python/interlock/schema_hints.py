@@ -39,7 +39,7 @@ KEYWORDS = frozenset(
 )
 """All keywords of drafts 4 to 2020-12."""
 ELSEWHERE = {
-    "nullable": '"type": ["string", "null"], since nullable is OpenAPI\'s',
+    "nullable": '"null" into a list of types, such as "type": ["string", "null"]: nullable is OpenAPI\'s',
     "discriminator": "a const in each alternative, since discriminator is OpenAPI's",
     "optional": "leave the name out of required",
     "extends": "allOf",

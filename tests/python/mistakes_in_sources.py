@@ -130,7 +130,11 @@ SCHEMAS = [
     ("strictly({'type': 'string', 'maxlength': 3})", Warned, "`maxlength` .. asserts nothing; did you mean maxLength?"),
     ("strictly({'type': 'object', 'propertes': {}})", Warned, "`propertes` .. did you mean properties?"),
     ("strictly({'properties': {'a': {'mininum': 3}}})", Warned, "`mininum` (at /properties/a) .. minimum?"),
-    ("strictly({'type': 'string', 'nullable': True})", Warned, '`nullable` .. write "type": ["string", "null"]'),
+    (
+        "strictly({'type': 'string', 'nullable': True})",
+        Warned,
+        '`nullable` .. write "null" into a list of types, such as "type": ["string", "null"]',
+    ),
     (
         "strictly({'name': 'string'})",
         Warned,

@@ -24,6 +24,8 @@ def test_what_was_meant(folder):
         (["inspect", "patern:abc"], 2, ["did you mean pattern:abc?"]),
         (["inspect", "schema:order.json"], 3, ["is this a file?", "order.json"]),
         (["inspect", "order.json", "--limit", "max_dept=3"], 2, ["did you mean max_depth?"]),
+        (["inspect", "order.json", "--schema-key", "propertis"], 4, ["did you mean 'properties'?"]),
+        (["inspect", "order.json", "--schema-key", "a.b"], 4, ["has no key 'a.b' at its top; it has 'type'"]),
     ):
         said = run(folder, *args, code=code)
         assert all(word in said.stderr for word in words), said.stderr

@@ -529,3 +529,14 @@ def test_a_processor_that_is_no_list_is_refused_by_name(model, vocabulary):
     assert processor
     with pytest.raises(interlock.ArgumentError, match=r"pass logits_processor=\[processor\]"):
         model.generate(torch.tensor([[1, 2]]), logits_processor=processor, max_new_tokens=4)
+
+
+def test_an_index_of_another_vocabulary_is_refused():
+    small = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    processor = GuideLogitsProcessor(interlock.Index.from_regex("[a-z]+", small))
+    with pytest.raises(interlock.ArgumentError, match="scores 49152 tokens, and the index is for a vocabulary of 257"):
+        processor(torch.tensor([[97]]), torch.zeros(1, 49_152))
+    # Models pad what they score.
+    assert processor(torch.tensor([[97]]), torch.zeros(1, 320)).isfinite().sum() == 26
+    with pytest.raises(interlock.ArgumentError, match="trigger is a text or a list of token ids, not int"):
+        GuideLogitsProcessor(interlock.Index.from_regex("a", small), trigger=5)

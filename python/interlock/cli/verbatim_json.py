@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from typing import Any
 
@@ -18,13 +19,23 @@ def extract(data: bytes, *path: str) -> str:
     except (ValueError, RecursionError) as error:
         raise interlock.SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
     for key in path:
-        if not isinstance(inner, dict) or key not in inner:
-            raise InputError(f"the file is not a JSON object with the key {key!r} (see --schema-key)")
+        if not isinstance(inner, dict):
+            raise InputError(f"the file is no JSON object, so it has no key {key!r} (see --schema-key)")
+        if key not in inner:
+            raise InputError(f"the file has no key {key!r} at its top{_instead(key, inner)} (see --schema-key)")
         inner = inner[key]
     try:
         return _dump(inner)
     except RecursionError:
         raise interlock.SchemaError("nested too deeply") from None
+
+
+def _instead(key: str, there: dict[str, Any]) -> str:
+    """The key that was probably meant, or those that are there."""
+    if near := difflib.get_close_matches(key, there, n=1):
+        return f", did you mean {near[0]!r}?"
+    some = ", ".join(map(repr, list(there)[:8])) or "none"
+    return f"; it has {some}" + (", …" if len(there) > 8 else "")
 
 
 class _Verbatim(str):

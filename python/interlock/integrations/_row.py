@@ -27,6 +27,8 @@ def given_one(constraint: Constraint, trigger: str | Sequence[int] | None) -> Co
         raise _no_constraint(constraint)
     if trigger is None or not isinstance(constraint, Index):
         return constraint
+    if not isinstance(trigger, str | Sequence):
+        raise ArgumentError(f"trigger is a text or a list of token ids, not {type(trigger).__name__}")
     return Triggered({trigger if isinstance(trigger, str) else tuple(trigger): constraint})
 
 
