@@ -255,3 +255,21 @@ def test_slips_in_parameters_of_tools_are_told(byte_vocabulary):
         with pytest.raises(interlock.SchemaError) as caught:
             call(tools, format="hermes", unknown_keywords="error")
         assert caught.value.pointer == place
+
+
+def test_slips_are_looked_for_under_the_limits_of_the_request(byte_vocabulary, monkeypatch):
+    """What looks for them is cancelled as compiling is."""
+    from interlock.tools import parameter_checks
+
+    seen = []
+    check = parameter_checks.check_json_schema
+
+    def checked(schema, **work):
+        seen.append(work)
+        return check(schema, **work)
+
+    monkeypatch.setattr(parameter_checks, "check_json_schema", checked)
+    cancel, limits = interlock.CancelToken(), interlock.Limits(max_depth=50)
+    tools = [{"name": "f", "parameters": {"type": "object"}}]
+    Index.from_tools(tools, byte_vocabulary, format="hermes", limits=limits, cancel=cancel)
+    assert seen == [{"limits": limits, "cancel": cancel}]

@@ -7,11 +7,11 @@ not exist or a length below zero.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from interlock._core import InterlockError, PatternError, SchemaError, check_json_schema
-from interlock.schema_hints import quiet, warn_of_slips
+from interlock._core import CancelledError, InterlockError, PatternError, ReportRow, SchemaError, check_json_schema
+from interlock.schema_hints import quiet, tells_of_slips, warn_of_slips
 from interlock.tools.errors import RequestError
 from interlock.tools.tool_list import Tool
 
@@ -19,8 +19,8 @@ __all__ = ["check_parameters", "tell_of_slips"]
 
 
 def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
-    """``RequestError`` with the place among the tools where enforced parameters are no JSON Schema; keywords in
-    them that look like slips are told of as ``handling`` says. A tool takes less than a tenth of a millisecond.
+    """``RequestError`` with the place among the tools where enforced parameters are no JSON Schema. A tool takes
+    less than a tenth of a millisecond.
 
     >>> try:
     ...     check_parameters([Tool("now", {"minLength": -1}, place="/0/parameters")], None)
@@ -30,26 +30,33 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
     """
     for tool in _enforced(tools, strict):
         try:
-            with quiet():
-                rows = check_json_schema(_text(tool.parameters))
+            _rows(tool)
         except (SchemaError, PatternError) as error:
             pointer = getattr(error, "pointer", None) or ""
             reason = error.client_message.removeprefix(f"at {pointer}: ") if pointer else error.client_message
             raise RequestError(reason, tool.place + pointer) from error
-        warn_of_slips(rows, place=tool.place)
 
 
-def tell_of_slips(tools: Iterable[Tool], strict: bool | None) -> None:
-    """Tell of keywords in enforced parameters that look like slips, as ``handling`` says; of what is no schema,
-    compiling tells.
+def tell_of_slips(tools: Collection[Tool], strict: bool | None, **work: Any) -> None:
+    """Tell of keywords in enforced parameters that look like slips, as ``handling`` says. For tools that compiled:
+    ``work`` are the limits and the ``CancelToken`` under which they did.
     """
+    if not tells_of_slips(len(tools)):
+        return
     for tool in _enforced(tools, strict):
         try:
-            with quiet():
-                rows = check_json_schema(_text(tool.parameters))
-        except (InterlockError, TypeError, ValueError, RecursionError):
-            continue
+            rows = _rows(tool, **work)
+        except CancelledError:
+            raise
+        except (InterlockError, TypeError, ValueError):
+            continue  # What the notation takes, and a whole document would not.
         warn_of_slips(rows, place=tool.place)
+
+
+def _rows(tool: Tool, **work: Any) -> list[ReportRow]:
+    """The report of a tool's parameters."""
+    with quiet():
+        return check_json_schema(_text(tool.parameters), **work)
 
 
 def _enforced(tools: Iterable[Tool], strict: bool | None) -> Iterator[Tool]:

@@ -12,8 +12,10 @@ from interlock.nesting import bounded_nesting
 from interlock.schema_hints import handling
 from interlock.tools import tag_index
 from interlock.tools.allowed_tokens import allowed_names
+from interlock.tools.parameter_checks import tell_of_slips
 from interlock.tools.response_format import response_format
 from interlock.tools.structural_tag import tag_of_request
+from interlock.tools.tool_list import tools_of
 from interlock.tools.tool_places import kept
 
 __all__ = ["check_response_format", "check_structural_tag", "check_tools"]
@@ -68,23 +70,24 @@ def check_tools(
     tools = kept(tools)
     if (allowed := allowed_names(allowed_tokens)) is not None:
         tag_index.check_names_in_tools(tools, allowed)
-    with handling(unknown_keywords):
-        tag = tag_of_request(
-            tools,
-            format=format,
-            tokenizer=tokenizer,
-            tool_choice=tool_choice,
-            parallel=parallel,
-            reasoning=reasoning,
-            reasoning_is_open=reasoning_is_open,
-            max_reasoning_tokens=max_reasoning_tokens,
-            strict=strict,
-            min_calls=min_calls,
-            max_calls=max_calls,
-            unique=unique,
-        )
+    tag = tag_of_request(
+        tools,
+        format=format,
+        tokenizer=tokenizer,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        reasoning=reasoning,
+        reasoning_is_open=reasoning_is_open,
+        max_reasoning_tokens=max_reasoning_tokens,
+        strict=strict,
+        min_calls=min_calls,
+        max_calls=max_calls,
+        unique=unique,
+    )
     with tag_index.in_tools(tag, tools):
         tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+    with handling(unknown_keywords):
+        tell_of_slips(tools_of(tools), strict, limits=limits, cancel=cancel)
 
 
 @bounded_nesting("the response_format")

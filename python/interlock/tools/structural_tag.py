@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from interlock.tools import spec, template
-from interlock.schema_hints import tells_of_slips
 from interlock.tools.call_tags import call_tag, section, trigger_of
 from interlock.tools.detection import detect_format, response_template_in
 from interlock.tools.errors import RequestError, ToolFormatError
 from interlock.tools.format_files import tool_format
-from interlock.tools.parameter_checks import check_parameters, tell_of_slips
+from interlock.tools.parameter_checks import check_parameters
 from interlock.tools.response_template import ResponseTemplate, is_response_template
 from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
@@ -121,8 +120,6 @@ def tag_of_request(
     if form.arguments.encoding != "json":
         # Elsewhere the schema itself is compiled.
         check_parameters(chosen, strict)
-    elif tells_of_slips(len(chosen)):
-        tell_of_slips(chosen, strict)
     builder = _Builder(form, chosen, mode, strict, counts, most)
     found = builder.turn(reasoning, reasoning_is_open)
     return check(nodes.StructuralTag(found, form.special_tokens))

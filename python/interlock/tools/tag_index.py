@@ -35,6 +35,7 @@ from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_c
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.errors import RequestError, StructuralTagError
+from interlock.tools.parameter_checks import tell_of_slips
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
 from interlock.tools.schema_parts import closed as closed_schema
@@ -239,7 +240,9 @@ def index_of_tools(
         _refuse_names_of_tokens(tools, vocabulary)
     work = {"limits": limits, "cancel": cancel}
     with in_tools(tag, tools):
-        return _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+        index = _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+    tell_of_slips(tools_of(tools), request.get("strict"), **work)
+    return index
 
 
 def _pointer_said(error: InterlockError) -> str | None:
