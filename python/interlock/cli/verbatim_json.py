@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Any
 
 import interlock
 from interlock.cli.exits import InputError
+from interlock.cli.suggest import near
 
 __all__ = ["extract"]
 
@@ -32,8 +32,8 @@ def extract(data: bytes, *path: str) -> str:
 
 def _instead(key: str, there: dict[str, Any]) -> str:
     """The key that was probably meant, or those that are there."""
-    if near := difflib.get_close_matches(key, there, n=1):
-        return f", did you mean {near[0]!r}?"
+    if meant := near(key, there):
+        return f", did you mean {meant!r}?"
     some = ", ".join(map(repr, list(there)[:8])) or "none"
     return f"; it has {some}" + (", …" if len(there) > 8 else "")
 
