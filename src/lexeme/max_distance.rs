@@ -5,9 +5,11 @@
 //! search backwards from the accepting ones. Strings of bounded length need no search where their lengths leave no gap,
 //! and of a lexeme of many states the structure tells a bound.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use crate::expr::analysis::completes_without::completes_without;
 use crate::expr::analysis::farthest_end::farthest_end;
@@ -16,12 +18,19 @@ use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
 /// States that are looked at, and pairs of a state and a count.
-const MAX_STATES: usize = 100;
+const MAX_STATES: usize = 512;
 const MAX_SEARCHED: usize = 2_000;
 /// Bytes of one code point in a JSON string at most, where the shortest spelling is taken: `\u0001`.
 const BYTES_OF_CHAR: u64 = 6;
 /// Bytes that end an escape which was begun, a second surrogate included, and the closing quote.
 const BYTES_OF_ESCAPE: u64 = 12;
+
+/// The farthest end of some states.
+#[derive(Clone, Copy)]
+pub(crate) struct Farthest {
+    pub bytes: u32,
+    pub states: usize,
+}
 
 impl Lexeme {
     /// So many bytes lead from any state of the lexeme, after any number of code points, to its end; [`INF`] where
@@ -46,11 +55,34 @@ impl Lexeme {
                 _ => INF,
             };
             match self.kind() {
-                _ if by_structure == INF => farthest(self).and_then(|far| u32::try_from(far).ok()).unwrap_or(INF),
+                LexemeKind::Text { max, .. } if by_structure == INF => match farthest(self) {
+                    None => INF,
+                    Some(bytes) if max == INF => bytes.saturating_add(escaped),
+                    // Where less text than that fits, a state has a way of as few characters.
+                    Some(bytes) => bytes.saturating_mul(self.bytes_of_char()).saturating_add(escaped),
+                },
+                _ if by_structure == INF => farthest(self).unwrap_or(INF),
                 LexemeKind::Raw => by_structure,
                 LexemeKind::Text { .. } => by_structure.saturating_add(escaped),
             }
         })
+    }
+
+    /// How far the end of a string is from a state of it after `count` code points, and from any state that plain text
+    /// leads to from there, where no greatest length is near. `None` inside an escape, and where finding out takes too
+    /// long. Remembered.
+    pub(crate) fn farthest_from(&self, state: StateId, count: u32) -> Option<Farthest> {
+        let LexemeKind::Text { min, .. } = self.kind() else { return None };
+        self.ends().farthest((state, count.min(min)), || {
+            let distances = self.distances_from(state, count)?;
+            Some(Farthest { bytes: distances.values().copied().max()?, states: distances.len() })
+        })
+    }
+
+    /// So many bytes lead to the end from each state, after so many code points, of those that
+    /// [`farthest_from`](Self::farthest_from) looks at. More code points than a text needs count as those.
+    pub(crate) fn distances_from(&self, state: StateId, count: u32) -> Option<SeededMap<(StateId, u32), u32>> {
+        self.state(state).is_plain().then(|| distances(self, state, count, false))?
     }
 
     /// So many bytes lead from any state of any string, after `count` code points, to its end; `None` of other lexemes.
@@ -160,44 +192,34 @@ fn chars_of(byte: u8) -> u32 {
     u32::from(!(0x80..0xC0).contains(&byte))
 }
 
-/// So many bytes lead from any state of the lexeme, after any number of code points, to its end. `None` where finding
-/// out takes too long.
-fn farthest(lexeme: &Lexeme) -> Option<u64> {
-    let raw = lexeme.kind() == LexemeKind::Raw;
-    let bytes = lexeme.bytes_of_classes();
-    let key =
-        |state: StateId, count: u32| (state, if lexeme.is_bounded() { lexeme.significant_count(count) } else { 0 });
-    let mut places = vec![key(lexeme.start(), 0)];
+/// So many bytes lead from a state of the lexeme after `count` code points, and from any that text leads to from
+/// there, to its end. A greatest length is taken for none. Of a string only states outside of escapes are looked at:
+/// those that plain text leads to, or with `escaped` all of them. `None` where finding out takes too long.
+fn distances(lexeme: &Lexeme, start: StateId, count: u32, escaped: bool) -> Option<SeededMap<(StateId, u32), u32>> {
+    let steps = spelled_steps(lexeme, escaped);
+    let least = if let LexemeKind::Text { min, .. } = lexeme.kind() { min } else { 0 };
+    // Text that is long enough has one future, whatever its length.
+    let key = |state: StateId, count: u32| (state, count.min(least));
+    let mut places = vec![key(start, count)];
     let mut states: FxHashSet<StateId> = FxHashSet::default();
     let mut numbers: SeededMap<(StateId, u32), usize> = SeededMap::from_iter([(places[0], 0)]);
-    // Steps by their targets, and the places from which one byte ends the lexeme or none is needed.
-    let mut before: Vec<Vec<u32>> = vec![Vec::new()];
+    // Steps by their targets, with their bytes, and the places from which one byte ends the lexeme or none is needed.
+    let mut before: Vec<Vec<(u32, u64)>> = vec![Vec::new()];
     let mut distance: Vec<Option<u64>> = vec![None];
     let mut at = 0;
     while let Some(&(state, count)) = places.get(at) {
-        let data = lexeme.state(state);
-        if raw && data.accepting {
+        if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
             distance[at] = Some(0);
         }
-        for &b in &bytes {
-            let next = lexeme.next_from(state, data, b);
-            if next == DEAD {
-                continue;
-            }
-            if next == CLOSED {
-                if lexeme.may_close(count) && distance[at].is_none() {
-                    distance[at] = Some(1);
-                }
-                continue;
-            }
-            let mut after = count;
-            if !raw {
-                after = count.saturating_add(lexeme.starts_char(data, b) as u32);
-                if !lexeme.live_at(lexeme.state(next), after) {
+        for step in &steps {
+            let place = match after(lexeme, state, count, step) {
+                None => continue,
+                Some((CLOSED, _)) => {
+                    distance[at] = distance[at].or(Some(1));
                     continue;
                 }
-            }
-            let place = key(next, after);
+                Some((next, count)) => key(next, count),
+            };
             let number = *numbers.entry(place).or_insert_with(|| {
                 places.push(place);
                 states.insert(place.0);
@@ -205,30 +227,78 @@ fn farthest(lexeme: &Lexeme) -> Option<u64> {
                 distance.push(None);
                 places.len() - 1
             });
-            before[number].push(at as u32);
+            before[number].push((at as u32, step.len() as u64));
         }
         if places.len() > MAX_SEARCHED || states.len() > MAX_STATES {
             return None;
         }
         at += 1;
     }
-    let mut ends: Vec<usize> = (0..places.len()).filter(|&p| distance[p].is_some()).collect();
-    ends.sort_by_key(|&p| distance[p]);
-    let mut queue = VecDeque::from(ends);
-    let mut most = 0;
-    while let Some(place) = queue.pop_front() {
-        let here = distance[place]?;
-        most = most.max(here);
-        for &from in &before[place] {
+    // Dijkstra's search from the ends, backwards.
+    let ends = (0..places.len()).filter_map(|place| Some(Reverse((distance[place]?, place))));
+    let mut open: BinaryHeap<Reverse<(u64, usize)>> = ends.collect();
+    while let Some(Reverse((here, place))) = open.pop() {
+        if distance[place] != Some(here) {
+            continue;
+        }
+        for &(from, bytes) in &before[place] {
             let known = &mut distance[from as usize];
-            if known.is_none_or(|d| d > here + 1) {
-                *known = Some(here + 1);
-                queue.push_back(from as usize);
+            if known.is_none_or(|known| known > here + bytes) {
+                *known = Some(here + bytes);
+                open.push(Reverse((here + bytes, from as usize)));
             }
         }
     }
     // Every state is live, so every one has a distance.
-    distance.iter().all(Option::is_some).then_some(most)
+    let found = places.into_iter().zip(distance);
+    found.map(|(place, distance)| Some((place, u32::try_from(distance?).unwrap_or(INF)))).collect()
+}
+
+/// The farthest of the [`distances`] from the start.
+fn farthest(lexeme: &Lexeme) -> Option<u32> {
+    distances(lexeme, lexeme.start(), 0, true)?.into_values().max()
+}
+
+/// What is written at a time: a byte of each class, and of a string an escape of each character that needs one, where
+/// those are asked for.
+fn spelled_steps(lexeme: &Lexeme, escaped: bool) -> Vec<SmallVec<[u8; 6]>> {
+    let bytes = lexeme.bytes_of_classes().into_iter();
+    if lexeme.kind() == LexemeKind::Raw {
+        return bytes.map(|byte| SmallVec::from_slice(&[byte])).collect();
+    }
+    let used = lexeme.used_bytes();
+    let escapes = (0..0x20).chain(*b"\"\\").filter(|&byte| escaped && used[usize::from(byte)]).map(|byte| match byte {
+        b'"' | b'\\' => SmallVec::from_slice(&[b'\\', byte]),
+        b'\n' => SmallVec::from_slice(b"\\n"),
+        b'\r' => SmallVec::from_slice(b"\\r"),
+        b'\t' => SmallVec::from_slice(b"\\t"),
+        8 => SmallVec::from_slice(b"\\b"),
+        12 => SmallVec::from_slice(b"\\f"),
+        _ => SmallVec::from_slice(format!("\\u{byte:04x}").as_bytes()),
+    });
+    bytes.filter(|&byte| byte != b'\\').map(|byte| SmallVec::from_slice(&[byte])).chain(escapes).collect()
+}
+
+/// Where bytes lead from a state after `count` code points; [`CLOSED`] behind the closing quote.
+fn after(lexeme: &Lexeme, mut state: StateId, mut count: u32, bytes: &[u8]) -> Option<(StateId, u32)> {
+    for &byte in bytes {
+        let data = lexeme.state(state);
+        let next = lexeme.next_from(state, data, byte);
+        if next == CLOSED {
+            return lexeme.may_close(count).then_some((CLOSED, count));
+        }
+        if next == DEAD {
+            return None;
+        }
+        if lexeme.kind() != LexemeKind::Raw {
+            count = count.saturating_add(lexeme.starts_char(data, byte) as u32);
+            if !lexeme.live_at(lexeme.state(next), count) {
+                return None;
+            }
+        }
+        state = next;
+    }
+    Some((state, count))
 }
 
 #[cfg(test)]

@@ -9,12 +9,15 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::lexeme::max_distance::Farthest;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::hash::SeededMap;
 
 /// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
 const MAX_SEARCHED: u32 = 8_000;
 const MAX_FOUND: usize = 32_000;
+/// Places that a search goes on from which is one of many for a mask, beside those of a straight way.
+const FEW_SEARCHED: u32 = 128;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
 /// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of
@@ -43,11 +46,28 @@ pub(crate) struct ShortestEnds(Mutex<EndMemo>);
 #[derive(Default)]
 struct EndMemo {
     ways: SeededMap<QueueEntry, Option<Arc<[u8]>>>,
+    soon: SeededMap<QueueEntry, Option<Arc<[u8]>>>,
+    farthest: SeededMap<QueueEntry, Option<Farthest>>,
     members: SeededMap<(QueueEntry, usize), Ways>,
     /// Bytes that both take.
     taken: usize,
     /// A copy of the lexeme to search in.
     copy: Option<Arc<Lexeme>>,
+}
+
+impl ShortestEnds {
+    /// The farthest end of a place, which is found once.
+    pub(super) fn farthest(&self, place: QueueEntry, find: impl FnOnce() -> Option<Farthest>) -> Option<Farthest> {
+        let known = || self.0.lock().unwrap_or_else(|p| p.into_inner());
+        if let Some(&known) = known().farthest.get(&place) {
+            return known;
+        }
+        let found = find();
+        let mut known = known();
+        known.take(0);
+        known.farthest.insert(place, found);
+        found
+    }
 }
 
 impl EndMemo {
@@ -95,10 +115,33 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
     if let Some(known) = known(lexeme).ways.get(&place) {
         return known.clone();
     }
-    let found: Option<Arc<[u8]>> = in_bounds(lexeme, place, search).map(Arc::from);
+    let found = in_bounds(lexeme, place, |lexeme, place| search(lexeme, place, MAX_SEARCHED)).map(Arc::from);
     let mut known = known(lexeme);
-    known.take(found.as_ref().map_or(0, |way| way.len()));
+    known.take(found.as_ref().map_or(0, |way: &Arc<[u8]>| way.len()));
     known.ways.insert(place, found.clone());
+    found
+}
+
+/// Some bytes from a state of a string to its end, the closing quote included, as [`shortest_end`] has them: the
+/// shortest ones but where a greatest length is near. Strings of all lengths share what is remembered, so a mask can
+/// ask of hundreds of states. `None` where that takes more than a short search.
+pub(crate) fn soon_ended(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
+    let LexemeKind::Text { min, max, .. } = lexeme.kind() else { return None };
+    let way = short_search(lexeme, (state, lexeme.significant_count(count.min(min))));
+    // A way has no more characters than bytes.
+    let fits = |way: &Arc<[u8]>| count <= min || u64::from(count) + way.len() as u64 <= u64::from(max);
+    way.filter(fits).or_else(|| short_search(lexeme, (state, lexeme.significant_count(count))))
+}
+
+/// A shortest way from a place, if a short search finds it.
+fn short_search(lexeme: &Lexeme, place: QueueEntry) -> Option<Arc<[u8]>> {
+    if let Some(known) = known(lexeme).soon.get(&place) {
+        return known.clone();
+    }
+    let found = in_bounds(lexeme, place, |lexeme, place| search(lexeme, place, FEW_SEARCHED)).map(Arc::from);
+    let mut known = known(lexeme);
+    known.take(found.as_ref().map_or(0, |way: &Arc<[u8]>| way.len()));
+    known.soon.insert(place, found.clone());
     found
 }
 
@@ -177,8 +220,8 @@ fn search_members(lexeme: &Lexeme, (state, count): QueueEntry, most: usize) -> V
     out
 }
 
-/// Finds a shortest way from a place.
-fn search(lexeme: &Lexeme, start: QueueEntry) -> Option<Vec<u8>> {
+/// Finds a shortest way from a place, looking at so many places beside those of a straight one.
+fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32) -> Option<Vec<u8>> {
     let least = lexeme.least_bytes(start.0, start.1);
     if least > MAX_WAY {
         return None;
@@ -195,7 +238,7 @@ fn search(lexeme: &Lexeme, start: QueueEntry) -> Option<Vec<u8>> {
     let mut open = BinaryHeap::from([(Reverse(0u32), 0u32, Reverse(0usize))]);
     // Where the bound is exact, a byte that comes as much nearer begins a shortest way, and no others are looked at.
     let exact = lexeme.least_bytes_are_exact();
-    let mut left = MAX_SEARCHED + least;
+    let mut left = max_searched + least;
     let most = MAX_FOUND + bytes.len() * least as usize;
     while let Some((_, far, Reverse(at))) = open.pop() {
         left = left.checked_sub(1)?;

@@ -164,7 +164,9 @@ impl Guide {
             return;
         }
         let Some(budget) = &self.budget else { return };
-        let planned = budget.reserves.last().and_then(|r| r.plan.as_ref()).and_then(|(p, done)| p.get(*done).copied());
+        let plan = budget.reserves.last().and_then(|r| r.plan.as_ref());
+        let plan = plan.filter(|(plan, done)| (plan.len() - done) as u64 <= left);
+        let planned = plan.and_then(|(plan, done)| plan.get(*done).copied());
         let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
         self.price(row, left - 1);
         if let Some(t) = planned {

@@ -53,7 +53,7 @@ fn no_state_is_farther_than_that() {
         // Nothing is said of many states between two bounds.
         let is_known = !l.is_bounded() || l.is_any_text() || min < 10;
         assert!(most < 400 || !is_known, "{pattern}: {most}");
-        assert!(farthest(&l).is_none_or(|found| found <= most), "{pattern}: {most}");
+        assert!(farthest(&l).is_none_or(|found| u64::from(found) <= most), "{pattern}: {most}");
         for_each_state(&l, 3_000, 60, |s, n, end| {
             assert!(end.len() as u64 <= most, "{pattern}: {s} after {n} needs {}, not {most}", end.len());
         });

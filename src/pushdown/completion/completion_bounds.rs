@@ -88,7 +88,7 @@ pub struct CompletionBounds {
     pub(super) unique: Vec<u32>,
     pub(super) objects: Vec<ObjectBounds>,
     /// Bytes of whitespace that must stand somewhere.
-    pub(super) gap: u32,
+    pub gap: u32,
 }
 
 impl CompletionBounds {

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::guide::budget::completions::ENDLESS;
-use crate::pushdown::json::frame::{FrameId, NONE};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
@@ -24,7 +24,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let Some(bounds) = self.bounds else { return ENDLESS };
         let frames = JsonMachine { program: self.program, arena: self.arena };
         let n = frames.arena.nodes[node as usize];
-        let here = bounds.of_top(&frames, &n).cost;
+        let mut here = bounds.of_top(&frames, &n).cost;
+        if n.kind == FrameKind::Scalar && n.trace == u32::MAX && bounds.inside_text(&frames, &n).is_some() {
+            here = self.end_of_text(n.items(), n.count).map_or(here, |end| here.min(end.saturating_add(bounds.gap)));
+        }
         here.saturating_add(self.bound_below(n.parent))
     }
 

@@ -21,6 +21,7 @@
 
 mod class_bounds;
 mod config_class;
+mod in_lexeme;
 mod in_text;
 mod new_text;
 mod plain_text;
@@ -176,6 +177,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             text.keep_lengths(vocabulary, row, |length| u64::from(most(length)) <= self.left);
             self.keep_marked(vocabulary, text, &mut others);
             row.iter_mut().zip(others).for_each(|(word, kept)| *word |= kept);
+            return;
+        }
+        if let Some(text) = &marked.text
+            && self.keep_in_lexeme(vocabulary, marked, text, row)
+        {
             return;
         }
         let (Some(text), Some(plain)) = (&marked.text, self.plain_here()) else {

@@ -1,0 +1,285 @@
+//! Tokens that stay inside a string with a pattern or a format.
+//!
+//! Text leads such a string to hundreds of states, so neither does plain text have one price nor are configurations
+//! worth numbering. But the way from a state to the end of the string is short and remembered with the lexeme, and what
+//! lies below the string costs what the bounds of its frames say. So the vocabulary's trie is walked with the states of
+//! the lexeme alone, and each state is asked about once. The most that any token leaves to write is kept with the
+//! state: while that fits, nothing is walked.
+
+use std::ops::Range;
+
+use crate::guide::budget::affordable::{AffordableTokens, FEW_TOKENS};
+use crate::guide::budget::completions::{ENDLESS, PlainPrices};
+use crate::lexeme::shortest_end::soon_ended;
+use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
+use crate::lexeme::{Lexeme, LexemeKind, StateId};
+use crate::mask::json::structural_tokens::{MarkedText, StructuralTokens};
+use crate::pushdown::completion::shortest::KeyWatch;
+use crate::pushdown::json::frame::{FrameKind, NONE, ScalarItem};
+use crate::pushdown::json::literal_trie::NO_SET;
+use crate::pushdown::json::machine::JsonMachine;
+use crate::util::hash::SeededMap;
+use crate::vocab::{Trie, Vocabulary};
+
+/// What is asked about a state of a lexeme: what tokens leave to write that stay in the text.
+const INSIDE: u8 = 4;
+/// Where bounds of what lies below leave so many bytes for the end of a string, it is not completed to know better.
+const MAX_CLOSE: u32 = 40;
+/// With so few states to which text leads all of it may have one price, which is asked first.
+const FEW_STATES: usize = 24;
+/// Searches for ends that failed, after which a mask asks for no more.
+const MAX_FAILED: u32 = 8;
+
+/// Work for the tokens that bounds do not say to fit.
+const WORK_FOR_REST: usize = 1_000;
+
+/// The tokens that are known to leave enough of those that stay in a string.
+enum Inside {
+    All,
+    /// Those of plain text.
+    Plain,
+    /// None, and text leads to few states.
+    Few,
+    Unknown,
+}
+
+impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
+    /// So many bytes end the string in which a node is, the closing quote included, and each is a token; `None` where
+    /// that is not known, or the node is no string with a pattern.
+    pub(super) fn end_of_text(&self, items: Range<usize>, count: u32) -> Option<u32> {
+        let program = self.program;
+        let of = |item: &ScalarItem| {
+            let lexeme = &program.lexemes[item.lexeme as usize];
+            let is_live = lexeme.kind() != LexemeKind::Raw && lexeme.live_at(lexeme.state(item.state), count);
+            let is_asked = is_live && !lexeme.is_any_text();
+            is_asked.then(|| Some(soon_ended(lexeme, item.state, count)?.len() as u32))?
+        };
+        self.arena.scalars[items].iter().filter_map(of).min()
+    }
+
+    /// [`keep`](Self::keep) inside a string with a pattern or a format. False where the guide is not in one.
+    pub(super) fn keep_in_lexeme(
+        &mut self,
+        vocabulary: &Vocabulary,
+        marked: &StructuralTokens,
+        text: &MarkedText,
+        row: &mut [u32],
+    ) -> bool {
+        let n = self.arena.nodes[self.top as usize];
+        if n.kind != FrameKind::Scalar || n.trace != u32::MAX {
+            return false;
+        }
+        let program = self.program;
+        let items: Vec<ScalarItem> = self.arena.scalars[n.items()].to_vec();
+        let is_asked = |item: &ScalarItem| {
+            let lexeme = &program.lexemes[item.lexeme as usize];
+            lexeme.kind() != LexemeKind::Raw && !lexeme.is_any_text()
+        };
+        let Some(bounds) = self.bounds else { return false };
+        let frames = JsonMachine { program, arena: self.arena };
+        if !items.iter().any(is_asked) || bounds.inside_text(&frames, &n).is_none() {
+            return false;
+        }
+        let below = self.bound_below(n.parent).saturating_add(bounds.gap);
+        if self.left == 0 {
+            // Whatever stays in the text needs one more token at least.
+            row.iter_mut().zip(&text.quoted).for_each(|(word, quoted)| *word &= quoted);
+            return false;
+        }
+        // What is not known to fit.
+        let mut rest = row.to_vec();
+        let below = match items[..] {
+            [item] if n.seen == NO_SET && u64::from(below) + u64::from(MAX_CLOSE) > self.left => {
+                below.min(self.price_behind(&item, n.count))
+            }
+            _ => below,
+        };
+        let Some(left) = self.left.checked_sub(below.into()).filter(|_| below != ENDLESS) else { return false };
+        for item in items.iter().filter(|item| is_asked(item)) {
+            let known = self.known_to_fit(item, n.count, marked.longest, left);
+            if matches!(known, Inside::Few) && items.len() == 1 {
+                let plain = self.plain_here();
+                if plain.is_some_and(|plain| plain.fit(self.left).is_some()) {
+                    return false;
+                }
+            }
+            match known {
+                Inside::All => rest.iter_mut().zip(&text.quoted).for_each(|(word, quoted)| *word &= quoted),
+                Inside::Plain => {
+                    rest.iter_mut().zip(&text.plain).for_each(|(word, plain)| *word &= !plain);
+                    self.drop_fitting(item, n.count, left, marked, &text.whole, &mut rest);
+                }
+                Inside::Few | Inside::Unknown => {
+                    let most = self.drop_fitting(item, n.count, left, marked, vocabulary.trie(), &mut rest);
+                    let kept = most.map(|most| PlainPrices { least: 0, most, stays: false });
+                    // Beside other items, tokens of theirs are not asked about.
+                    if let (Some(most), [item]) = (kept, &items[..]) {
+                        self.rests.keep_plain(&inside(item), most);
+                    }
+                }
+            }
+        }
+        let kept = |(word, rest): (&mut u32, &u32)| *word &= !rest;
+        row.iter_mut().zip(&rest).for_each(kept);
+        // Bounds are near to what completions cost, so few of the others fit.
+        self.max_work = self.max_work.min(self.work + WORK_FOR_REST);
+        match rest.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+            true => self.keep_few(vocabulary, &mut rest),
+            false => self.walk(vocabulary.trie(), Some(marked), &mut rest),
+        }
+        row.iter_mut().zip(&rest).for_each(|(word, rest)| *word |= rest);
+        true
+    }
+
+    /// The tokens that complete the output behind the string whose only item this is, whatever its text.
+    fn price_behind(&mut self, item: &ScalarItem, count: u32) -> u32 {
+        let lexeme = &self.program.lexemes[item.lexeme as usize];
+        let Some(way) = soon_ended(lexeme, item.state, count) else { return ENDLESS };
+        let mark = self.arena.mark();
+        let behind = self.after(&way);
+        let price = if behind == NONE { ENDLESS } else { self.completed(behind, &mut KeyWatch::of(NONE)).1 };
+        self.arena.truncate(&mark);
+        price
+    }
+
+    /// Which tokens that stay in the string `left` tokens end it after, as far as that is known without a walk.
+    fn known_to_fit(&mut self, item: &ScalarItem, count: u32, longest: usize, left: u64) -> Inside {
+        let lexeme = &self.program.lexemes[item.lexeme as usize];
+        let LexemeKind::Text { min, max, .. } = lexeme.kind() else { return Inside::Unknown };
+        // Text behind the longest token must not be near the greatest length.
+        let fits = |bytes: u32| {
+            u64::from(count) + longest as u64 + u64::from(bytes) <= u64::from(max) && u64::from(bytes) <= left
+        };
+        if count >= min && self.rests.plain(&inside(item)).is_some_and(|known| fits(known.most)) {
+            return Inside::All;
+        }
+        match lexeme.farthest_from(item.state, count) {
+            Some(farthest) if fits(farthest.bytes) => Inside::Plain,
+            Some(farthest) if farthest.states <= FEW_STATES => Inside::Few,
+            _ => Inside::Unknown,
+        }
+    }
+
+    /// Drops the tokens of a trie out of a row that stay in a string and after which `left` bytes end it by an item.
+    /// Returns how many the most costly of them leaves to write, where all are known and no greatest length is near.
+    fn drop_fitting(
+        &self,
+        item: &ScalarItem,
+        count: u32,
+        left: u64,
+        marked: &StructuralTokens,
+        trie: &Trie,
+        row: &mut [u32],
+    ) -> Option<u32> {
+        let text = marked.text.as_ref()?;
+        let lexeme = &self.program.lexemes[item.lexeme as usize];
+        let LexemeKind::Text { min, .. } = lexeme.kind() else { return None };
+        let mut cache = WalkCache::new(lexeme);
+        let mut ends = TextEnds::of(lexeme, item.state, count);
+        let (mut most, mut is_complete) = (0, true);
+        let mut stack: Vec<(u32, LocalState, u32)> = vec![(trie.len() as u32, cache.local(item.state), count)];
+        let mut node = 1;
+        while (node as usize) < trie.len() {
+            while stack.last().is_some_and(|s| s.0 <= node) {
+                stack.pop();
+            }
+            let Some(&(_, at, count)) = stack.last() else { break };
+            let (byte, end) = (trie.byte[node as usize], trie.end[node as usize]);
+            // Escapes have many states, and are priced like the tokens that end the string.
+            if byte == b'\\' && ends.known.is_some() {
+                is_complete = false;
+                node = end;
+                continue;
+            }
+            let to = cache.next(at, byte);
+            if to <= QUOTE {
+                node = end;
+                continue;
+            }
+            let count = count.saturating_add(u32::from(lexeme.starts_char(cache.state(at), byte)));
+            for &t in trie.tokens(node) {
+                let (word, bit) = (t as usize >> 5, 1 << (t & 31));
+                if (row[word] & !text.quoted[word]) & bit == 0 {
+                    continue;
+                }
+                let (found, is_far) = ends.from(to, cache.id(to), count);
+                is_complete &= count >= min && is_far && found != ENDLESS;
+                most = most.max(found);
+                if u64::from(found) <= left {
+                    row[word] &= !bit;
+                }
+            }
+            node += 1;
+            if node < end {
+                stack.push((end, to, count));
+            }
+        }
+        is_complete.then_some(most)
+    }
+}
+
+/// How many bytes end a string from the states of its lexeme that one walk meets; [`ENDLESS`] where none are soon
+/// found.
+struct TextEnds<'a> {
+    lexeme: &'a Lexeme,
+    /// The least and greatest length of the string.
+    min: u32,
+    max: u32,
+    /// Of all states that text leads to, where those are few.
+    known: Option<SeededMap<(StateId, u32), u32>>,
+    /// By state: of a text that is long enough and far from the greatest length.
+    far: Vec<Option<u32>>,
+    /// By state and length, of others.
+    near: SeededMap<(LocalState, u32), u32>,
+    failed: u32,
+}
+
+impl<'a> TextEnds<'a> {
+    fn of(lexeme: &'a Lexeme, state: StateId, count: u32) -> Self {
+        let (min, max) = if let LexemeKind::Text { min, max, .. } = lexeme.kind() { (min, max) } else { (0, 0) };
+        let known = lexeme.farthest_from(state, count).and_then(|_| lexeme.distances_from(state, count));
+        TextEnds { lexeme, min, max, known, far: Vec::new(), near: SeededMap::default(), failed: 0 }
+    }
+
+    /// How many bytes end a text of `count` characters from a state, and whether a longer one needs no more.
+    fn from(&mut self, local: LocalState, state: StateId, count: u32) -> (u32, bool) {
+        if count >= self.min {
+            let at = local as usize;
+            self.far.resize(self.far.len().max(at + 1), None);
+            let bytes = self.far[at].unwrap_or_else(|| self.find(state, self.min));
+            self.far[at] = Some(bytes);
+            if u64::from(count) + u64::from(bytes) <= u64::from(self.max) || bytes == ENDLESS {
+                return (bytes, true);
+            }
+        }
+        if let Some(&bytes) = self.near.get(&(local, count)) {
+            return (bytes, false);
+        }
+        let bytes = self.find(state, count);
+        self.near.insert((local, count), bytes);
+        (bytes, false)
+    }
+
+    fn find(&mut self, state: StateId, count: u32) -> u32 {
+        if count <= self.min
+            && let Some(&known) = self.known.as_ref().and_then(|known| known.get(&(state, count)))
+            && u64::from(count) + u64::from(known) <= u64::from(self.max)
+        {
+            return known;
+        }
+        if self.failed > MAX_FAILED {
+            return ENDLESS;
+        }
+        let way = soon_ended(self.lexeme, state, count);
+        self.failed += u32::from(way.is_none());
+        way.map_or(ENDLESS, |way| way.len() as u32)
+    }
+}
+
+/// The key of what is remembered of an item's state.
+fn inside(item: &ScalarItem) -> [u8; 9] {
+    let mut key = [INSIDE; 9];
+    key[1..5].copy_from_slice(&item.lexeme.to_le_bytes());
+    key[5..].copy_from_slice(&item.state.to_le_bytes());
+    key
+}
