@@ -47,7 +47,8 @@ class RequestError(InterlockError, ValueError):
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
     pointer: str
-    """JSON Pointer into what was given; ``""`` is the whole of it."""
+    """JSON Pointer into what was given; ``""`` is the whole of it. Where tools are compiled it leads into the request:
+    ``/tools/0/function/parameters``, ``/tool_choice``, ``/response_format``."""
     reason: str
     """What is wrong there, without the place."""
 

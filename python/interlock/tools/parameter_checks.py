@@ -10,12 +10,21 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from interlock._core import CancelledError, InterlockError, PatternError, ReportRow, SchemaError, check_json_schema
+from interlock._core import (
+    CancelledError,
+    InterlockError,
+    PatternError,
+    ReportRow,
+    SchemaError,
+    UnsatisfiableError,
+    check_json_schema,
+)
+from interlock.client_messages import without_hint
 from interlock.schema_hints import quiet, tells_of_slips, warn_of_slips
 from interlock.tools.errors import RequestError
 from interlock.tools.tool_list import Tool
 
-__all__ = ["check_parameters", "tell_of_slips"]
+__all__ = ["check_parameters", "contradiction_at", "tell_of_slips"]
 
 
 def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
@@ -23,10 +32,10 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
     less than a tenth of a millisecond.
 
     >>> try:
-    ...     check_parameters([Tool("now", {"minLength": -1}, place="/0/parameters")], None)
+    ...     check_parameters([Tool("now", {"minLength": -1}, place="/tools/0/parameters")], None)
     ... except RequestError as error:
     ...     print(error)
-    at /0/parameters: a whole number that is not negative is expected (at "", keyword "minLength")
+    at /tools/0/parameters: a whole number that is not negative is expected (at "", keyword "minLength")
     """
     for tool in _enforced(tools, strict):
         try:
@@ -35,6 +44,18 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
             pointer = getattr(error, "pointer", None) or ""
             reason = error.client_message.removeprefix(f"at {pointer}: ") if pointer else error.client_message
             raise RequestError(reason, tool.place + pointer) from error
+        except UnsatisfiableError as error:
+            raise contradiction_at(error, tool.place) from error
+
+
+def contradiction_at(error: UnsatisfiableError, place: str) -> UnsatisfiableError:
+    """``error`` of a schema that stands at ``place``: the keywords that contradict each other, and where they are."""
+    whole = place + (getattr(error, "pointer", None) or "")
+    message = without_hint(error).split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
+    moved = UnsatisfiableError(f"at {whole}: {message}" if whole else message)
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    moved.__dict__.update(own, pointer=whole)
+    return moved
 
 
 def tell_of_slips(tools: Collection[Tool], strict: bool | None, **work: Any) -> None:
