@@ -248,6 +248,41 @@ def test_parameters_that_accept_nothing_say_which_keywords_contradict(format, by
     assert caught.value.client_message == f"at /format/content/json_schema/properties/n: {reason}"
 
 
+PLACES = [
+    ({"minLength": -1}, "RequestError", "a whole number that is not negative is expected (keyword minLength)"),
+    (
+        {"allOf": [{"const": 1}, {"const": 2}]},
+        "UnsatisfiableError",
+        "no value satisfies the schema: this part of it accepts nothing: const 1 (at "
+        '"/tools/0/parameters/properties/n/allOf/0") contradicts const 2 (at "/tools/0/parameters/properties/n/allOf/'
+        '1")',
+    ),
+    (
+        {"pattern": r"^(a)\1$"},
+        "UnsupportedError",
+        '"pattern" cannot be enforced here: a backreference cannot be enforced exactly',
+    ),
+]
+
+
+@pytest.mark.parametrize("format", ["hermes", "qwen3_coder", "lfm2"])
+@pytest.mark.parametrize(("part", "kind", "reason"), PLACES, ids=lambda value: str(value)[:12])
+def test_one_place_in_one_form_whatever_the_notation(part, kind, reason, format, byte_vocabulary):
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"n": part}, "required": ["n"]}}]
+    with pytest.raises(getattr(interlock, kind)) as caught:
+        Index.from_tools(tools, byte_vocabulary, format=format)
+    assert caught.value.client_message == f"at /tools/0/parameters/properties/n: {reason}"
+    assert caught.value.pointer == "/tools/0/parameters/properties/n"
+    assert ("strict=False" in str(caught.value)) == (kind == "UnsupportedError")
+
+
+def test_a_limit_of_depth_names_the_tool(byte_vocabulary):
+    tools = [{"name": "f"}, {"name": "g", "parameters": {"properties": {"n": {"items": {"items": {}}}}}}]
+    with pytest.raises(interlock.LimitError) as caught:
+        Index.from_tools(tools, byte_vocabulary, format="hermes", limits={"max_depth": 2})
+    assert caught.value.client_message.startswith("at /tools/1/parameters: depth of schema exceeds its limit")
+
+
 def test_unsupported_parts_of_tools_lie_there_too(byte_vocabulary):
     tools = [{"name": "f", "parameters": {"properties": {"x": {"pattern": r"^(a)\1$"}}}}]
     with pytest.raises(interlock.UnsupportedError) as caught:

@@ -34,8 +34,8 @@ from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_c
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.answer_format import answer_of
-from interlock.tools.errors import RequestError, StructuralTagError
-from interlock.tools.parameter_checks import tell_of_slips
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, with_places
+from interlock.tools.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
 from interlock.tools.schema_parts import closed as closed_schema
@@ -174,7 +174,8 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
 
 def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
-    if error.offset is not None:
+    # The offset of a limit is one in the document that went beyond it, and not in the grammar.
+    if error.offset is not None and not isinstance(error, LimitError):
         return _moved(error, grammar.pointer_at(error.offset))
     for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
         _, is_document, schema = line.partition(": %json ")
@@ -207,8 +208,7 @@ def _with_reason(error: InterlockError, schema: str, work: dict[str, Any]) -> In
 def _moved(error: InterlockError, place: str) -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
     # Its place in what was compiled is none in the tag.
-    message = without_hint(error).split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
-    message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
+    message = message_at(error, place)
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
     if message.endswith("recursion limit exceeded"):
@@ -280,14 +280,13 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
             raise
         if isinstance(error, RequestError):
             raise RequestError(_said_of_grammar(place, tools) or error.reason, place) from error
-        moved = type(error)(without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1))
+        said = without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1)
+        moved = type(error)(with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
         hint = error.hint
         if hint is None and isinstance(error, UnsupportedError) and place.startswith("/tools"):
-            hint = (
-                'strict=False leaves the arguments of all tools open, and "strict": false in a tool those of this one'
-            )
+            hint = HOW_TO_LEAVE_OPEN
         raise (moved if hint is None else with_hint(moved, hint)) from error
 
 
