@@ -12,7 +12,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, ForwardRef, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, get_args, get_origin
 
 from interlock._core import UnsupportedError
 from interlock.output_types.field_places import pointer_of_place
@@ -113,7 +113,10 @@ def _missing(annotation: Any, known: Mapping[str, Any], local: Mapping[str, Any]
         return error.name or ""
     except Exception:
         return ""  # Another mistake, of which other errors speak.
-    return next((name for arg in get_args(read) if (name := _missing(arg, known, local))), "")
+    # Texts in a Literal, and what is noted beside a type, are no names.
+    args = () if get_origin(read) is Literal else get_args(read)
+    args = args[:1] if get_origin(read) is Annotated else args
+    return next((name for arg in args if (name := _missing(arg, known, local))), "")
 
 
 def _read(annotation: Any, known: Mapping[str, Any], local: Mapping[str, Any], is_strict: bool = False) -> Any:
