@@ -148,12 +148,18 @@ def test_kinds_of_requests():
         ({"tools": [{"name": "f"}], "response_format": {"type": "jsn"}}, "at /response_format/type: 'jsn' is no type"),
         ({"tools": [{"name": ""}]}, "at /tools/0/name: a tool has a name"),
         ({"tools": [], "tool_choice": "required"}, "at /tool_choice: tool_choice asks for a call"),
+        ({"tools": [{"name": "f"}], "tool_choice": True}, 'at /tool_choice: tool_choice is "auto", "required"'),
+        (
+            {"tools": [{"name": "f"}], "tool_choice": [None]},
+            "at /tool_choice/0: a tool is named by a text or an object",
+        ),
         ({"tools": {}}, "at /tools: tools are a list, not an object"),
     ],
 )
 def test_the_page_answers_400_with_the_place_in_the_body(page, body, said):
     status, message = asyncio.run(page["accept"](body))
     assert status == 400 and message.startswith(said)
+    assert "None" not in message and "True" not in message
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,8 @@ def test_classes_and_functions_are_tools():
         ([{"name": "a"}], {"min_calls": 2, "parallel": False}, "/max_calls"),
         ([{"name": "a"}], {"min_calls": 2, "unique": True}, "/min_calls"),
         ([{"name": "a"}], {"parallel": 1}, "/parallel_tool_calls"),
-        ([{"name": "a", "parameters": False}], {}, "/tools"),
+        ([{"name": "a", "parameters": False}], {}, "/tools/0"),
+        ([{"name": "a"}, {"type": "function", "function": {"name": "b</tool_call>"}}], {}, "/tools/1"),
     ],
 )
 def test_requests_that_make_no_sense(tools, options, pointer):

@@ -42,6 +42,15 @@ class Tool:
     has_no_parameters: bool = field(default=False, repr=False, compare=False)
     """Whether the tool gave none, so that any arguments are meant unless the request is strict."""
 
+    @property
+    def pointer(self) -> str:
+        """Where the request has the tool itself, as a JSON Pointer.
+
+        >>> Tool("now", place="/tools/3/function/parameters").pointer, Tool("now").pointer
+        ('/tools/3', '/tools')
+        """
+        return "/".join(self.place.split("/")[:3]) or "/tools"
+
 
 @bounded_nesting("the list of tools")
 def tools_of(tools: Any) -> list[Tool]:
