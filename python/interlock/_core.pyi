@@ -554,6 +554,7 @@ class Index:
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
         unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
+        response_format: Any = None,
     ) -> Index:
         """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -566,6 +567,9 @@ class Index:
         writes needs no leave.
         ``unknown_keywords`` is about the parameters of tools, as in ``from_response_format``; of more than 64 tools
         nothing is said unless it is ``"error"``.
+        ``response_format`` is that of a request which has both: with ``tool_choice="auto"`` the model calls tools, or
+        what it writes is of the format; with ``"none"`` the format alone counts, and with ``"required"`` the tools
+        alone. JSON in it is written as in structural tags.
 
         ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.

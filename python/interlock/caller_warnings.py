@@ -8,9 +8,13 @@ import warnings
 __all__ = ["warn_caller"]
 
 
+_INSIDE = ("interlock", "torch", "transformers")
+"""Packages between the caller's program and this one: a generation of transformers calls back."""
+
+
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line outside of this package that called it."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "interlock":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

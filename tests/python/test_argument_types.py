@@ -73,6 +73,7 @@ TOOLS = {
     "min_calls": 0,
     "max_calls": None,
     "unique": False,
+    "response_format": None,
 }
 TAG = {"tag": {"type": "any_text"}, "allowed_tokens": None}
 
@@ -210,7 +211,8 @@ CALLS = [
     (interlock.tools, "detect_format", {"tokenizer": "t"}),
     (interlock.tools, "render", {"format": "hermes", "calls": [], "text": "", "reasoning": None}),
     (interlock.tools, "response_format", {"value": {"type": "text"}}),
-    (interlock.tools, "request_kind", {"response_format": {"type": "text"}, "tools": None}),
+    (interlock.tools, "request_kind", {"response_format": {"type": "text"}, "tools": None, "tool_choice": None}),
+    (interlock.tools, "format_of_request", {"body": {}}),
     (interlock.tools, "structural_tag", TOOLS),
     (interlock.tools, "ChatCompletionDeltas", {"format": "hermes", "new_id": str, "reasoning_field": None}),
     (
@@ -243,6 +245,9 @@ ANY_TYPE = {
     ("response_format", "value"),
     ("request_kind", "response_format"),
     ("request_kind", "tools"),
+    ("from_tools", "response_format"),
+    ("check_tools", "response_format"),
+    ("structural_tag", "response_format"),
     ("from_tools", "tokenizer"),
     ("structural_tag", "tokenizer"),
     ("call", "function"),

@@ -208,10 +208,13 @@ BAD = {"type": "object", "properties": {"x": {"type": "strnig"}}}
     [
         (
             [{"type": "function", "function": {"name": n, "parameters": p}} for n, p in (("a", TOOL), ("b", BAD))],
-            "/1/function/parameters/properties/x",
+            "/tools/1/function/parameters/properties/x",
         ),
-        ([{"name": "b", "input_schema": BAD}, {"name": "a", "input_schema": TOOL}], "/0/input_schema/properties/x"),
-        ([{"type": "function", "name": "b", "parameters": BAD}], "/0/parameters/properties/x"),
+        (
+            [{"name": "b", "input_schema": BAD}, {"name": "a", "input_schema": TOOL}],
+            "/tools/0/input_schema/properties/x",
+        ),
+        ([{"type": "function", "name": "b", "parameters": BAD}], "/tools/0/parameters/properties/x"),
     ],
 )
 @pytest.mark.parametrize("format", ["hermes", "mistral", "qwen3_coder", "llama3_json"])
@@ -226,11 +229,65 @@ def test_errors_of_tools_lie_where_the_client_wrote_them(tools, pointer, format,
     assert str(checked.value) == str(caught.value)
 
 
+@pytest.mark.parametrize("format", ["hermes", "qwen3_coder", "glm_4_7", "harmony"])
+def test_parameters_that_accept_nothing_say_which_keywords_contradict(format, byte_vocabulary):
+    odd = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 5, "maximum": 3}}, "required": ["n"]}
+    tools = [{"name": "a", "parameters": TOOL}, {"type": "function", "function": {"name": "b", "parameters": odd}}]
+    place = "/tools/1/function/parameters/properties/n"
+    reason = "no value satisfies the schema: this part of it accepts nothing: minimum 5 contradicts maximum 3"
+    for make in (
+        lambda: Index.from_tools(tools, byte_vocabulary, format=format),
+        lambda: interlock.check_tools(tools, format=format),
+    ):
+        with pytest.raises(interlock.UnsatisfiableError) as caught:
+            make()
+        assert (caught.value.pointer, caught.value.client_message) == (place, f"at {place}: {reason}")
+    tag = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": odd}, "end": "</a>"}
+    with pytest.raises(interlock.UnsatisfiableError) as caught:
+        Index.from_structural_tag(tag, byte_vocabulary)
+    assert caught.value.client_message == f"at /format/content/json_schema/properties/n: {reason}"
+
+
+PLACES = [
+    ({"minLength": -1}, "RequestError", "a whole number that is not negative is expected (keyword minLength)"),
+    (
+        {"allOf": [{"const": 1}, {"const": 2}]},
+        "UnsatisfiableError",
+        "no value satisfies the schema: this part of it accepts nothing: const 1 (at "
+        '"/tools/0/parameters/properties/n/allOf/0") contradicts const 2 (at "/tools/0/parameters/properties/n/allOf/'
+        '1")',
+    ),
+    (
+        {"pattern": r"^(a)\1$"},
+        "UnsupportedError",
+        '"pattern" cannot be enforced here: a backreference cannot be enforced exactly',
+    ),
+]
+
+
+@pytest.mark.parametrize("format", ["hermes", "qwen3_coder", "lfm2"])
+@pytest.mark.parametrize(("part", "kind", "reason"), PLACES, ids=lambda value: str(value)[:12])
+def test_one_place_in_one_form_whatever_the_notation(part, kind, reason, format, byte_vocabulary):
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"n": part}, "required": ["n"]}}]
+    with pytest.raises(getattr(interlock, kind)) as caught:
+        Index.from_tools(tools, byte_vocabulary, format=format)
+    assert caught.value.client_message == f"at /tools/0/parameters/properties/n: {reason}"
+    assert caught.value.pointer == "/tools/0/parameters/properties/n"
+    assert ("strict=False" in str(caught.value)) == (kind == "UnsupportedError")
+
+
+def test_a_limit_of_depth_names_the_tool(byte_vocabulary):
+    tools = [{"name": "f"}, {"name": "g", "parameters": {"properties": {"n": {"items": {"items": {}}}}}}]
+    with pytest.raises(interlock.LimitError) as caught:
+        Index.from_tools(tools, byte_vocabulary, format="hermes", limits={"max_depth": 2})
+    assert caught.value.client_message.startswith("at /tools/1/parameters: depth of schema exceeds its limit")
+
+
 def test_unsupported_parts_of_tools_lie_there_too(byte_vocabulary):
     tools = [{"name": "f", "parameters": {"properties": {"x": {"pattern": r"^(a)\1$"}}}}]
     with pytest.raises(interlock.UnsupportedError) as caught:
         Index.from_tools(tools, byte_vocabulary, format="hermes")
-    assert caught.value.pointer == "/0/parameters/properties/x" and "/format" not in caught.value.client_message
+    assert caught.value.pointer == "/tools/0/parameters/properties/x" and "/format" not in caught.value.client_message
 
 
 def test_no_tools(byte_vocabulary):

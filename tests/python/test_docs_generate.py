@@ -7,6 +7,7 @@ import dataclasses
 import io
 import re
 from pathlib import Path
+from typing import TypedDict
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_the_table_of_mistakes():
     user = dataclasses.make_dataclass("User", [("name", str)])
     for given, said in rows:
         with pytest.raises(interlock.InterlockError) as caught:
-            output_type_of(eval(given.replace("User(...)", "User('A')"), {"User": user}))
+            output_type_of(eval(given.replace("User(...)", "User('A')"), {"User": user, "TypedDict": TypedDict}))
         assert said in str(caught.value), given
 
 

@@ -221,6 +221,10 @@ def test_mlx_lm(mlx):
     gen = interlock.from_mlx_lm(model, MlxTokenizer())
     assert isinstance(gen("x", User, max_tokens=80, temperature=0.5, top_p=0.9, seed=4), User)
     assert mlx == [("seed", 4), ((0.5, 0.9), {})]
+    with pytest.warns(UserWarning, match="seed changes nothing here") as warned:
+        gen("x", User, max_tokens=80, seed=4)
+    assert warned[0].filename == __file__
+    del mlx[2:]
     assert isinstance(gen("x", User, max_tokens=80, max_kv_size=7), User) and mlx[-1][1] == {"max_kv_size": 7}
     assert all(isinstance(user, User) for user in gen(["a", "b"], User, max_tokens=80))
     stream = gen.stream("x", list[int], max_tokens=30)

@@ -46,6 +46,22 @@ def generator() -> ScriptedGenerator:
     return ScriptedGenerator({prompt: f'{{"a": {i + 1}}}' for i, prompt in enumerate(PROMPTS)})
 
 
+def test_a_validator_that_raises_anything_loses_no_other_row():
+    class Odd(pydantic.BaseModel):
+        a: int
+
+        @pydantic.field_validator("a")
+        @classmethod
+        def look_up(cls, a):
+            return {2: "two"}[a]
+
+    with pytest.raises(interlock.InvalidOutputError, match="prompt 0 of the batch: .*it raised KeyError: 1") as caught:
+        generator()(["one", "two"], Odd, max_tokens=20)
+    assert isinstance(caught.value.__cause__, KeyError) and caught.value.results[1].a == "two"
+    found = generator()(["one", "two"], Odd, max_tokens=20, errors="return")
+    assert [type(value).__name__ for value in found] == ["InvalidOutputError", "Odd"]
+
+
 def test_a_batch_says_which_row_is_refused_and_keeps_the_others():
     with pytest.raises(interlock.InvalidOutputError, match=r"^prompt 0 of the batch: .*a: Value error, odd") as caught:
         generator()(PROMPTS, Even, max_tokens=20)

@@ -10,6 +10,7 @@ import gc
 import json
 import re
 import threading
+import warnings
 import weakref
 from typing import Literal, NamedTuple, TypedDict
 
@@ -89,6 +90,17 @@ TYPES = [
 def test_ten_types_ten_times(gen, seed):
     for hint, is_right in TYPES:
         assert is_right(gen("Write.", hint, max_tokens=90, temperature=1.5, seed=seed)), hint
+
+
+def test_a_seed_without_sampling_warns(gen):
+    for options in ({}, {"temperature": 0}, {"do_sample": False}):
+        with pytest.warns(UserWarning, match="seed changes nothing here: without a temperature") as warned:
+            gen("One", ["yes", "no"], max_tokens=8, seed=5, **options)
+        assert warned[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for options in ({"seed": 5, "temperature": 1.0}, {"seed": 5, "top_p": 0.5}, {"seed": 5, "do_sample": True}, {}):
+            gen("One", ["yes", "no"], max_tokens=8, **options)
 
 
 def test_one_call(model, tokenizer):

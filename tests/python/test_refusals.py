@@ -114,13 +114,16 @@ def test_places_in_tools_are_those_of_the_client(byte_vocabulary):
     for tools, place in (
         (
             [{"type": "custom", "name": "c", "format": grammar}],
-            "/0/format/definition: a grammar cannot stand inside of",
+            "/tools/0/format/definition: a grammar cannot stand inside of",
         ),
         (
             [{"name": "f", "parameters": {"type": "string"}}],
-            "/0/parameters/type: the arguments of a call are an object",
+            "/tools/0/parameters/type: the arguments of a call are an object",
         ),
-        ([{"name": "f", "input_schema": {"type": ["null", "array"]}}], "/0/input_schema/type: the arguments of a call"),
+        (
+            [{"name": "f", "input_schema": {"type": ["null", "array"]}}],
+            "/tools/0/input_schema/type: the arguments of a call",
+        ),
     ):
         for make in (Index.from_tools, lambda tools, vocabulary, **more: interlock.check_tools(tools, **more)):
             status, _, message = answer_to(lambda: make(tools, byte_vocabulary, format="hermes"))  # noqa: B023
@@ -128,14 +131,18 @@ def test_places_in_tools_are_those_of_the_client(byte_vocabulary):
     gbnf = {"type": "grammar", "syntax": "lark", "definition": 'root ::= "a"'}
     custom = [{"type": "custom", "name": "c", "format": gbnf}]
     status, _, message = answer_to(lambda: Index.from_tools(custom, byte_vocabulary, format="glm_4_7"))
-    assert message.startswith("at /0/format/definition: line 1, column 8: ") and "looks like GBNF or EBNF" in message
+    assert (
+        message.startswith("at /tools/0/format/definition: line 1, column 8: ") and "looks like GBNF or EBNF" in message
+    )
     back = [{"name": "f", "parameters": {"properties": {"x": {"pattern": r"^(a)\1$"}}}}]
-    with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/x: ") as unsupported:
+    with pytest.raises(interlock.UnsupportedError, match="^at /tools/0/parameters/properties/x: ") as unsupported:
         Index.from_tools(back, byte_vocabulary, format="hermes")
     assert unsupported.value.hint is not None and unsupported.value.hint.startswith("strict=False leaves")
     Index.from_tools(back, byte_vocabulary, format="hermes", strict=False)
     odd = [{"name": "f", "parameters": {"properties": {"a b": {"type": "integer"}}}}]
-    with pytest.raises(interlock.UnsupportedError, match="^at /0/parameters/properties/a b: the argument 'a b' cannot"):
+    with pytest.raises(
+        interlock.UnsupportedError, match="^at /tools/0/parameters/properties/a b: the argument 'a b' cannot"
+    ):
         Index.from_tools(odd, byte_vocabulary, format="lfm2")
     Index.from_tools([{"name": "f", "parameters": {"type": ["object", "null"]}}], byte_vocabulary, format="hermes")
 
@@ -155,7 +162,7 @@ def test_faults_in_tools(byte_vocabulary):
     deep = [{"name": "f", "parameters": {"type": "object", "properties": {"a": nested(200)}}}]
     for format in ("hermes", "qwen3_coder"):
         status, reason, message = answer_to(lambda: Index.from_tools(deep, byte_vocabulary, format=format))  # noqa: B023
-        assert (status, reason) == (400, "limit") and message.startswith("at /0/parameters")
+        assert (status, reason) == (400, "limit") and message.startswith("at /tools/0/parameters")
         assert "127 levels" in message
         Index.from_tools([{"name": "f", "parameters": nested(120)}], byte_vocabulary, format=format)
     status, reason, message = answer_to(
@@ -164,7 +171,7 @@ def test_faults_in_tools(byte_vocabulary):
     assert (status, reason, message) == (400, "limit", "the list of tools is nested too deeply to be read")
     for call in (lambda tools: Index.from_tools(tools, byte_vocabulary, format="hermes"), tools_of):
         found = answer_to(lambda: call([{"name": "\ud800"}]))  # noqa: B023
-        assert found == (400, "request", "at /0/name: the name holds a lone surrogate, which is not text")
+        assert found == (400, "request", "at /tools/0/name: the name holds a lone surrogate, which is not text")
 
 
 @pytest.mark.parametrize(
@@ -248,7 +255,7 @@ def test_bodies_that_are_no_json_are_the_clients(byte_vocabulary):
 def test_slips_in_parameters_of_tools_are_told(byte_vocabulary):
     parameters = {"type": "object", "properties": {"a": {"type": "string", "minLenght": 3}}}
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
-    place = "/0/function/parameters/properties/a"
+    place = "/tools/0/function/parameters/properties/a"
     with pytest.warns(interlock.UnknownKeywordWarning, match=f"minLenght.*{place}|{place}.*minLenght"):
         interlock.Index.from_tools(tools, byte_vocabulary, format="hermes")
     for call in (interlock.check_tools, lambda *a, **k: interlock.Index.from_tools(*a, byte_vocabulary, **k)):

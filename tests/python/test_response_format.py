@@ -120,12 +120,15 @@ def test_what_is_refused(value, pointer):
     [
         (
             {"type": "json_schema", "json_schema": {"name": "n", "schema": 5}},
-            "at response_format.json_schema.schema: a JSON Schema is an object or a boolean, not a number",
+            "at /json_schema/schema: a JSON Schema is an object or a boolean, not a number",
         ),
-        ({"type": "json_schema", "schema": [1]}, "at response_format.schema: a JSON Schema is an object or a boolean"),
-        ({"response_format": {"type": "json_schema", "json_schema": {"schema": "{"}}}, "response_format.json_schema."),
-        ({"guided_json": 5}, "at guided_json: a JSON Schema is an object or a boolean, not a number"),
-        ({"structured_outputs": {"json": 5}}, "at structured_outputs.json: a JSON Schema is an object or a boolean"),
+        ({"type": "json_schema", "schema": [1]}, "at /schema: a JSON Schema is an object or a boolean"),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": "{"}}},
+            "at /response_format/json_schema/schema: the text is not JSON",
+        ),
+        ({"guided_json": 5}, "at /guided_json: a JSON Schema is an object or a boolean, not a number"),
+        ({"structured_outputs": {"json": 5}}, "at /structured_outputs/json: a JSON Schema is an object or a boolean"),
     ],
 )
 def test_what_is_no_schema_is_a_schema_error(value, said):
@@ -225,7 +228,7 @@ def test_tools_that_are_misspelt():
     ):
         with pytest.raises(RequestError, match=f"did you mean '{meant}'") as caught:
             tools_of([tool])
-        assert caught.value.pointer.startswith("/0/")
+        assert caught.value.pointer.startswith("/tools/0/")
     # Providers have fields of their own.
     fine = {"name": "f", "parameters": SCHEMA, "cache_control": {}, "defer_loading": True, "title": "F", "examples": []}
     assert tools_of([fine])[0].name == "f"

@@ -24,6 +24,22 @@ def vocabulary():
     return interlock.Vocabulary(tokens, 258, [256, 257])
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v, **more: interlock.Index.from_tools([{"name": "f"}], v, format="hermes", **more),
+        lambda v, **more: interlock.Index.from_response_format({"type": "json_object"}, v, **more),
+        lambda v, **more: interlock.Index.from_response_format({"type": "text"}, v, **more),
+    ],
+)
+def test_a_slip_in_allowed_tokens_shows_with_the_first_request(call, byte_vocabulary):
+    """Also where the request names no token."""
+    with pytest.raises(interlock.ArgumentError, match="the vocabulary has no special token '<x>'") as caught:
+        call(byte_vocabulary, allowed_tokens=["<x>"])
+    assert not caught.value.is_client_error
+    call(byte_vocabulary, allowed_tokens=[])
+
+
 def test_all_but_those_of_roles(vocabulary):
     assert nameable_tokens(vocabulary) == [257, 258]
     stops = interlock.Vocabulary([b"a", b"<|user|>", b"<|system|>"], [1], [2])
@@ -151,7 +167,7 @@ def test_custom_tools_may_not_name_them_unless_the_server_says_so(vocabulary):
     ):
         with pytest.raises(interlock.RequestError, match="may not be named") as caught:
             refuses()
-        assert caught.value.pointer == "/0/format/definition"
+        assert caught.value.pointer == "/tools/0/format/definition"
     interlock.Index.from_tools(tools, vocabulary, allowed_tokens="all", **options)
     interlock.check_tools(tools, allowed_tokens="all", **options)
     interlock.check_tools(tools, allowed_tokens=["<|im_start|>"], **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import json
 import logging
 import pickle
 import re
@@ -53,9 +54,17 @@ def test_numbers_of_the_page_are_those_of_the_client(page):
         assert (status, said) == (400, f"no output within {most} tokens is known; one needs 12")
     ((status, request),) = asyncio.run(page["serve"]([{**choice, "max_tokens": 12}]))
     assert (status, request.finish_reason, len(request.tokens)) == (200, "stop", 12)
-    for odd in (0, -1, "5", True, 1.5, None, []):
-        status, said = asyncio.run(page["accept"]({**choice, "max_tokens": odd}))
-        assert (status, said) == (400, "at /max_tokens: max_tokens is a whole number from 1")
+    for name in ("max_tokens", "max_completion_tokens"):
+        for odd in (0, -1, "5", True, 1.5, []):
+            status, said = asyncio.run(page["accept"]({**choice, name: odd}))
+            assert (status, said) == (400, f"at /{name}: {name} is a whole number from 1")
+    for numbers, most in (
+        ({"max_tokens": None}, page["MOST_TOKENS"]),
+        ({"max_tokens": 20, "max_completion_tokens": 30}, 30),
+        ({"max_tokens": 20, "max_completion_tokens": None}, 20),
+    ):
+        status, request = asyncio.run(page["accept"]({**choice, **numbers}))
+        assert (status, request.max_tokens) == (200, most)
     assert asyncio.run(page["accept"]({**choice, "max_tokens": 10**30}))[0] == 200
 
 
@@ -90,7 +99,7 @@ def test_tokens_that_custom_tools_may_name(format):
         with pytest.raises(interlock.RequestError, match="may not be named") as caught:
             Index.from_tools([custom(grammar)], ROLES, allowed_tokens=["<x>"], **options)
         error = caught.value
-        assert error.pointer == "/0/format/definition" and "allowed_tokens" not in error.client_message
+        assert error.pointer == "/tools/0/format/definition" and "allowed_tokens" not in error.client_message
         assert not isinstance(error, interlock.StructuralTagError)
     Index.from_tools([custom("start: <x>")], ROLES, allowed_tokens=["<x>"], **options)
     Index.from_tools([custom("start: <|im_start|>")], ROLES, allowed_tokens="all", **options)
@@ -104,14 +113,76 @@ def test_kinds_of_requests():
         (None, None, "text"),
         ({"type": "text"}, [], "text"),
         ({"type": "text"}, [tool], "tools"),
+        ({"type": "json_object"}, [tool], "tools"),
         (None, (tool,), "tools"),
         ({"type": "json_object"}, None, "json_object"),
         ({"guided_regex": "a"}, None, "regex"),
         ({"type": "structural_tag", "format": {"type": "any_text"}}, None, "structural_tag"),
     ):
         assert request_kind(value, tools) == kind
-    with pytest.raises(interlock.RequestError, match="not both"):
-        request_kind({"type": "json_object"}, [tool])
+    for choice in (None, "auto", "none"):
+        assert request_kind(None, [], choice) == request_kind(None, None, choice) == "text"
+    for choice in ("required", {"name": "now"}):
+        assert request_kind(None, [tool], choice) == "tools"
+        for tools in (None, []):
+            with pytest.raises(interlock.RequestError, match="the request has no tools") as caught:
+                request_kind(None, tools, choice)
+            assert caught.value.pointer == "/tool_choice"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (None, "the body of a request is a JSON object, not null"),
+        ([], "the body of a request is a JSON object, not an array"),
+        ("{}", "the body of a request is a JSON object, not a string"),
+        ({"guided_json": {}, "guided_regex": "a"}, "guided_json and guided_regex are given at once"),
+        ({"guided_json": 5}, "at /guided_json: a JSON Schema is an object or a boolean, not a number"),
+        ({"response_format": 5}, "at /response_format: a response_format is a JSON object"),
+        ({"response_format": {"type": "json_schema"}}, "at /response_format: the schema is missing"),
+        (
+            {"tools": [{"name": "f"}], "parallel_tool_calls": "no"},
+            "at /parallel_tool_calls: parallel_tool_calls is true",
+        ),
+        ({"tools": [{"name": "f"}], "guided_json": 5}, "at /guided_json: a JSON Schema is"),
+        ({"tools": [{"name": "f"}], "response_format": {"type": "jsn"}}, "at /response_format/type: 'jsn' is no type"),
+        ({"tools": [{"name": ""}]}, "at /tools/0/name: a tool has a name"),
+        ({"tools": [], "tool_choice": "required"}, "at /tool_choice: tool_choice asks for a call"),
+        ({"tools": [{"name": "f"}], "tool_choice": True}, 'at /tool_choice: tool_choice is "auto", "required"'),
+        (
+            {"tools": [{"name": "f"}], "tool_choice": [None]},
+            "at /tool_choice/0: a tool is named by a text or an object",
+        ),
+        ({"tools": {}}, "at /tools: tools are a list, not an object"),
+    ],
+)
+def test_the_page_answers_400_with_the_place_in_the_body(page, body, said):
+    status, message = asyncio.run(page["accept"](body))
+    assert status == 400 and message.startswith(said)
+    assert "None" not in message and "True" not in message
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"guided_choice": ["yes"]},
+        {"guided_choice": ["yes"], "guided_decoding_backend": "outlines", "response_format": None},
+        {"structured_outputs": {"choice": ["yes"]}},
+        {"guided_json": {"const": "yes"}, "guided_whitespace_pattern": " "},
+        {"regex": "yes"},
+        {"ebnf": 'root ::= "yes"'},
+        {"grammar": 'root ::= "yes"'},
+        {"json_schema": '{"const": "yes"}'},
+        {"response_format": {"type": "choice", "choices": ["yes"]}},
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"tools": [{"name": "f"}], "tool_choice": "none", "parallel_tool_calls": None}])
+def test_the_page_takes_every_field_that_servers_take(page, asked, more):
+    if more and "guided_whitespace_pattern" in asked:
+        pytest.skip("a pattern of white space is refused beside tools: tests/python/test_answer_format.py")
+    ((status, request),) = asyncio.run(page["serve"]([{"model": "m", "messages": [], **asked, **more}]))
+    written = bytes(request.tokens[:-1]).decode()
+    assert status == 200 and (json.loads(written) if '"' in written else written) == "yes"
 
 
 @pytest.mark.parametrize(

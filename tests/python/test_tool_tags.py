@@ -241,14 +241,18 @@ def test_classes_and_functions_are_tools():
 @pytest.mark.parametrize(
     ("tools", "options", "pointer"),
     [
-        ("get_weather", {}, ""),
-        ([{"name": "a"}, {"name": "a"}], {}, "/1"),
-        ([{"type": "function", "function": {"name": ""}}], {}, "/0/function/name"),
-        ([{"name": "a", "parameters": 3}], {}, "/0/parameters"),
-        ([{"type": "web_search"}], {}, "/0/type"),
-        ([3], {}, "/0"),
-        ([{"type": "custom", "name": "a", "format": {"type": "grammar", "syntax": "abnf"}}], {}, "/0/format/syntax"),
-        ([], {"tool_choice": "required"}, ""),
+        ("get_weather", {}, "/tools"),
+        ([{"name": "a"}, {"name": "a"}], {}, "/tools/1"),
+        ([{"type": "function", "function": {"name": ""}}], {}, "/tools/0/function/name"),
+        ([{"name": "a", "parameters": 3}], {}, "/tools/0/parameters"),
+        ([{"type": "web_search"}], {}, "/tools/0/type"),
+        ([3], {}, "/tools/0"),
+        (
+            [{"type": "custom", "name": "a", "format": {"type": "grammar", "syntax": "abnf"}}],
+            {},
+            "/tools/0/format/syntax",
+        ),
+        ([], {"tool_choice": "required"}, "/tools"),
         ([{"name": "a"}], {"tool_choice": {"name": "b"}}, "/tool_choice"),
         ([{"name": "a"}], {"tool_choice": ["a", "b"]}, "/tool_choice/1"),
         ([{"name": "a"}], {"tool_choice": "always"}, "/tool_choice"),
@@ -257,8 +261,9 @@ def test_classes_and_functions_are_tools():
         ([{"name": "a"}], {"max_calls": 0}, "/max_calls"),
         ([{"name": "a"}], {"min_calls": 2, "parallel": False}, "/max_calls"),
         ([{"name": "a"}], {"min_calls": 2, "unique": True}, "/min_calls"),
-        ([{"name": "a"}], {"parallel": 1}, "/parallel"),
-        ([{"name": "a", "parameters": False}], {}, "/tools"),
+        ([{"name": "a"}], {"parallel": 1}, "/parallel_tool_calls"),
+        ([{"name": "a", "parameters": False}], {}, "/tools/0"),
+        ([{"name": "a"}, {"type": "function", "function": {"name": "b</tool_call>"}}], {}, "/tools/1"),
     ],
 )
 def test_requests_that_make_no_sense(tools, options, pointer):
@@ -299,7 +304,7 @@ def test_parameters_that_are_no_schema_are_refused_in_every_notation(name, wrong
     tool = {"type": "function", "function": {"name": "a", "parameters": {"properties": {"x": wrong}}}}
     with pytest.raises(interlock.InterlockError) as caught:
         interlock.check_tools([tool], format=name)
-    assert caught.value.pointer.startswith("/0/function/parameters/properties/x")
+    assert caught.value.pointer.startswith("/tools/0/function/parameters/properties/x")
     if name == "minimax_m3":
         return  # Repeats names behind values, so it can't write arguments that nobody declared.
     loose = {"type": "function", "function": {**tool["function"], "strict": False}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -197,6 +198,23 @@ def test_jump_forward_is_greedy_search(model, vocabulary, prompts):
     assert stats.model_calls <= plain.shape[1] - start
     if len(prompts) == 1:
         assert stats.forced == 1 and stats.model_calls < plain.shape[1] - start
+
+
+def test_jump_forward_says_where_it_cut_an_output(model, vocabulary):
+    index = interlock.Index.from_regex(r"[a-z]{30}", vocabulary)
+    given = {"custom_generate": jump_forward, "constraints": index, "do_sample": False}
+    with pytest.warns(
+        UserWarning, match=r"the output was cut in the middle, after 12 tokens: pass max_tokens=11"
+    ) as warned:
+        model.generate(torch.tensor([[65]]), max_new_tokens=12, **given)
+    assert warned[0].filename == __file__
+    with pytest.raises(interlock.BudgetError):
+        model.generate(torch.tensor([[65]]), max_new_tokens=12, max_tokens=11, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model.generate(torch.tensor([[65]]), max_new_tokens=31, max_tokens=30, **given)
+        free = {**given, "constraints": interlock.Index.from_regex("[a-z]*", vocabulary)}
+        model.generate(torch.tensor([[65]]), max_new_tokens=12, **free)
 
 
 def test_jump_forward_samples(model, vocabulary):

@@ -22,6 +22,7 @@ from interlock.generators.arguments import (
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.described_prompt import described, take_describe
 from interlock.generators.error_advice import advice
+from interlock.generators.sampling_options import warn_unused_seed
 from interlock.generators.stream import Stream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.grammars.grammar_text import GrammarText
@@ -340,7 +341,13 @@ class Generator(ABC):
         """Everything that can be wrong before a model is asked."""
         check_max_tokens(max_tokens)
         self._check_options(options)
+        if options.get("seed") is not None and self._is_greedy(options):
+            warn_unused_seed()
         return self.output_type(output_type)
+
+    def _is_greedy(self, options: Mapping[str, Any]) -> bool:
+        """Whether a call with these options is known to make no random choices."""
+        return options.get("temperature") == 0
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         known = self._option_names()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import inspect
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
@@ -63,6 +63,9 @@ class MlxLmGenerator(LocalGenerator):
         made = self.tokenizer.apply_chat_template(as_messages(prompt), add_generation_prompt=True)
         ids = made["input_ids"] if hasattr(made, "keys") else made
         return [int(token) for token in ids]
+
+    def _is_greedy(self, options: Mapping[str, Any]) -> bool:
+        return not options.get("temperature")
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]

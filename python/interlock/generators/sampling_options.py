@@ -13,8 +13,9 @@ from numbers import Integral, Real
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.caller_warnings import warn_caller
 
-__all__ = ["MAX_TEMPERATURE", "check_sampling"]
+__all__ = ["MAX_TEMPERATURE", "check_sampling", "warn_unused_seed"]
 
 MAX_TEMPERATURE = 10
 """Above it a model's choice is hardly more than chance: a slip, or a temperature of another kind."""
@@ -89,3 +90,12 @@ def check_sampling(options: Mapping[str, Any]) -> None:
         known = _OPTIONS.get(name)
         if known is not None and value is not None:
             known.check(name, value)
+
+
+def warn_unused_seed() -> None:
+    """Warn of a seed in greedy search. Whoever passes one expects another output for another seed."""
+    warn_caller(
+        "seed changes nothing here: without a temperature the search is greedy, which makes no random choices; "
+        "pass temperature=0.7, say, or leave the seed out",
+        UserWarning,
+    )

@@ -189,6 +189,9 @@ class TransformersGenerator(LocalGenerator):
             made.append(row[:end])
         return made
 
+    def _is_greedy(self, options: Mapping[str, Any]) -> bool:
+        return self._temperature(with_sampling(dict(options))) == 0
+
     def _temperature(self, options: dict[str, Any]) -> float:
         """The temperature of a call; 0 for greedy search."""
         config = options.get("generation_config") or self.model.generation_config

@@ -6,7 +6,7 @@ from typing import Any
 
 from interlock._core import InterlockError
 
-__all__ = ["InvalidOutputError"]
+__all__ = ["InvalidOutputError", "raised_by_class"]
 
 
 class InvalidOutputError(InterlockError, ValueError):
@@ -46,3 +46,11 @@ class InvalidOutputError(InterlockError, ValueError):
         """This error, as that of one prompt of a batch: the message begins with the number."""
         self.row, self.args = row, (f"prompt {row} of the batch: {self}",)
         return self
+
+
+def raised_by_class(error: Exception, name: str, text: str) -> InvalidOutputError:
+    """The error for what a class's own code raised, whatever it is: the texts of a batch cost more than one validator,
+    and a ``KeyError`` in it must not lose them.
+    """
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return InvalidOutputError(f"{name} refuses the value that was generated: it raised {said}", text)

@@ -21,9 +21,10 @@ from pydantic_core import PydanticOmit
 
 from interlock._core import UnsupportedError
 from interlock.output_types import string_formats, type_hints
-from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.field_places import Place, place_in_core_schema, place_of_pointer
-from interlock.output_types.type_names import name_of
+from interlock.output_types.type_names import WITHOUT_JSON, name_of
+from interlock.output_types.unresolved_names import unresolved_name
 
 __all__ = ["PlainTypedDict", "json_schema_of", "parser_of"]
 
@@ -35,6 +36,11 @@ _OPAQUE_FORMATS = frozenset(
     "ipv4network ipv6network ipv4interface ipv6interface ipvanyaddress ipvanyinterface ipvanynetwork multi-host-uri "
     "file-path directory-path color json-string".split()
 )
+_INSTEAD = {
+    "file-path": "take pathlib.Path, and look in your program whether there is such a file",
+    "directory-path": "take pathlib.Path, and look in your program whether there is such a folder",
+    "json-string": "take the type of its content",
+}
 # A host is a name whose last label begins with a letter, so that nobody takes it for a number, or an IPv4 address.
 # Labels have no two hyphens side by side: those of other scripts do, and must decode.
 _LABEL = "(?:[A-Za-z0-9]|-[A-Za-z0-9]){0,62}"
@@ -70,7 +76,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
                 raise
             refused = error
         if refused is None and made.get("anyOf") != []:
-            return made
+            return string_formats.exact(made)
         # Every member was left out.
         empty = PydanticInvalidForJsonSchema("no member of the union can be written as JSON")
         empty.__dict__["refused_part"] = schema
@@ -118,20 +124,37 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return made
 
     def date_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        self._no_bounds(schema, "a date")
+        self._no_bounds(schema, "date")
         return string_formats.whole(string_formats.DATE)
 
     def time_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        self._no_bounds(schema, "a time")
+        self._no_bounds(schema, "time")
         return self._clock(string_formats.TIME, schema)
 
     def datetime_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        self._no_bounds(schema, "a datetime")
+        self._no_bounds(schema, "datetime")
         return self._clock(string_formats.DATETIME, schema)
 
     def timedelta_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        self._no_bounds(schema, "a timedelta")
+        self._no_bounds(schema, "timedelta")
         return string_formats.whole(string_formats.DURATION)
+
+    def set_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return self._hashable(super().set_schema(schema), schema, "set", "list")
+
+    def frozenset_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return self._hashable(super().frozenset_schema(schema), schema, "frozenset", "tuple")
+
+    def _hashable(self, made: _JsonSchema, schema: _CoreSchema, kind: str, other: str) -> _JsonSchema:
+        """The schema of a set, whose elements Python must be able to hash."""
+        items = schema.get("items_schema", {})
+        if items.get("type", "any") == "any":
+            made["items"] = {"type": ["string", "number", "boolean", "null"]}
+        elif items["type"] in ("list", "set", "dict", "typed-dict"):
+            error = PydanticInvalidForJsonSchema(f"a {kind} holds no {items['type'].replace('typed-', '')}s")
+            error.__dict__["way"] = f"its elements must be hashable: take {other} in the place of {kind}"
+            raise error
+        return made
 
     def uuid_schema(self, schema: _CoreSchema) -> _JsonSchema:
         return string_formats.whole(string_formats.uuid_pattern(schema.get("version")))
@@ -184,26 +207,33 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         """Bounds of dates have no keyword in JSON Schema."""
         named = [name for name in ("ge", "gt", "le", "lt", "now_op") if schema.get(name) is not None]
         if named:
-            bound = "past or future" if named == ["now_op"] else ", ".join(named)
-            raise PydanticInvalidForJsonSchema(
-                f"the bounds of {what} ({bound}), which JSON Schema has no word for; use a pattern"
-            )
+            said = f"cannot say that a {what} lies in the {schema.get('now_op')}"
+            if named != ["now_op"]:
+                said = f"has no word for the bounds of a {what} ({', '.join(named)})"
+            error = PydanticInvalidForJsonSchema(f"JSON Schema {said}")
+            error.__dict__["way"] = f"take {what}, and check the bound in your program or in a validator of the class"
+            raise error
 
 
 def _unsupported(hint: Any, error: Exception, adapter: TypeAdapter[Any] | None = None) -> UnsupportedError:
     what = name_of(hint)
-    if getattr(error, "code", None) == "class-not-fully-defined":
+    if getattr(error, "code", None) in ("class-not-fully-defined", "undefined-annotation"):
+        if (found := unresolved_name(hint)) is not None:
+            return found
         return UnsupportedError(
             f"{what} has annotations in quotes, or all of them by 'from __future__ import annotations', that cannot be "
             "resolved from here: define the class, and what it names, at the top level of a module"
         )
     said = str(getattr(error, "message", error)).partition("\n")[0].strip().rstrip(".")
     said = re.sub(r"core_schema\.(\w+)Schema", lambda found: f"a {found[1].lower()}", said)
-    way = (
+    way = getattr(error, "way", None) or (
         "give the field a type that JSON has, or a schema of its own with pydantic's WithJsonSchema"
         if isinstance(error, PydanticInvalidForJsonSchema)
         else "use a dataclass, a TypedDict, a NamedTuple or a pydantic model for a class of your own"
     )
+    for known, advice in WITHOUT_JSON.items():
+        if f"schema for {known!r}" in said or f"({known!r})" in said:
+            way = advice
     part = getattr(error, "refused_part", None)
     place = place_in_core_schema(adapter.core_schema, part) if adapter is not None and part is not None else None
     if adapter is None:
@@ -269,7 +299,7 @@ def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
                 (place_of_pointer(pointer), pointer),
                 lambda where: (
                     f"no JSON can be made for {where}: strings of the format {form!r} are checked by pydantic "
-                    "alone (give the field a pattern, Annotated[str, Field(pattern=...)])"
+                    f"alone ({_INSTEAD.get(form, 'give the field a pattern, Annotated[str, Field(pattern=...)]')})"
                 ),
             )
         for key, part in schema.items():
@@ -286,11 +316,15 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
             return adapter.validate_json(text)
         except ValidationError as error:
             first = error
+        except Exception as error:
+            raise raised_by_class(error, name, text) from error
         try:
             # A strict int refuses 5.0, which is an integer in JSON Schema.
             return adapter.validate_json(json.dumps(json.loads(text, parse_float=_shortest)))
         except ValueError:
             pass
+        except Exception as error:
+            raise raised_by_class(error, name, text) from error
         problems = first.errors()
         said = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'the value'}: {one['msg']}" for one in problems)
         refused = InvalidOutputError(f"the text that was generated is no {name}: {said}", text)

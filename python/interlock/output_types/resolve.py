@@ -22,10 +22,11 @@ from interlock.grammars.grammar_text import GrammarText
 from interlock.nesting import bounded_nesting
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
-from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
 from interlock.output_types.type_names import name_of
+from interlock.output_types.unresolved_names import unresolved_parameter
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.scalars import Mismatch
 from interlock.schema_hints import no_schema
@@ -168,8 +169,10 @@ def _typed(hint: Any, name: str) -> OutputType[Any]:
             return convert(value)
         except Mismatch as error:
             raise InvalidOutputError(f"the text that was generated is no {name}: {error}", text) from error
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise InvalidOutputError(f"{name} refuses the value that was generated: {error}", text) from error
+        except Exception as error:
+            raise raised_by_class(error, name, text) from error
 
     return OutputType("json_schema", schema, parse, name)
 
@@ -365,6 +368,8 @@ def _arguments_of(function: Callable[..., Any], may_be_none: bool = False) -> An
     fields: dict[str, Any] = {}
     try:
         parameters = inspect.signature(function, eval_str=True).parameters
+    except NameError as error:
+        raise unresolved_parameter(function, error) from error
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f"{function.__name__} does not say which parameters it has: wrap it in a function"

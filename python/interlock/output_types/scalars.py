@@ -6,6 +6,7 @@ JSON is read with its numbers that have a point or an exponent as ``Decimal``, s
 from __future__ import annotations
 
 import datetime
+import pathlib
 import re
 import uuid
 from collections.abc import Callable
@@ -97,5 +98,6 @@ SCALARS: dict[Any, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     datetime.date: (string_formats.whole(string_formats.DATE), _read(datetime.date.fromisoformat)),
     datetime.time: (string_formats.whole(string_formats.TIME), _read(datetime.time.fromisoformat)),
     datetime.timedelta: (string_formats.whole(string_formats.DURATION), _read(_duration)),
+    **dict.fromkeys((pathlib.Path, pathlib.PurePath), ({"type": "string"}, _read(pathlib.Path))),
     uuid.UUID: (string_formats.whole(string_formats.uuid_pattern()), _read(uuid.UUID)),
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 import types
 import typing
 from collections import abc
@@ -20,7 +21,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from interlock._core import UnsupportedError
 from interlock.output_types.field_places import pointer_of_place
-from interlock.output_types.type_names import name_of
+from interlock.output_types.type_names import WITHOUT_JSON, name_of
+from interlock.output_types.unresolved_names import unresolved_name
 from interlock.output_types.scalars import SCALARS, Mismatch, anything
 
 __all__ = ["Converter", "json_schema_of"]
@@ -125,10 +127,14 @@ class _Builder:
         hints = "use a dataclass, a TypedDict, a NamedTuple or a pydantic model for a class of your own"
         if isinstance(hint, type) and hasattr(hint, "model_fields"):
             hints = "it looks like a pydantic model, and pydantic cannot be imported here: pip install pydantic"
-        elif hint is bytes or hint is bytearray:
-            hints = "JSON has no bytes; use str"
-        elif hint is complex:
-            hints = "JSON has no complex numbers; use a NamedTuple of two floats"
+        elif hint is bytes:
+            hints = "JSON has no bytes; use str, or install pydantic, which reads them from a string"
+        elif isinstance(hint, type) and hint in WITHOUT_JSON:
+            hints = WITHOUT_JSON[hint]
+        elif getattr(hint, "__module__", "").startswith("pydantic"):
+            hints = "it is a type of pydantic, and pydantic cannot be imported here: pip install pydantic"
+        elif isinstance(hint, type) and hint.__module__.partition(".")[0] in sys.stdlib_module_names:
+            hints = "use str, or install pydantic, which knows more types of Python's library"
         elif get_origin(hint) is not None:
             hints = "use list, tuple, dict, set, a union, or install pydantic, which knows more types"
         elif callable(hint) and not isinstance(hint, type):
@@ -206,6 +212,10 @@ class _Builder:
         if origin in _LISTS or origin in _SETS:
             item, one = self.node(args[0] if args else Any, f"{place}[]")
             made = _SETS.get(origin, list)
+            if origin in _SETS and item.get("type", "") in ("array", "object"):
+                raise self._unsupported(hint, place, "its elements must be hashable: take list in the place of set")
+            if origin in _SETS and not item:
+                item = {"type": ["string", "number", "boolean", "null"]}
             schema: dict[str, Any] = {"type": "array", "items": item}
             if origin in _SETS:
                 schema["uniqueItems"] = True
@@ -280,6 +290,8 @@ class _Builder:
         try:
             hints = get_type_hints(cls, include_extras=True)
         except NameError as error:
+            if (found := unresolved_name(cls, place)) is not None:
+                raise found from error
             raise self._unsupported(cls, place, f"{error}: its annotations must be importable names") from error
         if typed_dict:
             # Annotations that are text hide from the class which keys may be left out.

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 import types
 from typing import Annotated, Any, get_args, get_origin
 
-__all__ = ["name_of"]
+__all__ = ["WITHOUT_JSON", "name_of"]
+
+WITHOUT_JSON: dict[Any, str] = {
+    bytearray: "take bytes with pydantic, or str",
+    complex: "JSON has no complex numbers: take a NamedTuple of two floats",
+    datetime.timezone: "take str, or an int of minutes",
+    memoryview: "take str",
+    range: "take tuple[int, int]",
+    slice: "take tuple[int, int]",
+    type: "take str, or a Literal of the names of the types",
+}
+"""What to take in the place of types of Python that are not written as JSON."""
 
 
 def name_of(hint: Any) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError
-from interlock.generators.sampling_options import MAX_TEMPERATURE
+from interlock.generators.sampling_options import MAX_TEMPERATURE, warn_unused_seed
 
 __all__ = ["Sampler"]
 
@@ -40,6 +40,8 @@ class Sampler:
             raise ArgumentError(f"top_k is a number of tokens, or 0 for all, not {top_k!r}")
         if seed is not None and seed < 0:
             raise ArgumentError(f"seed is a whole number that is not negative, not {seed!r}")
+        if seed is not None and not temperature:
+            warn_unused_seed()
         self.temperature, self.top_p, self.top_k, self.min_p = temperature, top_p, top_k, min_p
         self._random = np.random.default_rng(seed)
 

@@ -11,6 +11,7 @@ from interlock.tools.detection import detect_format
 from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
 from interlock.tools.render import Call, render
+from interlock.tools.request_body import format_of_request
 from interlock.tools.response_format import Source, request_kind, response_format
 from interlock.tools.structural_tag import structural_tag
 from interlock.tools.tool_format import ToolFormat
@@ -28,6 +29,7 @@ __all__ = [
     "chat_completion_choice",
     "detect_format",
     "format_names",
+    "format_of_request",
     "render",
     "request_kind",
     "response_format",

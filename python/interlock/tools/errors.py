@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 from interlock._core import InterlockError
+from interlock.client_messages import without_hint
 
-__all__ = ["RequestError", "StructuralTagError", "ToolFormatError"]
+__all__ = ["RequestError", "StructuralTagError", "ToolFormatError", "message_at", "with_places"]
 
 
 MOST = 1_000
@@ -32,6 +35,25 @@ def _fitted(text: str, most: int, kept: str = "\n") -> str:
     return "".join(c if c in kept or unicodedata.category(c) not in moves else json.dumps(c)[1:-1] for c in text)
 
 
+def message_at(error: InterlockError, place: str) -> str:
+    """The first line of the message of ``error``, whose schema or grammar stands at ``place``: without its own place,
+    which the new one replaces, and with the new one in front of the places that it speaks of.
+    """
+    message = without_hint(error).split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
+    if error.keyword and error.keyword not in message:
+        message += f" (keyword {error.keyword})"
+    return with_places(message, lambda inner: place + inner)
+
+
+def with_places(message: str, moved: Callable[[str], str]) -> str:
+    """``message`` with another place for each that it speaks of, as in ``const 1 (at "/allOf/0")``.
+
+    >>> with_places('const 1 (at "/allOf/0") contradicts const 2 (at "/allOf/1")', lambda place: "/a" + place)
+    'const 1 (at "/a/allOf/0") contradicts const 2 (at "/a/allOf/1")'
+    """
+    return re.sub(r'\(at "(/[^"]*)"', lambda found: f'(at "{moved(found[1])}"', message)
+
+
 class RequestError(InterlockError, ValueError):
     """A ``response_format``, a list of tools, a ``tool_choice`` or another field of a request is not well formed.
     ``pointer`` says where.
@@ -47,7 +69,8 @@ class RequestError(InterlockError, ValueError):
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
     pointer: str
-    """JSON Pointer into what was given; ``""`` is the whole of it."""
+    """JSON Pointer into what was given; ``""`` is the whole of it. Where tools are compiled it leads into the request:
+    ``/tools/0/function/parameters``, ``/tool_choice``, ``/response_format``."""
     reason: str
     """What is wrong there, without the place."""
 

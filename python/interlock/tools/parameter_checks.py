@@ -10,12 +10,26 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from interlock._core import CancelledError, InterlockError, PatternError, ReportRow, SchemaError, check_json_schema
+from interlock._core import (
+    CancelledError,
+    InterlockError,
+    PatternError,
+    ReportRow,
+    SchemaError,
+    UnsupportedError,
+    check_json_schema,
+)
+from interlock.client_messages import with_hint
 from interlock.schema_hints import quiet, tells_of_slips, warn_of_slips
-from interlock.tools.errors import RequestError
+from interlock.tools.errors import RequestError, message_at
 from interlock.tools.tool_list import Tool
 
-__all__ = ["check_parameters", "tell_of_slips"]
+__all__ = ["HOW_TO_LEAVE_OPEN", "check_parameters", "tell_of_slips"]
+
+HOW_TO_LEAVE_OPEN = (
+    'strict=False leaves the arguments of all tools open, and "strict": false in a tool those of this one'
+)
+"""What a program can do about parameters that cannot be enforced."""
 
 
 def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
@@ -23,18 +37,31 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
     less than a tenth of a millisecond.
 
     >>> try:
-    ...     check_parameters([Tool("now", {"minLength": -1}, place="/0/parameters")], None)
+    ...     check_parameters([Tool("now", {"minLength": -1}, place="/tools/0/parameters")], None)
     ... except RequestError as error:
     ...     print(error)
-    at /0/parameters: a whole number that is not negative is expected (at "", keyword "minLength")
+    at /tools/0/parameters: a whole number that is not negative is expected (keyword minLength)
     """
     for tool in _enforced(tools, strict):
         try:
             _rows(tool)
-        except (SchemaError, PatternError) as error:
-            pointer = getattr(error, "pointer", None) or ""
-            reason = error.client_message.removeprefix(f"at {pointer}: ") if pointer else error.client_message
-            raise RequestError(reason, tool.place + pointer) from error
+        except CancelledError:
+            raise
+        except InterlockError as error:
+            raise _error_at(error, tool.place) from error
+
+
+def _error_at(error: InterlockError, place: str) -> InterlockError:
+    """``error`` of a schema that stands at ``place``."""
+    whole = place + (getattr(error, "pointer", None) or "")
+    message = message_at(error, place)
+    if isinstance(error, SchemaError | PatternError):
+        return RequestError(message, whole)
+    moved = type(error)(f"at {whole}: {message}" if whole else message)
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    moved.__dict__.update(own, pointer=whole)
+    hint = HOW_TO_LEAVE_OPEN if isinstance(error, UnsupportedError) else error.hint
+    return moved if hint is None else with_hint(moved, hint)
 
 
 def tell_of_slips(tools: Collection[Tool], strict: bool | None, **work: Any) -> None:

@@ -11,12 +11,12 @@ from interlock.argument_types import require
 from interlock.nesting import bounded_nesting
 from interlock.schema_hints import handling
 from interlock.tools import tag_index
+from interlock.tools.answer_format import answer_of
 from interlock.tools.allowed_tokens import allowed_names
 from interlock.tools.parameter_checks import tell_of_slips
-from interlock.tools.response_format import response_format
+from interlock.tools.response_format import response_format as source_of
 from interlock.tools.structural_tag import tag_of_request
 from interlock.tools.tool_list import tools_of
-from interlock.tools.tool_places import kept
 
 __all__ = ["check_response_format", "check_structural_tag", "check_tools"]
 
@@ -52,6 +52,7 @@ def check_tools(
     limits: Any = None,
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
+    response_format: Any = None,
 ) -> None:
     """Check the tools of a request without a vocabulary: everything that ``Index.from_tools`` checks, with the same
     options and errors, but for what only a vocabulary can lack. About as long as compiling takes.
@@ -67,11 +68,12 @@ def check_tools(
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
-    tools = kept(tools)
+    known, answer = tools_of(tools), answer_of(response_format)
+    given = known if answer is None else [*known, answer.part]
     if (allowed := allowed_names(allowed_tokens)) is not None:
-        tag_index.check_names_in_tools(tools, allowed)
+        tag_index.check_names_in_tools(given, allowed)
     tag = tag_of_request(
-        tools,
+        known,
         format=format,
         tokenizer=tokenizer,
         tool_choice=tool_choice,
@@ -83,11 +85,14 @@ def check_tools(
         min_calls=min_calls,
         max_calls=max_calls,
         unique=unique,
+        response_format=answer,
     )
-    with tag_index.in_tools(tag, tools):
+    with tag_index.in_tools(tag, given):
         tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
     with handling(unknown_keywords):
-        tell_of_slips(tools_of(tools), strict, limits=limits, cancel=cancel)
+        tell_of_slips(known, strict, limits=limits, cancel=cancel)
+        if answer is not None:
+            tell_of_slips([answer.part], None, limits=limits, cancel=cancel)
 
 
 @bounded_nesting("the response_format")
@@ -119,7 +124,7 @@ def check_response_format(
     at /json_schema: the schema is missing: it goes into "schema", beside "name"
     """
     require(cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
-    kind, source, given = tag_index.plain_source(response_format(value), options)
+    kind, source, given = tag_index.plain_source(source_of(value), options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)
     with handling(unknown_keywords):

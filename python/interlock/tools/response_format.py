@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, SchemaError
@@ -15,7 +15,7 @@ from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import kind_of, meant
 
-__all__ = ["Source", "request_kind", "response_format"]
+__all__ = ["Source", "request_kind", "response_format", "source_at"]
 
 Kind = Literal["text", "json_object", "json_schema", "regex", "choice", "grammar", "structural_tag"]
 
@@ -58,32 +58,37 @@ class Source:
     """For a grammar: ``"lark"``, ``"gbnf"`` or ``"ebnf"``; ``""`` where the request does not say."""
     whitespace: str = ""
     """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
+    place: str = field(default="", repr=False, compare=False)
+    """Where the ``response_format`` has ``value``, as a JSON Pointer."""
 
 
-def request_kind(response_format: Any = None, tools: Any = None) -> Kind | Literal["tools"]:
+def request_kind(response_format: Any = None, tools: Any = None, tool_choice: Any = None) -> Kind | Literal["tools"]:
     """What a request asks of its output, in one word: ``"text"`` for nothing, ``"tools"``, or the kind of its
     ``response_format``. Nothing is compiled.
 
     A server needs no index, and so no mask, for ``"text"``; ``None`` and ``{"type": "text"}`` are that, where the
-    request has no tools. The word also tells in metrics what ``Index.kind`` does not: tools and structural tags are
-    compiled as grammars. ``RequestError`` for both tools and a format that constrains: an index is made of one of them.
-    Other errors are those of ``response_format``.
+    request has no tools. ``"tools"`` is every request with tools: ``Index.from_tools`` takes its ``response_format``
+    too. The word also tells in metrics what ``Index.kind`` does not: tools and structural tags are compiled as
+    grammars. ``RequestError`` for a ``tool_choice`` that asks for a call where there are no tools. Other errors are
+    those of ``response_format``.
 
-    >>> request_kind(None), request_kind({"type": "text"}), request_kind({"type": "text"}, [{"name": "now"}])
+    >>> request_kind(None), request_kind({"type": "text"}), request_kind({"type": "json_object"}, [{"name": "now"}])
     ('text', 'text', 'tools')
     >>> request_kind({"type": "structural_tag", "format": {"type": "any_text"}})
     'structural_tag'
     """
     kind = _source_of(response_format).kind
-    if tools is None:
-        return kind
-    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
+    if tools is not None and (isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable)):
         raise RequestError(f"tools are a list, not {kind_of(tools)}", "/tools")
-    if isinstance(tools, list | tuple) and not tools:
-        return kind
-    if kind != "text":
-        raise RequestError("a request has tools or a response_format that constrains its output, not both", "/tools")
-    return "tools"
+    if tools is not None and not (isinstance(tools, list | tuple) and not tools):
+        return "tools"
+    if tool_choice is not None and not isinstance(tool_choice, str | Mapping | list | tuple):
+        raise RequestError(
+            f"tool_choice is a text, an object or a list of names, not {kind_of(tool_choice)}", "/tool_choice"
+        )
+    if tool_choice not in (None, "auto", "none"):
+        raise RequestError("tool_choice asks for a call, and the request has no tools", "/tool_choice")
+    return kind
 
 
 @bounded_nesting("the response_format")
@@ -109,61 +114,73 @@ def response_format(value: Any) -> Source:
     >>> response_format({"guided_choice": ["yes", "no"]})
     Source(kind='choice', value=('yes', 'no'), name='', is_strict=None, syntax='', whitespace='')
     """
+    return source_at(value, "")
+
+
+_source_of = response_format
+
+
+def source_at(value: Any, pointer: str) -> Source:
+    """The same for a value that stands at ``pointer``, with which the places in errors and ``Source.place`` begin."""
+    if isinstance(value, Mapping) and len(value) == 1 and "response_format" in value:
+        return source_at(value["response_format"], f"{pointer}/response_format")
     if value is None:
         return Source("text")
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         value = dump(exclude_none=True, by_alias=True)
     if isinstance(value, str | bytes):
-        value = _read(value)
+        value = _read(value, pointer)
     if isinstance(value, bool):
         raise RequestError(
-            f'a response_format is a JSON object, such as {{"type": "json_object"}}, not {json.dumps(value)}'
+            f'a response_format is a JSON object, such as {{"type": "json_object"}}, not {json.dumps(value)}',
+            pointer,
         )
     if isinstance(value, int | float) and not isinstance(value, enum.Enum):
-        raise RequestError(f"a response_format is a JSON object, and {value!r} is a number")
+        raise RequestError(f"a response_format is a JSON object, and {value!r} is a number", pointer)
     if not isinstance(value, Mapping):
-        return _of_type(value)
+        return _of_type(value, pointer)
     odd = next((key for key in value if not isinstance(key, str)), None)
     if odd is not None:
-        raise RequestError(f"the keys of a response_format are strings, and {odd!r} is none")
-    return _of_object(dict(value), "")
+        raise RequestError(f"the keys of a response_format are strings, and {odd!r} is none", pointer)
+    return _of_object(dict(value), pointer)
 
 
-_source_of = response_format
-
-
-def _read(text: str | bytes) -> Any:
+def _read(text: str | bytes, pointer: str) -> Any:
     """The value in a text. ``RequestError`` for what is no JSON."""
     try:
         return json.loads(text)
     except UnicodeDecodeError as error:
-        raise RequestError(f"a response_format in bytes is JSON in UTF-8, and byte {error.start} is not") from error
+        raise RequestError(
+            f"a response_format in bytes is JSON in UTF-8, and byte {error.start} is not", pointer
+        ) from error
     except ValueError as error:
         if isinstance(text, str) and text in _READERS:
-            raise RequestError(f'a response_format is a JSON object: write {{"type": "{text}"}}') from error
-        raise RequestError(f"a response_format in a text is JSON, and this is not: {error}") from error
+            raise RequestError(f'a response_format is a JSON object: write {{"type": "{text}"}}', pointer) from error
+        raise RequestError(f"a response_format in a text is JSON, and this is not: {error}", pointer) from error
 
 
-def _of_type(value: Any) -> Source:
+def _of_type(value: Any, pointer: str) -> Source:
     try:
         found = output_type_of(value)
     except ArgumentError as error:
         if isinstance(value, list | tuple):
-            raise RequestError("a response_format is a JSON object, or a list of texts to choose from") from error
+            raise RequestError(
+                "a response_format is a JSON object, or a list of texts to choose from", pointer
+            ) from error
         raise
     kinds: dict[str, Kind] = {"json_schema": "json_schema", "regex": "regex", "choices": "choice", "text": "text"}
     if found.kind not in kinds:
-        raise RequestError("an index is compiled already: it is no response_format")
+        raise RequestError("an index is compiled already: it is no response_format", pointer)
     kind = kinds[found.kind]
     source = found.source.pattern if kind == "regex" else found.source
-    return Source(kind, source, found.name if kind == "json_schema" else "")
+    return Source(kind, source, found.name if kind == "json_schema" else "", place=pointer)
 
 
 def _of_object(value: dict[str, Any], pointer: str) -> Source:
     kind = value.get("type")
     if "structures" in value and kind in (None, "structural_tag"):
-        return Source("structural_tag", _tag(value, pointer))
+        return Source("structural_tag", _tag(value, pointer), place=pointer)
     if isinstance(kind, str) and kind in _READERS:
         return _READERS[kind](value, pointer)
     for key in ("response_format", "structured_outputs", "format", "guided_decoding"):
@@ -223,18 +240,18 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
 
 def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
     if kind == "json":
-        return Source("json_schema", _schema(inner, pointer), whitespace=whitespace)
+        return Source("json_schema", _schema(inner, pointer), whitespace=whitespace, place=pointer)
     if kind == "json_object":
         if inner is not True:
             raise RequestError("json_object is true, or it is left out", pointer)
-        return Source("json_object", whitespace=whitespace)
+        return Source("json_object", whitespace=whitespace, place=pointer)
     if kind == "regex":
-        return Source("regex", _text(inner, pointer))
+        return Source("regex", _text(inner, pointer), place=pointer)
     if kind == "choice":
-        return Source("choice", _choices(inner, pointer))
+        return Source("choice", _choices(inner, pointer), place=pointer)
     if kind == "grammar":
-        return Source("grammar", _text(inner, pointer))
-    return Source("structural_tag", _tag(inner, pointer))
+        return Source("grammar", _text(inner, pointer), place=pointer)
+    return Source("structural_tag", _tag(inner, pointer), place=pointer)
 
 
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
@@ -254,8 +271,8 @@ def _read_text(value: dict[str, Any], pointer: str) -> Source:
 def _read_json_object(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "schema")
     if value.get("schema") is not None:
-        return Source("json_schema", _schema(value["schema"], f"{pointer}/schema"))
-    return Source("json_object")
+        return Source("json_schema", _schema(value["schema"], f"{pointer}/schema"), place=f"{pointer}/schema")
+    return Source("json_object", place=pointer)
 
 
 def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
@@ -285,7 +302,8 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
         raise RequestError("the name is a text", f"{place}/name")
     if strict is not None and not isinstance(strict, bool):
         raise RequestError("strict is true or false", f"{place}/strict")
-    return Source("json_schema", _schema(envelope["schema"], f"{place}/schema"), name or "", strict)
+    place = f"{place}/schema"
+    return Source("json_schema", _schema(envelope["schema"], place), name or "", strict, place=place)
 
 
 def _read_regex(value: dict[str, Any], pointer: str) -> Source:
@@ -293,7 +311,8 @@ def _read_regex(value: dict[str, Any], pointer: str) -> Source:
     key = next((key for key in ("pattern", "regex", "value") if key in value), None)
     if key is None:
         raise RequestError("the pattern is missing", pointer)
-    return Source("regex", _text(value[key], f"{pointer}/{key}"))
+    place = f"{pointer}/{key}"
+    return Source("regex", _text(value[key], place), place=place)
 
 
 def _read_choice(value: dict[str, Any], pointer: str) -> Source:
@@ -301,7 +320,8 @@ def _read_choice(value: dict[str, Any], pointer: str) -> Source:
     key = next((key for key in ("choices", "choice", "value") if key in value), None)
     if key is None:
         raise RequestError("the choices are missing", pointer)
-    return Source("choice", _choices(value[key], f"{pointer}/{key}"))
+    place = f"{pointer}/{key}"
+    return Source("choice", _choices(value[key], place), place=place)
 
 
 def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
@@ -310,15 +330,16 @@ def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
     if key is None:
         raise RequestError("the grammar is missing", pointer)
     syntax = value.get("syntax", "")
+    place = f"{pointer}/{key}"
     if syntax == "regex":
-        return Source("regex", _text(value[key], f"{pointer}/{key}"))
+        return Source("regex", _text(value[key], place), place=place)
     if syntax not in ("", "lark", "gbnf", "ebnf"):
         raise RequestError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}", f"{pointer}/syntax")
-    return Source("grammar", _text(value[key], f"{pointer}/{key}"), syntax=syntax)
+    return Source("grammar", _text(value[key], place), syntax=syntax, place=place)
 
 
 def _read_tag(value: dict[str, Any], pointer: str) -> Source:
-    return Source("structural_tag", _tag(value, pointer))
+    return Source("structural_tag", _tag(value, pointer), place=pointer)
 
 
 _READERS = {
@@ -356,11 +377,8 @@ def _schema(value: Any, pointer: str) -> Any:
 
 
 def _no_schema(reason: str, pointer: str) -> SchemaError:
-    """What is in the place of a JSON Schema is none. The place is written as clients write it in their programs."""
-    place = pointer.removeprefix("/").replace("/", ".")
-    if pointer.startswith(("/json_schema", "/schema")):
-        place = f"response_format.{place}"
-    error = SchemaError(f"at {place}: {reason}")
+    """What is in the place of a JSON Schema is none."""
+    error = SchemaError(f"at {pointer}: {reason}")
     error.pointer = pointer
     return error
 

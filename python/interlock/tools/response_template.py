@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from interlock._core import UnsupportedError
+from interlock.tools.answer_format import Answer
 from interlock.tools.delimiter_patterns import alternatives, delimiter, escaped, group_of, is_optional_space, with_group
 from interlock.tools.errors import RequestError
 from interlock.tools.spec import nodes
@@ -94,7 +95,8 @@ class ResponseTemplate:
     Sequence(elements=(ConstString(value='<|text|>'),))
     """
 
-    def __init__(self, template: Any) -> None:
+    def __init__(self, template: Any, answer: Answer | None = None) -> None:
+        self.response = answer
         fields = Fields(template, "/format", "a response template")
         version = fields.optional("version", 1)
         if version != 1:
@@ -143,8 +145,15 @@ class ResponseTemplate:
             return calls
         content = self.regions.get("content")
         if content is None or not content.opens:
+            if self.response is not None:
+                end = content.close() if content is not None and content.closes else ("",)
+                answer = self.response.tag(nodes.Sequence(before) if before else "", end)
+                return answer if calls is None else nodes.Or((calls, answer))
             return self._open_answer(content, calls, self._calls(tools, strict, counts, ()) if calls else None)
         text = self._text(content, "text", _begin(before, content.open()))
+        if self.response is not None:
+            text = self.response.tag(text.begin, text.end)
+            return text if calls is None else nodes.Or((calls, text))
         if calls is None:
             return text
         more = nodes.Optional(self._calls(tools, strict, counts, (self._between(),)))
@@ -173,7 +182,7 @@ class ResponseTemplate:
         thought = self._text(region, "reasoning", "" if is_open else region.open(), most)
         return nodes.Plus(thought) if region.repeats else thought
 
-    def _text(self, region: _Region, kind: Any, begin: Any, most: int | None = None) -> nodes.Format:
+    def _text(self, region: _Region, kind: Any, begin: Any, most: int | None = None) -> nodes.Tag:
         if region.content != "text" or region.transform is not None:
             region.refuse("content", f"the {region.name} is text, without a transform")
         if not region.closes:

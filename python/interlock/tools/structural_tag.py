@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from interlock.client_messages import with_hint
 from interlock.tools import spec, template
+from interlock.tools.answer_format import Answer, answer_of
 from interlock.tools.call_tags import call_tag, section, trigger_of
 from interlock.tools.detection import detect_format, response_template_in
 from interlock.tools.errors import RequestError, ToolFormatError
@@ -16,6 +18,7 @@ from interlock.tools.parameter_checks import check_parameters
 from interlock.tools.response_template import ResponseTemplate, is_response_template
 from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
+from interlock.tools.spec.fields import kind_of
 from interlock.tools.tool_choice import Mode, choose
 from interlock.tools.tool_format import Notation, ToolFormat
 from interlock.tools.tool_list import NO_PARAMETERS, Tool, tools_of
@@ -37,6 +40,7 @@ def structural_tag(
     min_calls: int = 0,
     max_calls: int | None = None,
     unique: bool = False,
+    response_format: Any = None,
 ) -> dict[str, Any]:
     """The structural tag of everything that a model may write in one turn, as a JSON object.
 
@@ -52,6 +56,9 @@ def structural_tag(
     * ``strict``: ``True`` enforces the parameters of all tools, ``False`` those of none (any arguments), ``None`` those
       of all tools that do not say ``"strict": false``.
     * ``min_calls``, ``max_calls``: how many calls come, if any. ``unique``: each tool at most once.
+    * ``response_format``: what the text must be where no tool is called, in every shape that clients send. With
+      ``"auto"`` the model calls tools and writes no text, or it answers in the format; with ``"none"`` it answers in
+      the format; with ``"required"`` and a named tool the format never comes to pass.
 
     ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and for a tool's name that the
     format cannot hold. Linear in the number of tools.
@@ -73,6 +80,7 @@ def structural_tag(
         min_calls=min_calls,
         max_calls=max_calls,
         unique=unique,
+        response_format=response_format,
     )
     return spec.write(found)
 
@@ -91,22 +99,29 @@ def tag_of_request(
     min_calls: int,
     max_calls: int | None,
     unique: bool,
+    response_format: Any = None,
 ) -> nodes.StructuralTag:
     """The structural tag of a request as objects; see ``structural_tag``, which has the defaults."""
     if reasoning not in ("none", "optional", "required"):
         raise RequestError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
-    for name, value in (("parallel", parallel), ("unique", unique)):
-        if not isinstance(value, bool):
-            raise RequestError(f"{name} is true or false, not {value!r}", f"/{name}")
+    if not isinstance(parallel, bool):
+        # Clients write it, and by this name.
+        error = RequestError(f"parallel_tool_calls is true or false, not {kind_of(parallel)}", "/parallel_tool_calls")
+        raise with_hint(error, f"the argument parallel must be True or False, and is {parallel!r}")
+    if not isinstance(unique, bool):
+        raise RequestError(f"unique is true or false, not {unique!r}", "/unique")
     for name, given in (("reasoning_is_open", reasoning_is_open), ("strict", strict)):
         if given is not None and not isinstance(given, bool):
             raise RequestError(f"{name} is true, false or None, not {given!r}", f"/{name}")
     most = max_reasoning_tokens
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise RequestError(f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens")
+    answer = response_format if isinstance(response_format, Answer) else answer_of(response_format)
     known = tools_of(tools)
     if not known and tool_choice != "none":
-        raise RequestError("the list of tools is empty: name one, or compile nothing for a request without tools")
+        raise RequestError(
+            "the list of tools is empty: name one, or compile nothing for a request without tools", "/tools"
+        )
     if strict:
         known = [replace(tool, parameters=NO_PARAMETERS) if tool.has_no_parameters else tool for tool in known]
     chosen, mode, is_single = choose(known, tool_choice)
@@ -114,13 +129,15 @@ def tag_of_request(
     described = response_template_of(format, tokenizer)
     if described is not None:
         check_parameters(chosen, strict)
-        whole = ResponseTemplate(described).turn(chosen, mode, strict, counts, reasoning, reasoning_is_open, most)
+        whole = ResponseTemplate(described, answer).turn(
+            chosen, mode, strict, counts, reasoning, reasoning_is_open, most
+        )
         return check(nodes.StructuralTag(whole))
     form = _format(format, tokenizer)
     if form.arguments.encoding != "json":
         # Elsewhere the schema itself is compiled.
         check_parameters(chosen, strict)
-    builder = _Builder(form, chosen, mode, strict, counts, most)
+    builder = _Builder(form, chosen, mode, strict, counts, most, answer)
     found = builder.turn(reasoning, reasoning_is_open)
     return check(nodes.StructuralTag(found, form.special_tokens))
 
@@ -164,7 +181,9 @@ class _Builder:
         strict: bool | None,
         counts: dict[str, Any],
         max_reasoning_tokens: int | None = None,
+        answer: Answer | None = None,
     ) -> None:
+        self.response = answer
         self.max_reasoning_tokens = max_reasoning_tokens
         self.form, self.tools, self.mode, self.strict, self.counts = form, tools, mode, strict, counts
         self.is_bounded = counts["max_calls"] is not None or counts["min_calls"] > 1 or counts["unique"]
@@ -215,6 +234,9 @@ class _Builder:
         """Everything behind the reasoning, in the layout ``text``."""
         if self.mode == "required":
             return self.calls()
+        if self.response is not None:
+            # A text that is both a call and an answer, such as an object in JSON, is read as a call.
+            return self.response.tag() if self.mode == "none" else nodes.Or((self.calls(), self.response.tag()))
         notations = self.embedded()
         triggers = tuple(dict.fromkeys(trigger for notation in notations for trigger in self.triggers(notation)))
         excludes = tuple(dict.fromkeys((*self.excludes(), *self.call_tokens(notations, triggers))))
@@ -299,13 +321,17 @@ class _Builder:
         layout = self.form.layout
         opened = reasoning == "none" and bool(self.form.reasoning and self.form.reasoning.opened_by_prompt)
         excludes = (*self.excludes(), *_openers(self.form))
-        text = nodes.Tag(
-            "" if opened else layout.text_begin, nodes.AnyText(excludes), (layout.text_end,), nodes.Event("text")
-        )
-        parts: list[nodes.Format] = [part for part in (thought, text) if part is not None]
-        if self.mode != "none" and self.tools:
-            calls = self.calls()
-            parts.append(calls if self.mode == "required" else nodes.Optional(calls))
+        begin = "" if opened else layout.text_begin
+        text = nodes.Tag(begin, nodes.AnyText(excludes), (layout.text_end,), nodes.Event("text"))
+        parts: list[nodes.Format] = [] if thought is None else [thought]
+        calls = None if self.mode == "none" or not self.tools else self.calls()
+        if self.response is not None and self.mode != "required":
+            answer = self.response.tag(begin, (layout.text_end,))
+            parts.append(answer if calls is None else nodes.Or((nodes.Sequence((text, calls)), answer)))
+        else:
+            parts.append(text)
+            if calls is not None:
+                parts.append(calls if self.mode == "required" else nodes.Optional(calls))
         if layout.end:
             parts.append(nodes.ConstString(layout.end))
         return nodes.Sequence(tuple(parts))
@@ -314,6 +340,8 @@ class _Builder:
         layout = self.form.layout
         ends = tuple(dict.fromkeys(end for end in (layout.text_end, layout.preamble_end) if end))
         final = nodes.Tag(layout.text_begin, nodes.AnyText(), ends, nodes.Event("text"))
+        if self.response is not None:
+            final = self.response.tag(layout.text_begin, ends)
         between: list[nodes.Format] = []
         thought: nodes.Tag | None = None
         if reasoning != "none":

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from types import FunctionType
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from interlock._core import (
@@ -34,16 +33,17 @@ from interlock.tools import spec
 from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
-from interlock.tools.errors import RequestError, StructuralTagError
-from interlock.tools.parameter_checks import tell_of_slips
+from interlock.tools.answer_format import answer_of
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, with_places
+from interlock.tools.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
 from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
-from interlock.tools.tool_list import tools_of
-from interlock.tools.tool_places import kept, place_in_tools
+from interlock.tools.tool_list import GRAMMARS, Tool, tools_of
+from interlock.tools.tool_places import place_in_tools
 from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
@@ -174,7 +174,8 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
 
 def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
-    if error.offset is not None:
+    # The offset of a limit is one in the document that went beyond it, and not in the grammar.
+    if error.offset is not None and not isinstance(error, LimitError):
         return _moved(error, grammar.pointer_at(error.offset))
     for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
         _, is_document, schema = line.partition(": %json ")
@@ -186,15 +187,28 @@ def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) ->
             raise
         except InterlockError as own:
             if str(own) == str(error):
-                return _moved(error, pointer)
+                return _moved(_with_reason(error, schema, work), pointer)
+    return error
+
+
+def _with_reason(error: InterlockError, schema: str, work: dict[str, Any]) -> InterlockError:
+    """``error`` of a document in a grammar. That of the schema alone names the keywords that contradict each other."""
+    if isinstance(error, UnsatisfiableError):
+        try:
+            check_json_schema(schema, **work)
+        except CancelledError:
+            raise
+        except UnsatisfiableError as own:
+            return own
+        except InterlockError:
+            pass  # What the grammar reads in its own way.
     return error
 
 
 def _moved(error: InterlockError, place: str) -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
     # Its place in what was compiled is none in the tag.
-    message = without_hint(error).split("\n")[0].removesuffix(f" ({error.place})" if error.place else "")
-    message += f" (keyword {error.keyword})" if error.keyword and error.keyword not in message else ""
+    message = message_at(error, place)
     if message.startswith("line ") and ": " in message:
         message = message.split(": ", 1)[1]
     if message.endswith("recursion limit exceeded"):
@@ -231,17 +245,20 @@ def index_of_tools(
 ) -> Index:
     """See ``Index.from_tools``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
-    tools = kept(tools)
-    check_tokens_of_tools(tools, vocabulary, allowed_to_clients(allowed_tokens, vocabulary))
-    tag = tag_of_request(tools, **request)
+    known, answer = tools_of(tools), answer_of(request.get("response_format"))
+    given = known if answer is None else [*known, answer.part]
+    check_tokens_of_tools(given, vocabulary, _allowed_to_clients(allowed_tokens, vocabulary))
+    tag = tag_of_request(known, **request | {"response_format": answer})
     # A response template writes its delimiters as texts, whatever they are in the vocabulary.
     is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
     if is_described:
-        _refuse_names_of_tokens(tools, vocabulary)
+        _refuse_names_of_tokens(known, vocabulary)
     work = {"limits": limits, "cancel": cancel}
-    with in_tools(tag, tools):
+    with in_tools(tag, given):
         index = _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
-    tell_of_slips(tools_of(tools), request.get("strict"), **work)
+    tell_of_slips(known, request.get("strict"), **work)
+    if answer is not None:
+        tell_of_slips([answer.part], None, **work)
     return index
 
 
@@ -263,23 +280,22 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
             raise
         if isinstance(error, RequestError):
             raise RequestError(_said_of_grammar(place, tools) or error.reason, place) from error
-        moved = type(error)(without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1))
+        said = without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1)
+        moved = type(error)(with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
         hint = error.hint
-        if hint is None and isinstance(error, UnsupportedError):
-            hint = (
-                'strict=False leaves the arguments of all tools open, and "strict": false in a tool those of this one'
-            )
+        if hint is None and isinstance(error, UnsupportedError) and place.startswith("/tools"):
+            hint = HOW_TO_LEAVE_OPEN
         raise (moved if hint is None else with_hint(moved, hint)) from error
 
 
 def _said_of_grammar(place: str, tools: Any) -> str | None:
     """What is wrong with the grammar of the custom tool at ``place``, read alone: its lines are those of the client."""
     for tool in tools_of(tools):
-        if tool.place == place and tool.input is not None and tool.input[0] == "lark":
+        if tool.place == place and tool.input is not None and tool.input[0] in GRAMMARS:
             try:
-                check_grammar(tool.input[1])
+                check_grammar(tool.input[1], tool.input[0])  # type: ignore[arg-type]
             except GrammarError as error:
                 return without_hint(error).split("\n")[0]
             except InterlockError:
@@ -301,8 +317,8 @@ def index_of_response_format(
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
     kind, source, given = plain_source(response_format(value), options)
     given |= {"limits": limits, "cancel": cancel}
+    allowed = _allowed_to_clients(allowed_tokens, vocabulary)
     if kind in ("structural_tag", "grammar"):
-        allowed = allowed_to_clients(allowed_tokens, vocabulary)
         if kind == "structural_tag":
             return _index_of_tag(source, vocabulary, allowed_tokens=allowed, **given)
         check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
@@ -315,7 +331,7 @@ def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
     special = any_of(tuple(special_names(vocabulary)))
     for tool in tools_of(tools):
         if special is not None and (found := special.search(tool.name)) is not None:
-            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", "/tools")
+            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", tool.pointer)
 
 
 def check_grammar_tokens(
@@ -326,30 +342,30 @@ def check_grammar_tokens(
         known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "")
 
 
-def check_tokens_of_tools(tools: Any, vocabulary: Vocabulary, allowed: Iterable[int | str] | None) -> None:
-    """``RequestError`` for a special token in the grammar of a custom tool that is not ``allowed``. What the tool
-    format writes itself is no client's.
+def _allowed_to_clients(allowed_tokens: Any, vocabulary: Vocabulary) -> Iterable[int | str] | None:
+    """``allowed_to_clients``. ``ArgumentError`` for a text in ``allowed_tokens`` that no special token has, whether
+    this request names tokens or not: a server should learn of its slip with the first request.
     """
-    if allowed is not None and _has_custom(tools):
+    allowed = allowed_to_clients(allowed_tokens, vocabulary)
+    if allowed_tokens is not None and allowed is not None:
+        known_tokens(tuple(allowed), vocabulary)
+    return allowed
+
+
+def check_tokens_of_tools(tools: Sequence[Tool], vocabulary: Vocabulary, allowed: Iterable[int | str] | None) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool or of an answer that is not ``allowed``.
+    What the tool format writes itself is no client's.
+    """
+    if allowed is not None and any(tool.input is not None for tool in tools):
         check_names_in_tools(tools, known_tokens(tuple(allowed), vocabulary))
 
 
-def _has_custom(tools: Any) -> bool:
-    """Whether any tool may be a custom one. Reading thousands of tools twice takes as long as a short compile."""
-    if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
-        return False
-    return any(
-        tool.get("type") == "custom" if isinstance(tool, Mapping) else not isinstance(tool, type | FunctionType)
-        for tool in tools
-    )
-
-
-def check_names_in_tools(tools: Any, allowed: AllowedTokens | AllowedNames) -> None:
-    """``RequestError`` for a special token in the grammar of a custom tool that is not ``allowed``."""
-    for tool in tools_of(tools):
-        if tool.input is not None and tool.input[0] == "lark":
+def check_names_in_tools(tools: Iterable[Tool], allowed: AllowedTokens | AllowedNames) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool or of an answer that is not ``allowed``."""
+    for tool in tools:
+        if tool.input is not None and tool.input[0] in GRAMMARS:
             try:
-                allowed.check_grammar(tool.input[1], "lark", "")
+                allowed.check_grammar(tool.input[1], tool.input[0], "")
             except StructuralTagError as error:
                 raise with_hint(RequestError(error.reason, tool.place), error.hint or "") from error
 
@@ -398,14 +414,14 @@ def stored_source(
             return kind, source, given | limits
     is_closed, is_described = given.pop("closed", False), False
     if kind == "tools":
-        source = kept(source)
-        check_tokens_of_tools(source, vocabulary, allowed)
+        known, answer = tools_of(source), answer_of(given.get("response_format"))
+        check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
         if strangers := given.keys() - REQUEST.keys():
             raise ArgumentError(
                 f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
                 f"{', '.join(REQUEST)}, closed, limits, allowed_tokens"
             )
-        source = tag_of_request(source, **(REQUEST | given))
+        source = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
     elif given:
         raise ArgumentError(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from interlock.tools.errors import RequestError
+from interlock.tools.spec.fields import shown
 from interlock.tools.tool_list import Tool, named
 
 __all__ = ["Mode", "choose"]
@@ -39,7 +40,7 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
     if not isinstance(choice, Mapping):
         raise RequestError(
             f'tool_choice is "auto", "required" (or "any"), "none", a name in an object or a list of names, '
-            f"not {choice!r}",
+            f"not {shown(choice)}",
             "/tool_choice",
         )
     kind = choice.get("type")
@@ -49,7 +50,7 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
         inner = choice.get("allowed_tools", choice)
         mode = inner.get("mode", "auto") if isinstance(inner, Mapping) else None
         if mode not in ("auto", "required"):
-            raise RequestError(f'the mode of allowed_tools is "auto" or "required", not {mode!r}', "/tool_choice")
+            raise RequestError(f'the mode of allowed_tools is "auto" or "required", not {shown(mode)}', "/tool_choice")
         listed = inner.get("tools")
         if not isinstance(listed, list | tuple):
             raise RequestError("allowed_tools has a list of tools", "/tool_choice/tools")
@@ -69,7 +70,7 @@ def _of_reference(tools: Sequence[Tool], reference: Any, pointer: str) -> Tool:
     if isinstance(reference, str):
         return named(tools, reference, pointer)
     if not isinstance(reference, Mapping):
-        raise RequestError(f"a tool is named by a text or an object with a name, not {reference!r}", pointer)
+        raise RequestError(f"a tool is named by a text or an object with a name, not {shown(reference)}", pointer)
     inner = reference.get("function", reference.get("custom", reference))
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str):

@@ -15,11 +15,13 @@ from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
 from interlock.tools.spec.fields import escaped, is_unicode, kind_of
 
-__all__ = ["NO_PARAMETERS", "Tool", "tools_of"]
+__all__ = ["GRAMMARS", "NO_PARAMETERS", "Tool", "tools_of"]
 
 
 NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
 """The schema of the arguments of a strict tool that gives no parameters."""
+GRAMMARS = ("lark", "gbnf", "ebnf")
+"""The syntaxes of ``Tool.input`` that are grammars."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,23 @@ class Tool:
     """The JSON Schema of the arguments; ``True`` where the tool gives none."""
     is_strict: bool | None = None
     """The tool's own ``strict``, where it has one."""
-    input: tuple[Literal["text", "lark", "regex"], str] | None = None
-    """For a custom tool: the syntax and the definition of its one input, a string."""
+    input: tuple[Literal["text", "lark", "gbnf", "ebnf", "regex"], str] | None = None
+    """For a custom tool: the syntax and the definition of its one input, a string. Custom tools have Lark's notation
+    of grammars alone."""
     place: str = field(default="", repr=False, compare=False)
-    """Where the list of tools has the parameters or the definition, as a JSON Pointer; empty where it is not known."""
+    """Where the request has the parameters or the definition, as a JSON Pointer that begins with ``/tools``; empty
+    where that is not known."""
     has_no_parameters: bool = field(default=False, repr=False, compare=False)
     """Whether the tool gave none, so that any arguments are meant unless the request is strict."""
+
+    @property
+    def pointer(self) -> str:
+        """Where the request has the tool itself, as a JSON Pointer.
+
+        >>> Tool("now", place="/tools/3/function/parameters").pointer, Tool("now").pointer
+        ('/tools/3', '/tools')
+        """
+        return "/".join(self.place.split("/")[:3]) or "/tools"
 
 
 @bounded_nesting("the list of tools")
@@ -56,14 +69,14 @@ def tools_of(tools: Any) -> list[Tool]:
     """
     if isinstance(tools, Mapping | str | bytes) or not isinstance(tools, Iterable):
         way = ": write [tool] for a single one" if isinstance(tools, Mapping) or callable(tools) else ""
-        error = RequestError(f"tools are a list, not {kind_of(tools)}{way}")
+        error = RequestError(f"tools are a list, not {kind_of(tools)}{way}", "/tools")
         raise with_hint(error, "json.loads reads a text") if isinstance(tools, str | bytes) else error
     found: dict[str, Tool] = {}
     for index, tool in enumerate(tools):
-        one = _tool(tool, f"/{index}")
-        one = one if one.place else replace(one, place=f"/{index}")
+        one = _tool(tool, f"/tools/{index}")
+        one = one if one.place else replace(one, place=f"/tools/{index}")
         if one.name in found:
-            raise RequestError(f"two tools have the name {one.name!r}", f"/{index}")
+            raise RequestError(f"two tools have the name {one.name!r}", f"/tools/{index}")
         found[one.name] = one
     return list(found.values())
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from interlock.tools.spec import StructuralTag
 from interlock.tools.tool_list import tools_of
 
-__all__ = ["kept", "place_in_tools"]
-
-
-def kept(tools: Any) -> Any:
-    """``tools`` as something that can be read twice."""
-    is_once = isinstance(tools, Iterable) and not isinstance(tools, Sequence | Mapping)
-    return list(tools) if is_once else tools
+__all__ = ["place_in_tools"]
 
 
 def place_in_tools(pointer: str, tag: StructuralTag, tools: Any) -> str | None:
@@ -25,7 +19,7 @@ def place_in_tools(pointer: str, tag: StructuralTag, tools: Any) -> str | None:
     >>> tools = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}]
     >>> tag = tag_of_request(tools, **REQUEST | {"format": "hermes"})
     >>> place_in_tools("/format/tags/0/content/json_schema/type", tag, tools)
-    '/0/function/parameters/type'
+    '/tools/0/function/parameters/type'
     """
     given = [(tool.place, tool.parameters if tool.input is None else tool.input[1]) for tool in tools_of(tools)]
     at: Any = tag

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from interlock import ArgumentError, Guide
+from interlock.caller_warnings import warn_caller
 from interlock.integrations._batch import Batch
 from interlock.integrations._forced import forced_run
 from interlock.integrations._number_end import NumberEnd
@@ -66,6 +67,23 @@ class _Sequence:
         self.ids = torch.cat([self.ids, torch.tensor([[token]], dtype=self.ids.dtype, device=self.ids.device)], dim=1)
         # What comes from outside may hold tokens that would end a generation.
         self.done = self.row.over or not is_outside and bool(stopping(self.ids, None).all())
+
+
+def _warn_of_cut(batch: Sequence[_Sequence], most: int | None) -> None:
+    """Warn once where the number of tokens cut an output in the middle, which only a budget makes whole in time.
+    ``most`` is that of ``generate``, prompt included.
+    """
+    long = [(i, one) for i, one in enumerate(batch) if most is not None and one.ids.shape[1] >= most]
+    guides = [(i, len(one.new), one.row.guide) for i, one in long if not one.row.over]
+    cut = [(i, length) for i, length, guide in guides if guide is not None and not guide.is_accepting]
+    if cut:
+        row, length = cut[0]
+        which = f"row {row}" if len(batch) > 1 else "the output"
+        warn_caller(
+            f"{which} was cut in the middle, after {length} tokens: pass max_tokens={max(length - 1, 1)}, within which "
+            "it is whole (or a BudgetError says what it needs), and a larger max_new_tokens for a longer one",
+            UserWarning,
+        )
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
@@ -199,6 +217,8 @@ def jump_forward(
             if on_tokens is not None:
                 on_tokens(i, [token], False)
         jump()
+    if max_tokens is None:
+        _warn_of_cut(batch, generation_config.max_length)
     longest = max((len(sequence.new) for sequence in batch), default=0)
     tail = np.full((len(batch), longest), filler, dtype=np.int64)
     for i, sequence in enumerate(batch):

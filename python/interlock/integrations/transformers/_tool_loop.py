@@ -24,8 +24,14 @@ from interlock.tools.result_notation import Result, result_notation
 
 __all__ = ["ToolLoop", "ToolRun"]
 
-# The options of Index.from_tools that a loop hands on.
-_REQUEST = frozenset(inspect.signature(Index.from_tools).parameters) - {"tools", "vocabulary", "tokenizer"}
+# The options of Index.from_tools that a loop hands on. With a response_format an output is calls or an answer, and the
+# output of a loop is both.
+_REQUEST = frozenset(inspect.signature(Index.from_tools).parameters) - {
+    "tools",
+    "vocabulary",
+    "tokenizer",
+    "response_format",
+}
 # Room for results where a model's context has no known end.
 _RESULTS = 1 << 16
 

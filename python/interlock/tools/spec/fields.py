@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -25,6 +26,15 @@ def kind_of(value: object) -> str:
     if value is None:
         return "null"
     return "an object" if isinstance(value, Mapping) else names.get(type(value), type(value).__name__)
+
+
+def shown(value: object) -> str:
+    """A value as clients write it, for an error: ``None`` and ``True`` are Python's words.
+
+    >>> shown(None), shown(True), shown("a")
+    ('null', 'true', "'a'")
+    """
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
 
 
 def meant(name: object, known: Iterable[str]) -> str:

@@ -1,0 +1,48 @@
+"""The format that the body of a request asks for, in whichever field it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interlock.tools.errors import RequestError
+from interlock.tools.spec.fields import kind_of
+
+__all__ = ["format_of_request", "is_of_body"]
+
+_BESIDE = ("guided_whitespace_pattern", "guided_decoding_backend")
+"""Fields that go with a constraint and are none."""
+FIELDS = (
+    *("response_format", "structured_outputs"),
+    *("guided_json", "guided_regex", "guided_choice", "guided_grammar", "guided_json_object"),  # vLLM's older names
+    *("json_schema", "regex", "ebnf", "grammar"),  # SGLang's and llama.cpp's
+)
+"""Fields of a body that constrain its output."""
+
+
+def format_of_request(body: Any) -> dict[str, Any] | None:
+    """What the JSON body of a request asks of its output, for ``Index.from_response_format``, ``request_kind`` and the
+    ``response_format`` of ``Index.from_tools``; ``None`` where it asks for nothing.
+
+    It is ``response_format``, or what servers take in its place: ``structured_outputs``, ``guided_json`` and its like
+    of vLLM, ``json_schema``, ``regex``, ``ebnf`` and ``grammar`` of SGLang and llama.cpp. Places in errors lead into
+    the body. ``null`` is the same as nothing.
+
+    ``RequestError`` for a body that is no object, and for two constraints at once.
+
+    >>> format_of_request({"messages": [], "guided_choice": ["yes", "no"], "response_format": None})
+    {'guided_choice': ['yes', 'no']}
+    """
+    if not isinstance(body, Mapping):
+        raise RequestError(f"the body of a request is a JSON object, not {kind_of(body)}")
+    found = {name: body[name] for name in FIELDS if body.get(name) is not None and body.get(name) is not False}
+    if len(found) > 1:
+        raise RequestError(f"{' and '.join(found)} are given at once: an output has one constraint")
+    if any(name.startswith("guided_") for name in found):
+        found |= {name: body[name] for name in _BESIDE if body.get(name) is not None}
+    return found or None
+
+
+def is_of_body(value: Any) -> bool:
+    """Whether a value is what ``format_of_request`` returns, so that places in it are places in the body."""
+    return isinstance(value, Mapping) and bool(value) and set(value) <= {*FIELDS, *_BESIDE}
