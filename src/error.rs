@@ -6,6 +6,7 @@
 
 mod line_with_caret;
 mod message;
+pub(crate) mod near_name;
 
 pub(crate) use crate::error::message::quoted;
 
@@ -156,7 +157,7 @@ impl Error {
     fn of_budget(message: String, max_tokens: u64, tokens: u64) -> Self {
         let mut e = Error::new(ErrorKind::Budget, message);
         e.0.limit = Some((max_tokens, tokens));
-        e
+        e.advise(format!("pass max_tokens={tokens} or more"))
     }
 
     /// Adds `place` to the error, unless it already names one.

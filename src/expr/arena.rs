@@ -208,9 +208,12 @@ impl Exprs {
         if self.over {
             // The end of the compile makes an arena over as well.
             poll()?;
-            return Err(
-                Error::limit("expression nodes", self.max_nodes as u64, self.max_nodes as u64 + 1).of("max_expr_nodes")
-            );
+            return Err(Error::limit(
+                "the size of the compiled source",
+                self.max_nodes as u64,
+                self.max_nodes as u64 + 1,
+            )
+            .of("max_expr_nodes"));
         }
         checkpoint()
     }

@@ -179,7 +179,7 @@ pub fn fill_bitmasks(
     for (i, guide) in guides.iter().enumerate() {
         let Some(guide) = &guide.0 else { continue };
         let guide = guide.get();
-        mask.check_width(guide.words())?;
+        mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))?;
         let Some(slot) = guide.try_slot() else {
             let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
             return Err(busy(py, &message));

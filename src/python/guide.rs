@@ -189,7 +189,7 @@ impl PyGuide {
     fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: Given<'_, '_>) -> PyResult<bool> {
         let row = row.integer("row", 0)?;
         let mut mask = MaskRows::<true>::new(bits)?;
-        mask.check_width(self.words)?;
+        mask.check_width(self.words, || "the vocabulary".into())?;
         let words = mask.row_mut(row)?;
         self.fill_row(py, words)
     }
@@ -398,7 +398,7 @@ impl PyGuide {
         let (ids, row) = (signed_ids(ids, "ids")?, row.integer("row", 0)?);
         let parents = parents.map(|ids| signed_ids(ids, "parents")).transpose()?;
         let mut mask = MaskRows::<true>::new(bits)?;
-        mask.check_width(self.words)?;
+        mask.check_width(self.words, || "the vocabulary".into())?;
         let rows = mask.span_mut(row, ids.len() + 1)?;
         let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
         registry::count(&registry::MASKS, ids.len() as u64 + 1);

@@ -60,7 +60,7 @@ impl PyRowSlots {
         let mut slots = Vec::with_capacity(guides.len());
         for (i, guide) in guides.iter().enumerate() {
             let Some(guide) = guide.get() else { continue };
-            mask.check_width(guide.words())?;
+            mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))?;
             let Some(slot) = guide.try_slot() else {
                 let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
                 return Err(busy(py, &message));

@@ -124,9 +124,12 @@ impl<'t> SchemaParser<'t> {
             }
         }
         if self.places.len() >= self.limits.max_rules {
-            return Err(
-                Error::limit("schemas", self.limits.max_rules as u64, self.places.len() as u64 + 1).of("max_rules")
-            );
+            return Err(Error::limit(
+                "the number of subschemas",
+                self.limits.max_rules as u64,
+                self.places.len() as u64 + 1,
+            )
+            .of("max_rules"));
         }
         checkpoint()?;
         self.places.push(SchemaSlot { id: new, doc, node, resource, scope });

@@ -1,4 +1,4 @@
-"""Budgets inside strings with a format or a pattern: near the end, masks have the tokens that still fit, and no others."""
+"""Budgets inside strings with a format or a pattern: near the end, masks have the tokens that fit, and no others."""
 
 import json
 import random
@@ -7,7 +7,23 @@ import pytest
 
 import interlock
 
-WORDS = ["com", "www", "example", ".com", ".example", "john", "@", "@mail", "://", "http", "ab", "abc", "-", "12", "2024"]
+WORDS = [
+    "com",
+    "www",
+    "example",
+    ".com",
+    ".example",
+    "john",
+    "@",
+    "@mail",
+    "://",
+    "http",
+    "ab",
+    "abc",
+    "-",
+    "12",
+    "2024",
+]
 # Where fewer tokens are allowed, each is stepped by itself.
 MANY = [a + b + c for a in "abcdefghijklmnopqrst" for b in "abcdefxyz" for c in "abcdefgh12345"]
 WORDS += ['"}', '"', '",', "\\n", "\\u00", "é", "日", "aaaaaaaa", "A1", "1A", "0000000000", " "]

@@ -264,3 +264,17 @@ def test_any_spelling_of_forced_bytes(byte_vocabulary):
     assert either.forced_tokens(canonical=False) == list(b"abc")
     assert either.forced_tokens(list(b"abcd"), canonical=False) == list(b"fg")
     assert interlock.Index.from_regex("[ab]c", byte_vocabulary).guide().forced_tokens(canonical=False) == []
+
+
+def test_the_only_special_token_is_forced() -> None:
+    tokens = [bytes([b]) for b in range(256)] + [b"<|a|>", b"<|b|>", b""]
+    vocabulary = interlock.Vocabulary(tokens, 258, [256, 257])
+    guide = interlock.Index.from_grammar('start: <|a|> <|a|> "x"? <|b|>', vocabulary).guide()
+    assert guide.forced_tokens() == [256, 256]
+    assert guide.forced_tokens(after=[256]) == [256] and guide.forced_tokens(after=[256, 256]) == []
+    assert guide.forced_text() == "" and guide.min_tokens_to_finish() == 3
+    guide.advance_many([256, 256, ord("x")])
+    assert guide.forced_tokens() == [257]
+    guide.advance(257)
+    # Where the output may end, a stop token is no forced one.
+    assert guide.forced_tokens() == []

@@ -101,7 +101,7 @@ def test_a_name_is_no_model():
 def test_errors_of_a_call_say_what_to_do():
     gen = ScriptedGenerator({})
     long = re.compile("a{84}")
-    message = r"max_tokens is 10, but a complete output needs 84 tokens: pass max_tokens=84 or more$"
+    message = r"max_tokens is 10, but a complete output needs 84 tokens; pass max_tokens=84 or more$"
     for call in (gen, gen.trace, lambda *a, **o: list(gen.stream(*a, **o)), lambda p, *a, **o: gen([p], *a, **o)):
         with pytest.raises(interlock.BudgetError, match=message) as caught:
             call("x", long, max_tokens=10)

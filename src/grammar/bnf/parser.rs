@@ -3,8 +3,8 @@
 //! Parentheses are kept on a stack of their own, so that no nesting costs machine stack.
 
 use crate::error::Result;
+use crate::error::near_name::did_you_mean;
 use crate::grammar::bnf::reader::{Notation, Reader};
-use crate::grammar::error_place::did_you_mean;
 use crate::grammar::model::{TokenName, UNBOUNDED};
 use crate::grammar::tree::{Attributes, Definition, Part, PartId, Tree, check_depth};
 use crate::limits::Limits;

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::grammar::error_place::{TextPlace, did_you_mean};
+use crate::error::near_name::did_you_mean;
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::model::TokenName;

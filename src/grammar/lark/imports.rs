@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::grammar::error_place::did_you_mean;
+use crate::error::near_name::did_you_mean;
 use crate::grammar::lark::directives::MOST_NESTED;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};

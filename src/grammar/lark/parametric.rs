@@ -1,7 +1,7 @@
 //! What stands behind `::` and `%if` in a parametric rule.
 
 use crate::error::Result;
-use crate::grammar::error_place::did_you_mean;
+use crate::error::near_name::did_you_mean;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::parametric::{Bits, Comparison, Condition, Step};

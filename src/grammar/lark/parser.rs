@@ -1,7 +1,8 @@
 //! Statements of a grammar in Lark's notation: definitions and directives.
 
+use crate::error::near_name::did_you_mean;
 use crate::error::{Error, Result};
-use crate::grammar::error_place::{TextPlace, did_you_mean};
+use crate::grammar::error_place::TextPlace;
 use crate::grammar::lark::imports::{Import, ImportedTexts, load};
 use crate::grammar::lark::lexer::{Lexer, Token};
 use crate::grammar::parametric::NUMBER;

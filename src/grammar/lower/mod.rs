@@ -166,7 +166,7 @@ impl Lowering<'_> {
         let s = &self.tree.spaces[space as usize];
         let Some(&definition) = s.names.get(&s.start) else {
             let known = s.order.iter().map(|&d| &self.tree.definitions[d as usize]).filter(|d| !d.imported);
-            let hint = crate::grammar::error_place::did_you_mean(&s.start, known.map(|d| d.name.as_str()));
+            let hint = crate::error::near_name::did_you_mean(&s.start, known.map(|d| d.name.as_str()));
             let message = format!("there is no rule {:?} to start with{hint}", s.start);
             return Err(self.tree.texts.error(s.place, message).advise("name another one as `start`"));
         };

@@ -1,7 +1,7 @@
 //! What names in rules stand for: definitions, parameters of templates, and templates with arguments.
 
 use crate::error::Result;
-use crate::grammar::error_place::did_you_mean;
+use crate::error::near_name::did_you_mean;
 use crate::grammar::lower::rules::Lowered;
 use crate::grammar::lower::validate::undefined;
 use crate::grammar::lower::{Lowering, RuleKey, Value, ValueId};

@@ -1,7 +1,7 @@
 //! Names that a grammar uses and does not define.
 
+use crate::error::near_name::did_you_mean;
 use crate::error::{Result, quoted};
-use crate::grammar::error_place::did_you_mean;
 use crate::grammar::tree::{Definition, Part, Tree};
 
 /// Looks every name up that the grammar itself uses, in rules that nothing needs too. What imported files use is looked

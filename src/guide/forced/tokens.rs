@@ -23,11 +23,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
 use crate::guide::forced::bytes;
-use crate::index::Index;
+use crate::index::{Index, IndexEngine};
 use crate::vocab::NextText;
 
 /// A longer run is used up to here, so that taking it token by token does not take quadratic time.
 const MAX_RUN: usize = 4096;
+/// With so many certain tokens no special one behind them is looked for.
+const MAX_CERTAIN: usize = 1024;
 /// The longest text that is cut into pieces at once.
 const MAX_TEXT: usize = 1 << 22;
 
@@ -46,22 +48,52 @@ impl Index {
 impl Guide {
     /// The tokens that must come next: the tokenizer makes them of every permitted output, so a model need not be
     /// asked. Exact or empty: empty where there is a choice, where the tokens so far are not those that the tokenizer
-    /// makes of the text since the last certain piece, and for a vocabulary without a tokenizer's model.
+    /// makes of the text since the last certain piece, and for a vocabulary without a tokenizer's model. With every
+    /// vocabulary a special token is certain that is the only one allowed.
     ///
     /// # Cost
     /// That of the forced run at first, and of encoding it and what follows the last certain piece; and a walk of the
-    /// tokens, at most some ten thousand bytes of them, that may pass the end of the run.
+    /// tokens, at most some ten thousand bytes of them, that may pass the end of the run. Where a grammar has special
+    /// tokens, a mask as well.
     pub fn forced_tokens(&mut self) -> Vec<u32> {
         if let Some(due) = self.due() {
             return due.to_vec();
         }
-        let tokens = self.certain_tokens().unwrap_or_default();
+        let mut tokens = self.certain_tokens().unwrap_or_default();
         // Going back forgets the run, which is that of this position.
-        let run = self.run.clone();
+        let (run, canonical) = (self.run.clone(), self.canonical);
         let allowed = tokens.iter().take_while(|&&id| self.take(id)).count();
-        self.back(allowed);
-        self.run = run;
-        tokens.get(..allowed).unwrap_or_default().to_vec()
+        let mut is_whole = allowed == tokens.len();
+        tokens.truncate(allowed);
+        while is_whole
+            && tokens.len() < MAX_CERTAIN
+            && let Some(special) = self.sole_special().filter(|&id| self.take(id))
+        {
+            tokens.push(special);
+            let more = self.certain_tokens().unwrap_or_default();
+            let allowed = more.iter().take_while(|&&id| self.take(id)).count();
+            is_whole = allowed == more.len();
+            tokens.extend(&more[..allowed]);
+        }
+        self.back(tokens.len());
+        (self.run, self.canonical) = (run, canonical);
+        tokens
+    }
+
+    /// The special token that must come next, where a grammar allows nothing else.
+    fn sole_special(&mut self) -> Option<u32> {
+        let index = self.index.clone();
+        let IndexEngine::Grammar(grammar) = &index.0.engine else { return None };
+        if grammar.program.token_sets.is_empty() || self.is_terminated() {
+            return None;
+        }
+        let mut row = vec![0; index.vocabulary().words()];
+        if !self.fill_mask(&mut row) || row.iter().map(|word| word.count_ones()).sum::<u32>() != 1 {
+            return None;
+        }
+        let word = row.iter().position(|&word| word != 0)?;
+        let id = word as u32 * 32 + row[word].trailing_zeros();
+        (index.vocabulary().spelling(id).is_none() && !self.stops.contains(&id)).then_some(id)
     }
 
     /// [`forced_tokens`](Self::forced_tokens) as they will be once `ids` were taken, a draft for instance. The guide

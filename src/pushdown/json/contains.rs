@@ -73,7 +73,7 @@ impl ContainsCounting {
         let ways = prefix.iter().map(Vec::len).sum::<usize>() + rest.len();
         let steps = vectors.saturating_mul(ways as u64);
         if steps > STEPS {
-            return Err(Error::limit("counts and ways of contains", STEPS, steps));
+            return Err(Error::limit("the work that contains takes beside minContains and maxContains", STEPS, steps));
         }
         let mut counting = ContainsCounting { counts, more: Vec::new() };
         let mut found = vec![ArrayLengths::new(); vectors as usize];

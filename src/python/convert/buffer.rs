@@ -144,10 +144,10 @@ impl<'py, const WRITABLE: bool> MaskRows<'py, WRITABLE> {
         self.words
     }
 
-    /// Refuse rows narrower than `words`.
-    pub fn check_width(&self, words: usize) -> PyResult<()> {
+    /// Refuse rows narrower than `words`, which those of `whose` vocabulary need.
+    pub fn check_width(&self, words: usize, whose: impl FnOnce() -> String) -> PyResult<()> {
         if self.words < words {
-            let message = format!("bits has {} words a row, the vocabulary needs {words}", self.words);
+            let message = format!("bits has {} words a row, {} needs {words}", self.words, whose());
             return Err(argument(self.array.py(), message));
         }
         Ok(())

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
+use crate::error::near_name::did_you_mean;
 use crate::limits::Limits;
 use crate::python::convert::argument::{count, text, type_name, wrong_type};
 
@@ -28,7 +29,11 @@ fn from_dict(values: &Bound<'_, PyDict>) -> PyResult<Limits> {
         let key = text(&key, "the name of a limit")?;
         let Some((_, field)) = fields(&mut limits).into_iter().find(|&(name, _)| name == key) else {
             let known: Vec<_> = fields(&mut limits).into_iter().map(|(name, _)| name).collect();
-            return Err(PyTypeError::new_err(format!("no limit is named {key:?}; there are {}", known.join(", "))));
+            let near = did_you_mean(key, known.iter().copied());
+            return Err(PyTypeError::new_err(format!(
+                "no limit is named {key:?}{near}; there are {}",
+                known.join(", ")
+            )));
         };
         *field = count(&value, &format!("limits: {key}"))?;
     }

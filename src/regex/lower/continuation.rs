@@ -280,7 +280,8 @@ impl ContinuationWalk<'_> {
         }
         let (most, now) = (self.limits.max_explored_states as u64, self.contexts.len() as u64);
         if now > most {
-            return Err(Error::limit("contexts of look-behind", most, now).of("max_explored_states"));
+            return Err(Error::limit("the number of combinations of look-behind assertions", most, now)
+                .of("max_explored_states"));
         }
         self.x.check()
     }

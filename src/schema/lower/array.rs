@@ -385,9 +385,12 @@ fn ways(
         partial = next;
         if partial.len() > cx.limits.max_alternatives {
             let n = partial.len() as u64;
-            return Err(
-                Error::limit("ways of one element", cx.limits.max_alternatives as u64, n).of("max_alternatives")
-            );
+            return Err(Error::limit(
+                "the number of alternatives of one array element",
+                cx.limits.max_alternatives as u64,
+                n,
+            )
+            .of("max_alternatives"));
         }
     }
     let mut out: Vec<Element> = Vec::new();

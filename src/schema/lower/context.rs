@@ -326,9 +326,12 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
         }
         let id = RuleId(self.queue.len() as u32);
         if self.queue.len() >= self.limits.max_rules {
-            return Err(
-                Error::limit("rules", self.limits.max_rules as u64, self.queue.len() as u64 + 1).of("max_rules")
-            );
+            return Err(Error::limit(
+                "the number of different subschemas",
+                self.limits.max_rules as u64,
+                self.queue.len() as u64 + 1,
+            )
+            .of("max_rules"));
         }
         let key: Rc<[Lit]> = lits.as_slice().into();
         self.queue.push(key.clone());

@@ -141,8 +141,12 @@ pub(super) fn distribute<K: StructuredKind>(cx: &mut LoweringContext<'_, '_>, li
         }
         let n = out.len() + stack.len();
         if n > cx.limits.max_alternatives {
-            return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64)
-                .of("max_alternatives"));
+            return Err(Error::limit(
+                "the number of alternatives that anyOf, oneOf and if make of one schema",
+                cx.limits.max_alternatives as u64,
+                n as u64,
+            )
+            .of("max_alternatives"));
         }
     }
     Ok(out)
@@ -403,8 +407,12 @@ fn subsets<K: StructuredKind>(
             }
         }
         if sets.len() > cx.limits.max_alternatives {
-            return Err(Error::limit("sets of branches", cx.limits.max_alternatives as u64, sets.len() as u64)
-                .of("max_alternatives"));
+            return Err(Error::limit(
+                "the number of combinations of branches",
+                cx.limits.max_alternatives as u64,
+                sets.len() as u64,
+            )
+            .of("max_alternatives"));
         }
         cx.work(sets.len())?;
     }

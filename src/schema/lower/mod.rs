@@ -121,8 +121,12 @@ fn draft(cx: &mut LoweringContext<'_, '_>, lits: &[Lit]) -> Result<DraftRules> {
     }
     let n = rule.arrays.len() + rule.objects.len();
     if n > cx.limits.max_alternatives {
-        return Err(Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n as u64)
-            .of("max_alternatives"));
+        return Err(Error::limit(
+            "the number of alternatives that anyOf, oneOf and if make of one schema",
+            cx.limits.max_alternatives as u64,
+            n as u64,
+        )
+        .of("max_alternatives"));
     }
     Ok(DraftRules { rule, scalars, origin: cx.origin(lits), dead })
 }

@@ -59,7 +59,11 @@ pub(crate) fn partition(
         }
         found = next;
         if found.len() > MAX_CLASSES {
-            return Err(Error::limit("classes of keys", MAX_CLASSES as u64, found.len() as u64));
+            return Err(Error::limit(
+                "the number of groups of property names that keywords tell apart",
+                MAX_CLASSES as u64,
+                found.len() as u64,
+            ));
         }
     }
     Ok((base, found))

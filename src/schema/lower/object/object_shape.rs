@@ -76,9 +76,12 @@ pub(crate) fn object_shapes(
         }
         if work.len() + out.len() > cx.limits.max_alternatives {
             let n = (work.len() + out.len()) as u64;
-            return Err(
-                Error::limit("alternatives of one rule", cx.limits.max_alternatives as u64, n).of("max_alternatives")
-            );
+            return Err(Error::limit(
+                "the number of alternatives that anyOf, oneOf and if make of one schema",
+                cx.limits.max_alternatives as u64,
+                n,
+            )
+            .of("max_alternatives"));
         }
         others.push(e);
         work.push((facts, others));
@@ -295,7 +298,11 @@ fn classes(
             }
         }
         if all.len() > MAX_CLASSES {
-            return Err(Error::limit("classes of keys", MAX_CLASSES as u64, all.len() as u64));
+            return Err(Error::limit(
+                "the number of groups of property names that keywords tell apart",
+                MAX_CLASSES as u64,
+                all.len() as u64,
+            ));
         }
     }
     if unstated != 0 {

@@ -319,8 +319,12 @@ impl LoweringContext<'_, '_> {
             }
         }
         if out.sets.len() > self.limits.max_alternatives {
-            return Err(Error::limit("sets of strings", self.limits.max_alternatives as u64, out.sets.len() as u64)
-                .of("max_alternatives"));
+            return Err(Error::limit(
+                "the number of combinations of string keywords",
+                self.limits.max_alternatives as u64,
+                out.sets.len() as u64,
+            )
+            .of("max_alternatives"));
         }
         Ok(out)
     }
