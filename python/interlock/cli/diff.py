@@ -4,22 +4,26 @@
   interlock diff pattern:'[a-c]+' pattern:'[a-d]+'
 
 First the exact comparison, whose texts are shortest ones. Where it takes more than --limit max_flat_states=N pairs of
-states, or a source recurses or is a grammar, a quick search through members of both sides looks for a text that only
-one of them accepts. Where neither decides, the two schemas are compared keyword by keyword. Exit code 0: they accept
-the same; 1: they do not; 5: not decided.
+states, or a source recurses or is a grammar, the keywords of two schemas say which of them accepts less (a larger
+maxLength accepts more), and a quick search through members of both sides looks for a text that only one of them
+accepts. Where nothing decides, the places are listed in which the two schemas differ. Exit code 0: they accept the
+same; 1: they do not; 5: not decided.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import interlock
 from interlock.cli import exits, kind_options, recursion, sources, vocabularies
 from interlock.cli.document_differences import differences, shown
 from interlock.cli.output import Output, counted, table, text_of
+from interlock.cli.schema_inclusion import Inclusion, parse
 from interlock.cli.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.cli.verbatim_json import extract
 from interlock.cli.witness_search import Found, search
@@ -50,17 +54,20 @@ def run(args: argparse.Namespace, output: Output) -> int:
     known = [text is not None for text in found.texts]
     if any(known):
         relation = "different"
-        if found.is_exact and not all(known):
+        if not all(known) and found.is_decided:
             relation = f"the {NAMES[known.index(True) ^ 1]} accepts less"
     else:
-        relation = "equal" if found.is_exact else "not decided"
+        relation = "equal" if found.is_decided else "not decided"
     people = [Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))]
     pairs = [(name, text) for name, text in zip(NAMES, found.texts) if text is not None]
     people += [Line(f"  only the {name} accepts: ", (text_of(text), NAME)) for name, text in pairs]
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
-    if not found.is_exact:
+    if not found.is_exact and found.is_decided and any(found.included):
+        machine["decided_by"] = "keywords"
+        people.append(Line("  decided by the keywords in which the two schemas differ"))
+    elif not found.is_exact:
         documents = [source.document for source in read]
         rows = differences(*documents) if None not in documents else []
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
@@ -76,10 +83,17 @@ class Comparison:
     texts: list[bytes | None] = field(default_factory=lambda: [None, None])
     is_exact: bool = True
     """Whether each text is a shortest one, and ``None`` says that there is none."""
+    included: list[bool] = field(default_factory=lambda: [False, False])
+    """For each side whether its keywords say that it accepts nothing which the other refuses."""
     cause: str = ""
     states: int = 0
     """Pairs of states that were looked at before the comparison was given up; 0 where it cannot be done."""
     search: Found | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known of both sides if they accept anything that the other refuses."""
+        return self.is_exact or all(text is not None or none for text, none in zip(self.texts, self.included))
 
     def tried(self) -> dict[str, int]:
         """What was done, in numbers."""
@@ -87,23 +101,73 @@ class Comparison:
 
 
 def _compare(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> Comparison:
-    """The exact comparison, within a limit; then the quick search; then the rest of the exact one, where --limit asks
-    for more."""
+    """The exact comparison, within a limit; then the keywords, and the quick search; then the rest of the exact one,
+    where --limit asks for more.
+    """
     asked = max((source.options.get("limits", {}).get("max_flat_states", 0) for source in read), default=0)
     limits = [min(asked, FIRST_TRY) or FIRST_TRY, *([asked] if asked > FIRST_TRY else [])]
-    found: Found | None = None
+    quick: tuple[Found, list[bool]] | None = None
     for limit in limits:
         exact = _exact(read, indexes, limit)
-        if exact.is_exact or not exact.states:
+        if exact.is_exact:
+            return exact
+        quick = quick or _quick(read, indexes)
+        exact.search, exact.included = quick
+        exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
+        if exact.is_decided or not exact.states:
             break
-        found = found or search(indexes, (read[0].document, read[1].document))
-        if found.is_complete:
-            break
-    if exact.is_exact:
-        return exact
-    exact.search = found or search(indexes, (read[0].document, read[1].document))
-    exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
     return exact
+
+
+def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> tuple[Found, list[bool]]:
+    """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
+    included, values = [False, False], []
+    if _are_comparable(read, indexes):
+        documents = [parse(source.text) for source in read]
+        for side in (0, 1):
+            less = _Scalars(read[side], indexes[side].vocabulary)
+            any_order = read[side].options.get("property_order") == "any"
+            included[side] = Inclusion(documents[side], documents[1 - side], less.accepts_less, any_order).holds()
+            values += less.witnesses
+    return search(indexes, (read[0].document, read[1].document), included, values), included
+
+
+def _are_comparable(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:
+    """Whether both are schemas that are read with the same options, and no keyword was left out of either."""
+    if any(source.document is None for source in read) or read[0].options != read[1].options:
+        return False
+    return not any(row.enforcement == "wider" for index in indexes for row in index.report)
+
+
+class _Scalars:
+    """Compares schemas of scalars exactly, and keeps the values that only the first of two accepts."""
+
+    def __init__(self, source: sources.Source, vocabulary: interlock.Vocabulary) -> None:
+        self.witnesses: list[Any] = []
+        limits = source.options.get("limits", {}) | {"max_flat_states": FIRST_TRY}
+
+        @cache
+        def compiled(text: str) -> interlock.Index | None:
+            try:
+                return source.with_text(text).make(vocabulary, limits=limits)
+            except interlock.UnsatisfiableError:
+                return None
+
+        self.compiled = compiled
+
+    def accepts_less(self, first: str, second: str) -> bool:
+        """Whether the first accepts nothing that the second refuses; false where that takes too long, too."""
+        try:
+            one, other = self.compiled(first), self.compiled(second)
+            if one is None or other is None:
+                return one is None
+            witness = one.witness_not_in(other)
+        except interlock.InterlockError:
+            return False
+        if witness is not None:
+            with contextlib.suppress(ValueError):
+                self.witnesses.append(json.loads(witness))
+        return witness is None
 
 
 def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index], limit: int) -> Comparison:
@@ -164,6 +228,9 @@ def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Nam
         name, other = (NAMES[found.texts.index(None) ^ side] for side in (0, 1))
         lines.append(Line(f"  not decided: whether the {name} accepts anything that the {other} refuses"))
         what = f"none of which the {name} alone accepts"
+    elif any(found.included):
+        less, more = (NAMES[found.included.index(True) ^ side] for side in (0, 1))
+        lines.append(Line(f"  certain: the {more} accepts all that the {less} accepts; it is open whether it has more"))
     if found.search is not None:
         numbers = f"{counted(found.search.tried, 'text')} (plausible, random and changed ones)"
         lines.append(Line(f"  tried: {numbers}, {what}"))

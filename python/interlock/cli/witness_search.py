@@ -42,11 +42,13 @@ class Found:
     plausible: int = 0
     random: int = 0
     changed: int = 0
+    included: list[bool] = field(default_factory=lambda: [False, False])
+    """Sides of which it is known that they accept nothing else than the other."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether both were found."""
-        return all(text is not None for text in self.texts)
+        """Whether nothing is left to be found."""
+        return all(text is not None or none for text, none in zip(self.texts, self.included))
 
     def machine(self) -> dict[str, int]:
         """The numbers, for machines."""
@@ -54,9 +56,9 @@ class Found:
 
 
 class _Search:
-    def __init__(self, indexes: tuple[interlock.Index, interlock.Index]) -> None:
+    def __init__(self, indexes: tuple[interlock.Index, interlock.Index], included: list[bool]) -> None:
         self.guides = tuple(index.guide() for index in indexes)
-        self.found = Found()
+        self.found = Found(included=included)
         self.seen: set[bytes] = set()
         self.ends = time.monotonic() + SECONDS
 
@@ -87,9 +89,18 @@ class _Search:
         return True
 
 
-def search(indexes: tuple[interlock.Index, interlock.Index], documents: tuple[Any, Any]) -> Found:
-    """Search for about two seconds at most. ``documents`` are the parsed schemas; ``None`` for other sources."""
-    run, members = _Search(indexes), []
+def search(
+    indexes: tuple[interlock.Index, interlock.Index],
+    documents: tuple[Any, Any],
+    included: list[bool] | None = None,
+    hints: list[Any] | None = None,
+) -> Found:
+    """Search for about two seconds at most. ``documents`` are the parsed schemas; ``None`` for other sources. A side
+    that is ``included`` has no text of its own. ``hints`` are values that a part of one schema alone accepts.
+    """
+    run, members = _Search(indexes, included or [False, False]), []
+    if run.found.is_complete:
+        return run.found
     for side, index in enumerate(indexes):
         for data, is_plausible in _members(index, run.ends - SECONDS * (0.7 - 0.3 * side)):
             new = run.offer(data)
@@ -97,7 +108,7 @@ def search(indexes: tuple[interlock.Index, interlock.Index], documents: tuple[An
             run.found.random += new and not is_plausible
             members.append(data)
     if not run.found.is_complete and any(document is not None for document in documents):
-        for text in _changed(members, documents):
+        for text in _changed(members, documents, hints or []):
             if run.is_over or run.found.changed >= MOST_CHANGED:
                 break
             run.found.changed += run.offer(text)
@@ -120,8 +131,10 @@ def _members(index: interlock.Index, ends: float) -> Iterator[tuple[bytes, bool]
             yield index.vocabulary.decode(guide.tokens), False
 
 
-def _changed(members: list[bytes], documents: tuple[Any, Any]) -> Iterator[bytes]:
-    """Members with one value replaced, one key added or one key left out, as JSON texts; those of few values first."""
+def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any]) -> Iterator[bytes]:
+    """Members with one value replaced, one key added or one key left out, as JSON texts; those of few values first.
+    Before them, members with a hint in the place of a value.
+    """
     names = list(dict.fromkeys(name for document in documents for name in _names(document)))
     values = [*VALUES, *_constants(documents)]
     parsed = []
@@ -131,8 +144,12 @@ def _changed(members: list[bytes], documents: tuple[Any, Any]) -> Iterator[bytes
         except (ValueError, RecursionError):
             continue
     bases: list[Any] = [{}, *sorted(parsed, key=lambda value: len(json.dumps(value)))]
-    for value in values:
+    for value in [*hints, *values]:
         yield from _written(value, names)
+    for base in bases if hints else ():
+        for place in _places(base):
+            for value in hints:
+                yield from _written(_with(base, place, value), names)
     for base in bases:
         for changed in _variants(base, names, values):
             yield from _written(changed, names)
