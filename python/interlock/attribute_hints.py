@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
+
+from interlock.near_words import meant
 
 __all__ = ["no_attribute", "no_name"]
 
@@ -53,8 +54,8 @@ def no_attribute(owner: object, name: str, others: Mapping[str, str] = {}) -> At
     # Python asks for many names with underscores itself.
     way = ""
     if not name.startswith("_"):
-        near = difflib.get_close_matches(name, [known for known in dir(type(owner)) if not known.startswith("_")], n=1)
-        way = f": {others[name]}" if name in others else f"; did you mean {near[0]!r}?" if near else ""
+        public = [known for known in dir(type(owner)) if not known.startswith("_")]
+        way = f": {others[name]}" if name in others else meant(name, public)
     return AttributeError(f"{type(owner).__name__} has no attribute {name!r}{way}", name=name, obj=owner)
 
 
@@ -67,6 +68,5 @@ def no_name(name: str, known: Collection[str]) -> AttributeError:
     AttributeError("module 'interlock' has no attribute 'Regex': re.compile(...) is an output type by itself")
     """
     way = _ELSEWHERE.get(name.lower().replace("_", ""))
-    near = difflib.get_close_matches(name, known, 1)
-    said = f": {way}" if way else f"; did you mean {near[0]!r}?" if near else ""
+    said = f": {way}" if way else meant(name, known)
     return AttributeError(f"module 'interlock' has no attribute {name!r}{said}", name=name)

@@ -15,7 +15,6 @@ adds what was probably meant. ``unwrap`` takes a schema out of the envelopes in 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import json
 import threading
@@ -27,6 +26,7 @@ from typing import Any, Literal
 from interlock._core import ArgumentError, Index, ReportRow, SchemaError, check_json_schema
 from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
+from interlock.near_words import nearest
 
 KEYWORDS = frozenset(
     "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary "
@@ -126,8 +126,8 @@ def suggestion(keyword: str) -> str:
     word = keyword.lower().replace("_", "").replace("-", "").lstrip("$")
     if word in plain:
         return plain[word]
-    near = difflib.get_close_matches(word, plain, n=1, cutoff=ALIKE)
-    return plain[near[0]] if near else ""
+    near = nearest(word, plain, ALIKE)
+    return plain[near] if near else ""
 
 
 def _slip(key: str) -> str:

@@ -28,9 +28,9 @@ from interlock.cli import atomic_files, exits, recursion, sources, streams, voca
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
 from interlock.cli.number_arguments import at_least
-from interlock.cli.suggest import near
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawing import MOST_STATES
+from interlock.near_words import nearest
 from interlock.output_types import Grammar
 
 OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
@@ -105,7 +105,7 @@ def _suffix(args: argparse.Namespace, output: Output) -> str:
             raise exits.UsageError(f"{args.out} ends in {suffix}, and --format says {args.format}: leave out --format")
         return f".{args.format}"
     if suffix not in SUFFIXES:
-        meant = OTHER_ENDINGS.get(suffix) or near(suffix, SUFFIXES)
+        meant = OTHER_ENDINGS.get(suffix) or nearest(suffix, SUFFIXES)
         if meant:
             named = Path(args.out).with_suffix(meant)
             raise exits.UsageError(

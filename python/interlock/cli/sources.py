@@ -34,9 +34,10 @@ from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
-from interlock.cli.suggest import near, near_file
+from interlock.cli.suggest import near_file
 from interlock.cli.verbatim_json import extract
 from interlock.grammar_syntax import syntax_of
+from interlock.near_words import nearest
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one choice a line, .lark, .gbnf, .ebnf a grammar), or text: "
@@ -245,7 +246,7 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
             "spelling": ("", args.spelling),
         }
         word = args.whitespace or ""
-        if word.isalpha() and word not in WHITESPACE and (m := near(word, WHITESPACE)):
+        if word.isalpha() and word not in WHITESPACE and (m := nearest(word, WHITESPACE)):
             raise UsageError(f"--whitespace {word}: did you mean {m}?")
         if args.document:
             out["documents"] = dict(_document(pair) for pair in args.document)
@@ -370,7 +371,7 @@ def _what_is(word: str, prefix: str) -> tuple[str, str]:
     at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
     if word == "-":
         return "the standard input does not say what it is", at
-    if prefix and (meant := near(prefix, KINDS)):
+    if prefix and (meant := nearest(prefix, KINDS)):
         return f"no source begins with {prefix}:", f"did you mean {meant}:{word[len(prefix) + 1 :]}?"
     if exists:
         return f"the name of {word} does not say what it is", at
@@ -451,7 +452,7 @@ def _limits(pairs: list[str]) -> dict[str, int]:
             interlock.Limits(**limits)
         except (TypeError, ValueError) as error:
             known = sorted(n for n in dir(interlock.Limits) if n.startswith("max_"))
-            meant = next((m for name in limits if name not in known and (m := near(name, known))), "")
+            meant = next((m for name in limits if name not in known and (m := nearest(name, known))), "")
             hint = f"; did you mean {meant}?" if meant else f"; the limits are {', '.join(known)}"
             raise UsageError(f"--limit: {str(error).partition(';')[0]}{hint}") from None
     return limits

@@ -5,9 +5,10 @@ Commands are also known by the names that other tools have for them.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Collection, Iterable
+
+from interlock.near_words import nearest
 
 SYNONYMS = {
     **dict.fromkeys(("validate", "test", "walk", "match", "accept", "eval", "run"), "check"),
@@ -44,23 +45,12 @@ OPTIONS = {
 def near_option(word: str, known: Collection[str]) -> str:
     """The option that was probably meant, without dashes; empty if none."""
     other = OPTIONS.get(word.lower(), "")
-    return other if other in known else near(word, known, cutoff=0.65)
+    return other if other in known else nearest(word, known, 0.65)
 
 
 def near_command(word: str, known: Iterable[str]) -> str:
     """The command that was probably meant; empty if none."""
-    return SYNONYMS.get(word.lower()) or near(word, known)
-
-
-def near(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The known word that is nearest to ``word``; empty if none is near."""
-    lower: dict[str, str] = {}
-    for name in known:
-        lower.setdefault(name.lower(), name)
-    if word.lower() in lower:
-        return lower[word.lower()]
-    found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=cutoff)
-    return lower[found[0]] if found else ""
+    return SYNONYMS.get(word.lower()) or nearest(word, known)
 
 
 def near_file(path: str) -> str:
@@ -73,9 +63,11 @@ def near_file(path: str) -> str:
     stem, ending = os.path.splitext(name.lower())
     # Of files with the same ending only the rest is compared: the ending alone makes no two names alike.
     alike = {os.path.splitext(n)[0]: n for n in sorted(names) if not n.startswith(".") and n.lower().endswith(ending)}
-    found = alike.get(near(stem, alike), "") if ending else near(name, (n for n in names if not n.startswith(".")))
+    found = (
+        alike.get(nearest(stem, alike), "") if ending else nearest(name, (n for n in names if not n.startswith(".")))
+    )
     if not found:
-        found = near(name, (n for n in names if not n.startswith(".")), cutoff=0.85)
+        found = nearest(name, (n for n in names if not n.startswith(".")), 0.85)
     if not found:
         found = next((n for n in sorted(names) if os.path.splitext(n)[0].lower() == stem and stem), "")
     return os.path.join(folder, found) if found else ""

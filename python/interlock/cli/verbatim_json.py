@@ -7,7 +7,7 @@ from typing import Any
 
 import interlock
 from interlock.cli.exits import InputError
-from interlock.cli.suggest import near
+from interlock.near_words import nearest
 
 __all__ = ["extract"]
 
@@ -32,7 +32,7 @@ def extract(data: bytes, *path: str) -> str:
 
 def _instead(key: str, there: dict[str, Any]) -> str:
     """The key that was probably meant, or those that are there."""
-    if meant := near(key, there):
+    if meant := nearest(key, there):
         return f", did you mean {meant!r}?"
     some = ", ".join(map(repr, list(there)[:8])) or "none"
     return f"; it has {some}" + (", …" if len(there) > 8 else "")

@@ -10,7 +10,8 @@ from typing import Any
 
 from interlock.explain.document import Member, Node, escaped
 from interlock.explain.validator import Outcome, Problem, Step
-from interlock.explain.wording import ARTICLES, closest, count, either, listed, literal, shortened, shown, subject
+from interlock.explain.wording import ARTICLES, count, either, listed, literal, shortened, shown, subject
+from interlock.near_words import nearest
 
 Rule = Callable[[Step, Any], None]
 
@@ -72,7 +73,7 @@ def _no_property(step: Step, member: Member, keyword: str, names: list[str]) -> 
     where = f" in {subject(step.pointer)}" if step.pointer else " here"
     message = f"`{member.key}` is no property{where}" + (f"; allowed: {allowed}" if allowed else "; none is allowed")
     given = {m.key for m in step.node.members}
-    near = closest(member.key, [name for name in names if name not in given])
+    near = nearest(member.key, [name for name in names if name not in given], 0.7)
     hint = f"did you mean {near}?" if near else ""
     pointer = f"{step.pointer}/{escaped(member.key)}"
     until = step.node.end if keyword == "unevaluatedProperties" else member.value.end
@@ -291,7 +292,7 @@ def _tag(step: Step, schemas: list[Any], found: list[Outcome]) -> Problem | None
                 allowed = listed([literal(value) for value in constants])
                 written = step.all.text[problem.start : problem.end]
                 strings = [value for value in constants if isinstance(value, str)]
-                near = closest(written.strip('"'), strings)
+                near = nearest(written.strip('"'), strings, 0.7)
                 message = f"{subject(pointer)}: {shortened(written)} fits no alternative; allowed: {allowed}"
                 return replace(problem, message=message, hint=f"did you mean {literal(near)}?" if near else "")
     return None

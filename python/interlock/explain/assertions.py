@@ -9,7 +9,8 @@ from typing import Any
 
 from interlock.explain.document import Node
 from interlock.explain.validator import Step
-from interlock.explain.wording import ARTICLES, closest, count, either, listed, literal
+from interlock.explain.wording import ARTICLES, count, either, listed, literal
+from interlock.near_words import nearest
 
 
 def is_type(node: Node, name: Any) -> bool | None:
@@ -87,7 +88,7 @@ def _enum(step: Step, values: Any) -> None:
         return
     near = ""
     if isinstance(step.node.value, str):
-        near = closest(step.node.value, [v for v in values if isinstance(v, str)])
+        near = nearest(step.node.value, [v for v in values if isinstance(v, str)], 0.7)
     hint = f"did you mean {literal(near)}?" if near else ""
     allowed = listed([literal(value) for value in values])
     step.problem("enum", f"{step.subject}: {step.written} is none of the allowed values: {allowed}", hint=hint)

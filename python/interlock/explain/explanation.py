@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from interlock.explain.assertions import ASSERTIONS
 from interlock.explain.document import BLANKS, Node, NotJson, embedded, line_column, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
+from interlock.near_words import nearest
 from interlock.schema_hints import quiet
 
 
@@ -201,8 +201,8 @@ def _not_json(error: NotJson, text: str) -> Problem:
 
 
 def _choices(choices: list[str], text: str) -> Problem:
-    near = difflib.get_close_matches(text, choices, n=1, cutoff=0.6)
-    hint = f"did you mean {literal(near[0])}?" if near else ""
+    near = nearest(text, choices)
+    hint = f"did you mean {literal(near)}?" if near else ""
     words = listed([literal(choice) for choice in choices])
     whole = max(len(text), 1)
     return Problem("", "choices", "", f"{literal(text)} is none of the choices: {words}", 0, whole, whole, hint)

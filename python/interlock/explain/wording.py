@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -76,12 +75,3 @@ def either(words: Sequence[str]) -> str:
 def count(number: int | Decimal, noun: str, plural: str = "") -> str:
     """``1 element``, ``2 elements``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """What was probably meant by ``word``; empty if nothing is near."""
-    by_lower: dict[str, str] = {}
-    for name in known:
-        by_lower.setdefault(name.lower(), name)
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
-    return by_lower[near[0]] if near else ""

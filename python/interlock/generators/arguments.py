@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, get_origin
 
 from interlock._core import ArgumentError
 from interlock.generators.sampling_options import check_sampling
+from interlock.near_words import SLIP, meant, nearest
 from interlock.output_types.type_names import name_of
 
 __all__ = [
@@ -108,9 +108,8 @@ def check_options(
                 raise ArgumentError(f"{backend} has no option {name!r}: {_STOP}")
             if name in _OWN:
                 raise ArgumentError(f"{backend} has no option {name!r}: it belongs to a call that returns a value")
-            near = difflib.get_close_matches(name, [*known, *_OWN], n=1, cutoff=0.8 if is_open else 0.6)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            if is_open and not near:
+            hint = meant(name, [*known, *_OWN], 0.8 if is_open else SLIP)
+            if is_open and not hint:
                 continue
             raise ArgumentError(f"{backend} has no option {name!r}{hint}")
         _check_list(name, options[name])
@@ -216,9 +215,8 @@ def _check_role(i: int, role: Any) -> None:
         raise ArgumentError(f"the role of message {i} is a str, not {_kind(role)}")
     if role in ROLES:
         return
-    near = difflib.get_close_matches(role.lower(), ROLES, n=1, cutoff=0.75)
-    if near:
-        raise ArgumentError(f"message {i} has the role {role!r}: did you mean {near[0]!r}?")
+    if near := nearest(role, ROLES, 0.75):
+        raise ArgumentError(f"message {i} has the role {role!r}: did you mean {near!r}?")
 
 
 def _kind(value: Any) -> str:

@@ -15,7 +15,6 @@ tables and columns of a database, the elements of a kind of document, the column
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any, Literal
@@ -26,6 +25,7 @@ from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_parameters
 from interlock.grammars.xml_elements import with_elements
+from interlock.near_words import nearest
 
 __all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 
@@ -136,16 +136,16 @@ def _known(name: str) -> None:
 
 
 def _meant(name: str) -> str:
-    near = difflib.get_close_matches(name, names(), 1)
-    return f", did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, names())
+    return f", did you mean {near!r}?" if near else ""
 
 
 def __getattr__(name: str) -> Any:
     """``AttributeError`` that says how a grammar is loaded, or which name is probably meant."""
     missing = f"module 'interlock.grammars' has no attribute {name!r}"
     if not name.startswith("_"):
-        found = [name] if name in names() else difflib.get_close_matches(name, [*__all__, *names()], 1)
+        found = name if name in names() else nearest(name, [*__all__, *names()])
         if found:
-            way = found[0] if found[0] in __all__ else f"load({found[0]!r})"
+            way = found if found in __all__ else f"load({found!r})"
             raise AttributeError(f"{missing}; did you mean grammars.{way}?", name=name)
     raise AttributeError(missing, name=name)

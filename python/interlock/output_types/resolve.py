@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 import inspect
 import json
 import os
@@ -19,6 +18,7 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_arg
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
+from interlock.near_words import nearest
 from interlock.nesting import bounded_nesting
 from interlock.output_types import type_hints
 from interlock.output_types.envelopes import unwrapped
@@ -231,8 +231,8 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
             way = f"pass the type {_WORDS[shown].__name__} without quotes"
         elif shown in _MODULES:
             way = f"pass the type {_MODULES[shown]}.{shown} itself, without quotes"
-        elif near := difflib.get_close_matches(shown.lower(), _WORDS, n=1, cutoff=0.75):
-            way = f"did you mean the type {_WORDS[near[0]].__name__}? Pass it without quotes"
+        elif near := nearest(shown, _WORDS, 0.75):
+            way = f"did you mean the type {_WORDS[near].__name__}? Pass it without quotes"
         elif re.fullmatch(r"[A-Z]\w*(\.\w+)*|[A-Za-z]\w*\[.*\]|\w+( \| \w+)+", shown):
             way = f"pass the type {shown} itself, without quotes; for choices pass a list of strings"
         elif os.path.exists(shown) or shown.endswith(".json"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from interlock._core import ArgumentError
 from interlock._recipe import OPTIONS
+from interlock.near_words import meant
 
 __all__ = ["check_compile_options"]
 
@@ -51,8 +51,7 @@ def check_compile_options(kind: str, options: Mapping[str, Any]) -> None:
             raise ArgumentError(f"an index has no option {name!r}: {_ELSEWHERE[name]}")
         own = [*OPTIONS[_METHODS[kind]], "cancel"]
         if name not in _KNOWN:
-            near = difflib.get_close_matches(name, sorted(_KNOWN), n=1, cutoff=0.6)
-            way = f"did you mean {near[0]!r}?" if near else f"{_WORDS[kind]} has {', '.join(own)}"
-            raise ArgumentError(f"there is no option {name!r}; {way}")
+            way = meant(name, sorted(_KNOWN)) or f"; {_WORDS[kind]} has {', '.join(own)}"
+            raise ArgumentError(f"there is no option {name!r}{way}")
         if kind == "json_schema" and name not in own:
             raise ArgumentError(f"{name!r} is no option of JSON; there are {', '.join(own)}")

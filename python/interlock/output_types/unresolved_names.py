@@ -7,7 +7,6 @@ error about the class alone leaves one to look for the slip among all of its fie
 from __future__ import annotations
 
 import builtins
-import difflib
 import inspect
 import sys
 import typing
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ForwardRef, Literal, get_args, get_origin
 
 from interlock._core import UnsupportedError
+from interlock.near_words import nearest
 from interlock.output_types.field_places import pointer_of_place
 
 __all__ = ["unresolved_name", "unresolved_parameter"]
@@ -59,8 +59,8 @@ def unresolved_parameter(function: Any, error: NameError) -> UnsupportedError:
 def _near(name: str, known: Mapping[str, Any]) -> str:
     """What is probably meant, of the names of a module."""
     names = {one for one in {*known, *vars(builtins), *typing.__all__} if not one.startswith("_")}
-    near = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.75)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = nearest(name, sorted(names), 0.75)
+    return f" (did you mean {near!r}?)" if near else ""
 
 
 def _unresolved(hint: Any, place: str, seen: set[Any]) -> Iterator[tuple[type, str, str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib.resources
 import os
@@ -12,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.near_words import nearest
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
@@ -56,8 +56,8 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         )
     if format in format_names():
         return _of_package(format)
-    close = difflib.get_close_matches(format, format_names(), 1, 0.5)
-    hint = f"did you mean {close[0]!r}? There are " if close else "there are "
+    close = nearest(format, format_names(), 0.5)
+    hint = f"did you mean {close!r}? There are " if close else "there are "
     if "/" in format and not close:
         hint = 'a model\'s is found by format="auto" and its tokenizer. There are '
     raise ToolFormatError(

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, SchemaError
+from interlock.near_words import meant
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.spec import read, write
-from interlock.tools.spec.fields import kind_of, meant
+from interlock.tools.spec.fields import kind_of
 
 __all__ = ["Source", "request_kind", "response_format", "source_at"]
 
@@ -286,7 +287,7 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
     if "schema" not in envelope and "schema_" in envelope:
         envelope["schema"] = envelope.pop("schema_")
     if "schema" not in envelope:
-        odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE)), None)
+        odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE, 0.7)), None)
         if odd is not None:
             raise RequestError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
         raise RequestError('the schema is missing: it goes into "schema", beside "name"', place)

@@ -28,6 +28,7 @@ from interlock.grammar_syntax import syntax_of
 from interlock._recipe import OPTIONS
 from interlock.argument_types import require
 from interlock.client_messages import with_hint, without_hint
+from interlock.near_words import meant
 from interlock.nesting import bounded_nesting
 from interlock.tools import spec
 from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
@@ -377,7 +378,7 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     strangers = options.keys() - set(OPTIONS["from_json_schema"])
     if strangers:
         name, known = min(strangers), OPTIONS["from_json_schema"]
-        near = spec.fields.meant(name, known)
+        near = meant(name, known)
         raise TypeError(f"unexpected keyword argument {name!r}; there are {', '.join(known)}{near}")
     if found.kind in ("json_schema", "json_object"):
         schema = found.value if found.kind == "json_schema" else {"type": "object"}

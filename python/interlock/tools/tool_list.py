@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from interlock._core import ArgumentError, UnsupportedError
 from interlock.client_messages import with_hint
+from interlock.near_words import nearest
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
@@ -162,9 +162,9 @@ def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
     for field_name in tool:
         if field_name in _FIELDS or not isinstance(field_name, str):
             continue
-        near = difflib.get_close_matches(field_name, [name for name in _FIELDS if name not in tool], n=1, cutoff=0.8)
-        meant = "parameters" if field_name in _PARAMETERS and not has_parameters else near[0] if near else None
-        if meant is not None:
+        near = nearest(field_name, [name for name in _FIELDS if name not in tool], 0.8)
+        meant = "parameters" if field_name in _PARAMETERS and not has_parameters else near
+        if meant:
             raise RequestError(
                 f"a tool has no field {field_name!r}; did you mean {meant!r}?", f"{pointer}/{escaped(field_name)}"
             )

@@ -6,7 +6,6 @@ result is written behind the call, in the notation of the model's chat template.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from interlock.events import CallEnded, Event, TakenBack, Text
 from interlock.generators.arguments import DEFAULT_MAX_TOKENS, as_messages, check_max_tokens, check_options, is_batch
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
+from interlock.near_words import meant
 from interlock.tools import Call, Tool, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.result_notation import Result, result_notation
 
@@ -144,9 +144,7 @@ class ToolLoop:
             if option in ("max_tokens", "max_new_tokens"):
                 raise ArgumentError(f"{option!r} belongs to the call: loop(prompt, max_tokens=...)")
             if option not in _REQUEST:
-                near = difflib.get_close_matches(option, _REQUEST, n=1, cutoff=0.6)
-                way = f"; did you mean {near[0]!r}?" if near else ""
-                raise ArgumentError(f"a loop has no option {option!r}{way}")
+                raise ArgumentError(f"a loop has no option {option!r}{meant(option, _REQUEST)}")
         self._functions: dict[str, Callable[..., Any]] = {}
         for tool in tools:
             name = getattr(tool, "__name__", None)

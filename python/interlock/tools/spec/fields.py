@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from interlock.near_words import meant
 from interlock.tools.errors import StructuralTagError
 
 __all__ = ["LARGEST", "Fields", "escaped", "is_unicode", "kind_of", "meant"]
@@ -35,16 +35,6 @@ def shown(value: object) -> str:
     ('null', 'true', "'a'")
     """
     return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
-
-
-def meant(name: object, known: Iterable[str]) -> str:
-    """The words for a name that is probably meant, or nothing.
-
-    >>> meant("json_shema", ["text", "json_schema"]), meant("x", ["text"])
-    ("; did you mean 'json_schema'?", '')
-    """
-    near = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.7)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def is_unicode(text: str) -> bool:

@@ -1,0 +1,39 @@
+"""What was probably meant by a misspelt name: the known word that is most like it.
+
+All messages that ask "did you mean ...?" look here, so that they agree in what they take for a slip.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+SLIP = 0.6
+"""The likeness (that of ``difflib``, from 0 to 1) from which on one word is taken for a slip of another. Where a name
+that nobody knows may be right, callers ask for more.
+"""
+
+
+def nearest(word: str, known: Iterable[str], likeness: float = SLIP) -> str:
+    """The known word that is most like ``word``, whatever letters are capitals; empty if none is.
+
+    >>> nearest("Lenght", ["length", "width"]), nearest("colour", ["length", "width"])
+    ('length', '')
+    """
+    lower: dict[str, str] = {}
+    for name in known:
+        lower.setdefault(name.lower(), name)
+    if word.lower() in lower:
+        return lower[word.lower()]
+    found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=likeness)
+    return lower[found[0]] if found else ""
+
+
+def meant(word: object, known: Iterable[str], likeness: float = SLIP) -> str:
+    """The end of a message, with the known word that is probably meant; empty if none is.
+
+    >>> meant("json_shema", ["text", "json_schema"]), meant("x", ["text"])
+    ("; did you mean 'json_schema'?", '')
+    """
+    found = nearest(str(word), known, likeness)
+    return f"; did you mean {found!r}?" if found else ""
