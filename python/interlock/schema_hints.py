@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import re
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,6 +39,25 @@ KEYWORDS = frozenset(
     "writeOnly".split()
 )
 """All keywords of drafts 4 to 2020-12."""
+FORMATS = frozenset(
+    "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
+    "relative-json-pointer time uri uri-reference uri-template uuid".split()
+)
+"""All formats of drafts 4 to 2020-12."""
+OTHER_FORMATS = {
+    "url": "uri",
+    "link": "uri",
+    "href": "uri",
+    "guid": "uuid",
+    "mail": "email",
+    "timestamp": "date-time",
+    "iso8601": "date-time",
+    "rfc3339": "date-time",
+    "domain": "hostname",
+    "ip": "ipv4",
+    "pattern": "regex",
+}
+"""What other languages call formats."""
 ELSEWHERE = {
     "nullable": '"null" into a list of types, such as "type": ["string", "null"]: nullable is OpenAPI\'s',
     "discriminator": "a const in each alternative, since discriminator is OpenAPI's",
@@ -94,6 +114,22 @@ class UnknownKeyword:
         if self.keyword in OTHERS:
             meant = f"; write {self.suggestion}"
         return f"`{self.keyword}`{where} is no keyword of JSON Schema, so it asserts nothing{meant}"
+
+
+@dataclass(frozen=True)
+class UnknownFormat:
+    """A ``format`` that asserts nothing because JSON Schema does not know its name. ``suggestion`` is the format that
+    was probably meant; empty where nothing is near, as with the formats of other tools (``int32``, ``password``).
+    """
+
+    pointer: str
+    format: str
+    suggestion: str
+
+    def __str__(self) -> str:
+        where = f" (at {self.pointer})" if self.pointer else ""
+        meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        return f"the format `{self.format}`{where} is not known to JSON Schema, so it asserts nothing{meant}"
 
 
 _WAYS = ("warn", "ignore", "error")
@@ -156,6 +192,35 @@ def unknown_keywords(index: Index | Iterable[ReportRow] | dict[str, Any] | str |
     unknown = [row for row in rows if row.enforcement == "annotation" and row.reason == UNKNOWN]
     return [UnknownKeyword(row.pointer, row.keyword, suggestion(row.keyword)) for row in unknown]
 
+
+@functools.lru_cache(maxsize=1024)
+def suggested_format(name: str) -> str:
+    """The format of JSON Schema that was probably meant; empty if none is near.
+
+    >>> suggested_format("date-tiem"), suggested_format("dateTime"), suggested_format("int32")
+    ('date-time', 'date-time', '')
+    """
+    if name in FORMATS:  # Of a later draft than the schema's.
+        return ""
+    plain = {known.replace("-", ""): known for known in sorted(FORMATS)}
+    word = name.lower().replace("-", "").replace("_", "").replace(" ", "")
+    found = nearest(word, plain, ALIKE)
+    return OTHER_FORMATS.get(word, plain[found] if found else "")
+
+
+def unknown_formats(index: Index | Iterable[ReportRow]) -> list[UnknownFormat]:
+    """The formats in a schema that JSON Schema does not know, in the order of the report; of an index or its report.
+
+    >>> import interlock
+    >>> [found.suggestion for found in unknown_formats(interlock.check_json_schema({"format": "emial"}))]
+    ['email']
+    """
+    rows = index.report if isinstance(index, Index) else index
+    found = [(row.pointer, _FORMAT_REASON.fullmatch(row.reason)) for row in rows if row.keyword == "format"]
+    return [UnknownFormat(at, match[1], suggested_format(match[1])) for at, match in found if match]
+
+
+_FORMAT_REASON = re.compile(r'the format "(.*)" is not known', re.DOTALL)
 
 _handling = threading.local()
 

@@ -74,6 +74,18 @@ def test_slips_in_schemas_and_envelopes(folder):
     assert run(folder, "inspect", "slip.json", "--quiet").stderr == ""
     unknown = machine(folder, "inspect", "slip.json")["unknown_keywords"]
     assert [(u["keyword"], u["suggestion"]) for u in unknown] == [("minLenght", "minLength"), ("x-order", "")]
+    (folder / "format.json").write_text('{"type": "array", "items": {"type": "string", "format": "date-tiem"}}')
+    done = run(folder, "check", "format.json", "--text", "[]")
+    said = (
+        "the format `date-tiem` (at /items) is not known to JSON Schema, so it asserts nothing; did you mean date-time?"
+    )
+    assert done.stderr == f"warning: {said}\n"
+    found = [{"pointer": "/items", "format": "date-tiem", "suggestion": "date-time"}]
+    for args in (["inspect"], ["check", "--text", "[]"], ["compile", "-t", "bytes", "-o", "a.ilk"]):
+        assert machine(folder, args[0], "format.json", *args[1:])["unknown_formats"] == found
+    assert "did you mean date-time?" in run(folder, "inspect", "format.json", "--quiet").stdout
+    run(folder, "precompute", "format.json", "-t", "bytes", "-o", "formats")
+    assert json.loads((folder / "formats" / "report.jsonl").read_text())["notes"] == [said]
     wrapped = {"type": "json_schema", "json_schema": {"name": "order", "strict": True, "schema": ORDER}}
     (folder / "envelope.json").write_text(json.dumps(wrapped))
     done = run(folder, "check", "envelope.json", "bad.json", code=1)

@@ -11,6 +11,7 @@ import interlock
 from interlock import schema_hints
 from interlock.explain import byte_vocabulary
 from interlock.generators.reply_check import ReplyCheck
+from interlock.plausible import FORMATS
 
 
 @schema_hints.quiet()
@@ -75,6 +76,42 @@ def test_unknown_keywords_come_from_the_report():
     schema_hints.warn_unknown_keywords(index_of({"minLength": 3, "x-a": 1}))
     for source in (schema, json.dumps(schema), json.dumps(schema).encode()):
         assert schema_hints.unknown_keywords(source) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("date-tiem", "date-time"),
+        ("emial", "email"),
+        ("datetime", "date-time"),
+        ("dateTime", "date-time"),
+        ("Email", "email"),
+        ("url", "uri"),
+        ("uuid4", "uuid"),
+        ("uri_reference", "uri-reference"),
+        *(
+            (other, "")
+            for other in ("int32", "int64", "float", "double", "byte", "binary", "password", "color", "phone")
+        ),
+        *((known, "") for known in sorted(schema_hints.FORMATS)),
+    ],
+)
+def test_suggested_formats(name, meant):
+    assert schema_hints.suggested_format(name) == meant
+
+
+def test_unknown_formats_come_from_the_report():
+    schema = {"properties": {"a": {"format": "emial"}, "b": {"format": "email"}}, "format": 'x"y'}
+    assert [(f.pointer, f.suggestion) for f in schema_hints.unknown_formats(index_of(schema))] == [
+        ("", ""),
+        ("/properties/a", "email"),
+    ]
+
+
+def test_the_list_of_formats_is_the_one_of_the_engine():
+    for name in schema_hints.FORMATS:
+        assert not schema_hints.unknown_formats(index_of({"format": name})), name
+    assert set(FORMATS) == schema_hints.FORMATS, "each has an example, and the engine's own list has a test for those"
 
 
 SLIP = {"type": "string", "maxlength": 3}

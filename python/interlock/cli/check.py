@@ -58,7 +58,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     unknown = sources.remarks(source, index, output)
     trace: list[dict[str, Any]] | None = [] if args.trace else None
     verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
-    machine = verdict.machine | ({"unknown_keywords": unknown} if unknown else {}) | ({"trace": trace} if trace else {})
+    machine = (
+        verdict.machine
+        | {name: found for name, found in unknown.items() if found}
+        | ({"trace": trace} if trace else {})
+    )
     output.answer(machine, [*map(_step, trace or ()), *verdict.people])
     return exits.OK if verdict.accepted else exits.NO
 

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     if not machine and not report.accepted + report.refused:
         raise exits.InputError(f"there is no document in {', '.join(args.given)}: every line is blank")
     whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
-    output.answer(whole | ({"unknown_keywords": unknown} if unknown else {}), report.end())
+    output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
     return exits.NO if report.refused else exits.OK
 
 

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "states": states,
         "complete": stored.is_complete,
         "milliseconds": round(milliseconds, 3),
-        "unknown_keywords": unknown,
+        **unknown,
     }
     tables = "none"
     if states is not None:

@@ -51,7 +51,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     first = next_bytes(guide)
     rows = index.report
     unknown = sources.remarks(source, index, output)
-    slips = {(u["pointer"], u["keyword"]): u["suggestion"] for u in unknown if u["suggestion"]}
+    words = [found for some in unknown.values() for found in some]
+    slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
     shortest, unsought = _computed(source, index.shortest_member)
     short = short_text(index) if shortest is None else None
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "report": [
             {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
         ],
-        "unknown_keywords": unknown,
+        **unknown,
     }
     written: list[tuple[str, str]] = []
     if source.kind == "grammar":

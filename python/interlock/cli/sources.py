@@ -22,7 +22,7 @@ import argparse
 import json
 import os
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -145,15 +145,16 @@ class Source:
         return replace(self, text=text, compiled=None)
 
 
-def remarks(source: Source, index: interlock.Index, output: Output) -> list[dict[str, str]]:
-    """Say beside the result what is probably a mistake in a source. The unknown keywords, for machines."""
+def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str, list[dict[str, str]]]:
+    """Say beside the result what is probably a mistake in a source. The unknown keywords and formats, for machines."""
     for note in source.notes:
         output.remark(Line(("note: ", NOTE), note))
-    unknown = schema_hints.unknown_keywords(index) if source.kind == "json_schema" else []
-    for found in unknown:
+    report = index.report if source.kind == "json_schema" else ()
+    keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
+    for found in (*keywords, *formats):
         if found.suggestion:
             output.remark(Line(("warning: ", TRY), str(found)))
-    return [{"pointer": u.pointer, "keyword": u.keyword, "suggestion": u.suggestion} for u in unknown]
+    return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
 
 def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> None:

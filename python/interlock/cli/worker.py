@@ -84,7 +84,8 @@ class Worker:
             began, compiled = time.perf_counter(), self.store.compiled
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
-            slips = [str(u) for u in schema_hints.unknown_keywords(index) if u.suggestion]
+            words = [*schema_hints.unknown_keywords(index), *schema_hints.unknown_formats(index)]
+            slips = [str(word) for word in words if word.suggestion]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
             facts |= {"tables": self.store.tables_of(key, self.vocabulary)}
