@@ -82,7 +82,10 @@ def test_help_for_machines_says_what_arguments_are(folder):
 
 def test_documented_examples(folder):
     """The commands of docs/cli.md print what it says; ``$ echo $?`` lines are the exit code before."""
-    blocks = re.findall(r"```console\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    page = DOCS.read_text(encoding="utf-8")
+    for name, content in re.findall(r"`(\w+\.json)`:\n\n```json\n(.*?)```", page, re.DOTALL):
+        (folder / name).write_text(content)
+    blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
     assert len(blocks) >= 4
     for block in blocks:
         code = 0

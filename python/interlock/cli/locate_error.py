@@ -49,11 +49,16 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
         return PlaceInSource(whitespace, error.offset, error.offset + 1, way)
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
-    document = explain.parse(text)
-    start, end = _span(document, error)
     remedy, notes = _remedy(error, source, text)
+    document, pointer = explain.parse(text), error.pointer or ""
+    if source.outer is not None:
+        text, inside = source.outer
+        document = explain.parse(text)
+        # What the schema refers to outside of it has the same pointer in the whole.
+        pointer = inside + pointer if node_at(document, inside + pointer) is not None else pointer
+    start, end = _span(document, pointer, error.keyword)
     if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
-        start, end, remedy = _inner_pattern(document, error, text, start, end)
+        start, end, remedy = _inner_pattern(document, pointer, text, start, end)
     return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
 
 
@@ -119,13 +124,13 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
     return PlaceInSource(text, start, start + 1, remedy)
 
 
-def _span(document: Node, error: interlock.InterlockError) -> tuple[int, int]:
+def _span(document: Node, pointer: str, keyword: str | None) -> tuple[int, int]:
     """Where the keyword at fault and its value stand; the schema that holds it where there is no keyword."""
-    node = node_at(document, error.pointer or "")
+    node = node_at(document, pointer)
     if node is None:
         return 0, 1
     for member in node.members:
-        if member.key == error.keyword:
+        if member.key == keyword:
             inner = member.value
             return (inner.start, inner.end) if inner.kind not in ("object", "array") else (member.start, member.end)
     # A pointer may lead to what the keyword holds.
@@ -137,11 +142,9 @@ def node_at(document: Node, pointer: str) -> Node | None:
     return next((node for where, node in document.walk() if where == pointer), None)
 
 
-def _inner_pattern(
-    document: Node, error: interlock.InterlockError, text: str, start: int, end: int
-) -> tuple[int, int, str]:
+def _inner_pattern(document: Node, pointer: str, text: str, start: int, end: int) -> tuple[int, int, str]:
     """The character of a pattern inside a schema that is at fault, and what is different in this dialect."""
-    node = node_at(document, error.pointer or "")
+    node = node_at(document, pointer)
     pattern = node.get("pattern") if node is not None else None
     if pattern is None or not isinstance(pattern.value, str):
         return start, end, ""

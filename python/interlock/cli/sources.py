@@ -28,7 +28,7 @@ from typing import Any
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import atomic_files, choices_text, kind_options
+from interlock.cli import atomic_files, choices_text, kind_options, schema_key
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output
@@ -73,6 +73,10 @@ EXAMPLES = {
 }
 """A text for each prefix."""
 
+SCHEMA_KEY = (
+    "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "
+    "/components/schemas/User of an OpenAPI document"
+)
 SYNTAXES = {"lark": "Lark's notation", "gbnf": "GBNF", "ebnf": "EBNF"}
 """The notations of grammars in words."""
 WHITESPACE = ("flexible", "compact", "spaced")
@@ -91,6 +95,8 @@ class Source:
     name: str
     notes: tuple[str, ...] = ()
     """What a reader should know about how it was read."""
+    outer: tuple[str, str] | None = None
+    """Of a schema inside a larger document (--schema-key): the text of that, and the pointer to the schema in it."""
     compiled: tuple[str, str] | None = None
     """Of an index file: its path, and the fingerprint of its vocabulary."""
 
@@ -142,7 +148,7 @@ class Source:
 
     def with_text(self, text: Any) -> Source:
         """Another source with the same options."""
-        return replace(self, text=text, compiled=None)
+        return replace(self, text=text, outer=None, compiled=None)
 
 
 def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str, list[dict[str, str]]]:
@@ -151,9 +157,8 @@ def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str,
         output.remark(Line(("note: ", NOTE), note))
     report = index.report if source.kind == "json_schema" else ()
     keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
-    for found in (*keywords, *formats):
-        if found.suggestion:
-            output.remark(Line(("warning: ", TRY), str(found)))
+    for slip in [str(k) for k in keywords if k.suggestion] + [str(f) for f in formats if f.suggestion]:
+        output.remark(Line(("warning: ", TRY), slip))
     return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
 
@@ -162,7 +167,7 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
     if positional:
         parser.add_argument("source", metavar="SOURCE", help=HELP)
     group = parser.add_argument_group(HOW)
-    group.add_argument("--schema-key", metavar="KEY", help="the schema is the value of KEY in the JSON file")
+    group.add_argument("--schema-key", metavar="KEY", help=SCHEMA_KEY)
     group.add_argument(
         "--no-unwrap",
         dest="unwrap",
@@ -329,7 +334,10 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         told = _syntax(name, text)
         if options.setdefault("syntax", told) != told:
             notes = (f"it looks like {SYNTAXES[told]}, and is read as {SYNTAXES[options['syntax']]} (--syntax)",)
-    return Source(KINDS[kind], text, options, name, notes)
+    outer = None
+    if kind == "schema" and args.schema_key:
+        outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
+    return Source(KINDS[kind], text, options, name, notes, outer)
 
 
 def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
@@ -426,7 +434,7 @@ def take_remedy(document: Any) -> str:
 
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
     if kind == "schema":
-        return extract(data, args.schema_key) if args.schema_key else data
+        return schema_key.take(data, args.schema_key) if args.schema_key else data
     # A byte order mark is no part of a file's text.
     text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":

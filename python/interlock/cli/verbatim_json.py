@@ -6,36 +6,32 @@ import json
 from typing import Any
 
 import interlock
-from interlock.cli.exits import InputError
-from interlock.near_words import nearest
 
-__all__ = ["extract"]
+__all__ = ["dump", "extract", "parse"]
 
 
 def extract(data: bytes, *path: str) -> str:
-    """The JSON text of the value at these keys, one inside the other, its numbers and the order of its keys kept."""
+    """The JSON text of the value at these keys, which are there, one inside the other."""
+    inner = parse(data)
+    for key in path:
+        inner = inner[key]
+    return dump(inner)
+
+
+def parse(data: bytes) -> Any:
+    """The value of a JSON text, for ``dump``."""
     try:
-        inner = json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
+        return json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
     except (ValueError, RecursionError) as error:
         raise interlock.SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
-    for key in path:
-        if not isinstance(inner, dict):
-            raise InputError(f"the file is no JSON object, so it has no key {key!r} (see --schema-key)")
-        if key not in inner:
-            raise InputError(f"the file has no key {key!r} at its top{_instead(key, inner)} (see --schema-key)")
-        inner = inner[key]
+
+
+def dump(value: Any) -> str:
+    """The JSON text of what ``parse`` returned, or of a part of it."""
     try:
-        return _dump(inner)
+        return _dump(value)
     except RecursionError:
         raise interlock.SchemaError("nested too deeply") from None
-
-
-def _instead(key: str, there: dict[str, Any]) -> str:
-    """The key that was probably meant, or those that are there."""
-    if meant := nearest(key, there):
-        return f", did you mean {meant!r}?"
-    some = ", ".join(map(repr, list(there)[:8])) or "none"
-    return f"; it has {some}" + (", …" if len(there) > 8 else "")
 
 
 class _Verbatim(str):

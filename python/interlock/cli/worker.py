@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import exits, sources
+from interlock.cli import exits, schema_key, sources
 
 
 class Item(NamedTuple):
@@ -84,7 +84,7 @@ class Worker:
             began, compiled = time.perf_counter(), self.store.compiled
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
-            words = [*schema_hints.unknown_keywords(index), *schema_hints.unknown_formats(index)]
+            words: list[Any] = [*schema_hints.unknown_keywords(index), *schema_hints.unknown_formats(index)]
             slips = [str(word) for word in words if word.suggestion]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
@@ -119,8 +119,11 @@ class Worker:
         except (ValueError, RecursionError):
             return ""
         if key:
-            missing = not isinstance(document, dict) or key not in document
-            return f"it has no key {key!r} (--schema-key)" if missing else ""
+            try:
+                schema_key.find(document, key)
+            except exits.InputError as error:
+                return str(error) if "/" in key else f"it has no key {key!r} (--schema-key)"
+            return ""
         if self.arguments.unwrap and schema_hints.envelope(document) is not None:
             return ""
         return schema_hints.no_schema(document, annotations=False)

@@ -1,0 +1,111 @@
+"""``--schema-key``: a schema inside a larger JSON document, and what it refers to there."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+USER = {
+    "type": "object",
+    "properties": {
+        "name": {"$ref": "#/components/schemas/Name"},
+        "friends": {"type": "array", "items": {"$ref": "#/components/schemas/User"}},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+NAME = {"type": "string", "maxLength": 9, "x-limit": 1.50}
+API = {"openapi": "3.1.0", "paths": {"/a~b": {"schema": {"const": 1}}}, "components": {"schemas": {"User": USER}}}
+API["components"]["schemas"] |= {"Name": NAME, "Unused": {"type": "integer"}}
+POINTER = "/components/schemas/User"
+
+
+@pytest.fixture
+def api(folder):
+    (folder / "api.json").write_text(json.dumps(API, indent=1))
+    return folder
+
+
+@pytest.mark.parametrize("key", [POINTER, f"#{POINTER}"])
+def test_a_pointer_and_what_it_refers_to(api, key):
+    """References are those of the whole document, and a schema may refer to itself."""
+    good, bad = '{"name": "a", "friends": [{"name": "b"}]}', '{"name": "a", "friends": [{"name": 5}]}'
+    assert machine(api, "check", "api.json", "--schema-key", key, "--text", good)["accepted"]
+    refused = machine(api, "check", "api.json", "--schema-key", key, "--text", bad, code=1)
+    assert refused["pointer"] == "/friends/0/name"
+    assert len(machine(api, "sample", "api.json", "--schema-key", key, "-n", "3")["samples"]) == 3
+
+
+def test_other_places(api):
+    (api / "list.json").write_text('[{"type": "integer"}, {"a%b": {"type": "null"}}]')
+    for file, key, text in (
+        ("api.json", "/paths/~1a~0b/schema", "1"),
+        ("list.json", "/0", "5"),
+        ("list.json", "#/1/a%25b", "null"),
+        ("list.json", "/1/a%b", "null"),
+    ):
+        assert machine(api, "check", file, "--schema-key", key, "--text", text)["accepted"], key
+
+
+def test_a_key_of_the_top_may_begin_like_a_pointer(folder):
+    (folder / "odd.json").write_text('{"/a": {"type": "integer"}, "a": {"type": "null"}}')
+    assert machine(folder, "check", "odd.json", "--schema-key", "/a", "--text", "1")["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("/components/schemas/Usr", "/components/schemas has no key 'Usr', did you mean 'User'?"),
+        ("/component", "the top of the file has no key 'component', did you mean 'components'?"),
+        ("/openapi/x", "at /openapi is no object"),
+        ("components.schemas.User", "for what is inside, write --schema-key /components/schemas/User"),
+        ("schemas", "has no key 'schemas' at its top; it has 'openapi', 'paths', 'components'"),
+    ],
+)
+def test_what_is_not_there(api, key, said):
+    assert said in run(api, "inspect", "api.json", "--schema-key", key, code=4).stderr
+    assert said.partition(" has")[0] in machine(
+        api, "precompute", "api.json", "--schema-key", key, "-t", "bytes", "-o", "store", code=4
+    )["error"]["message"] + said * ("/" not in key)
+
+
+def test_references_out_of_a_key_of_the_top(folder):
+    """What the schema has itself comes first: it was written to stand alone."""
+    document = {"$defs": {"a": {"const": 1}, "b": {"const": 2}}, "schema": {"$ref": "#/$defs/b", "$defs": {"a": {}}}}
+    (folder / "wrapped.json").write_text(json.dumps(document))
+    assert machine(folder, "check", "wrapped.json", "--schema-key", "schema", "--text", "2")["accepted"]
+    document["schema"]["$ref"] = "#/$defs/a"
+    (folder / "wrapped.json").write_text(json.dumps(document))
+    assert machine(folder, "check", "wrapped.json", "--schema-key", "schema", "--text", "2")["accepted"]
+    said = run(folder, "check", "wrapped.json", "--schema-key", "/schema", "--text", "2", code=4).stderr
+    assert "#/$defs/a names one thing in the file and another in the schema" in said
+
+
+def test_a_reference_to_a_keyword_of_the_file(folder):
+    (folder / "file.json").write_text(json.dumps({"properties": {"a": {}}, "x": {"$ref": "#/properties/a"}}))
+    said = run(folder, "check", "file.json", "--schema-key", "/x", "--text", "2", code=4).stderr
+    assert "leads to the keyword properties of the file" in said and "try: move what it names to $defs" in said
+
+
+def test_a_reference_to_nothing_is_the_engines_error(folder):
+    (folder / "file.json").write_text(json.dumps({"x": {"$ref": "#/components/a"}}))
+    assert "#/components/a" in run(folder, "check", "file.json", "--schema-key", "/x", "--text", "2", code=3).stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "place"), [("/components/schemas/User", "api.json:4:11:"), ("/components/schemas/Name", "api.json:4:11:")]
+)
+def test_errors_name_the_place_in_the_file(folder, key, place):
+    """In the schema itself, and in what it refers to."""
+    (folder / "api.json").write_text(
+        '{"components": {"schemas": {\n"User": {"$ref": "#/components/schemas/Name"},\n"Name":\n {"type": "strng"}}}}'
+    )
+    assert place in run(folder, "inspect", "api.json", "--schema-key", key, code=3).stderr
+    found = machine(folder, "inspect", "api.json", "--schema-key", key, code=3)["error"]
+    assert (found["file"], found["line"], found["column"]) == ("api.json", 4, 11)
+
+
+def test_precompute_takes_pointers(api):
+    (api / "lines.jsonl").write_text(json.dumps(API) + "\n" + json.dumps(API) + "\n")
+    done = machine(api, "precompute", "lines.jsonl", "--schema-key", POINTER, "-t", "bytes", "-o", "store")
+    assert (done["sources"], done["packs"]) == (2, 1)
