@@ -207,7 +207,7 @@ def test_what_is_no_schema_is_left_out_and_named(folder):
     assert {row["name"] for row in made["left_out"]} == {"answer.json", "list.json", "README.md"}
     people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
     for words in (
-        'refused broken.json: SchemaError: "strin" is not a type',
+        'refused broken.json:1:10: SchemaError: "strin" is not a type',
         "left out answer.json: none of its keys (item, count) is a keyword of JSON Schema",
         "left out list.json: it is an array",
         "note order.json: `minPropertys`",
@@ -394,7 +394,8 @@ def test_quiet_leaves_the_numbers_to_the_report(folder):
         subprocess.run([*args, *more], cwd=folder, capture_output=True, text=True, timeout=60) for more in ([], ["-q"])
     )
     assert (
-        "refused bad.json: SchemaError" in loud.stdout and "left out:  1 besides, which are no sources" in loud.stdout
+        "refused bad.json:1:2: SchemaError" in loud.stdout
+        and "left out:  1 besides, which are no sources" in loud.stdout
     )
     assert "1 process\n" in loud.stdout
     assert "refused:   1: 1 SchemaError" in loud.stdout
@@ -412,7 +413,7 @@ def test_one_reason_of_all_is_said_once(folder):
     assert done["first_error"].startswith('0.json: SchemaError: "strin" is not a type')
     args = ["precompute", "alike", "-t", "bytes", "-o", "st2"]
     people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
-    assert people.count("is not a type") == 1 and "refused all 8, for the same reason; the first, 0.json" in people
+    assert people.count("is not a type") == 1 and "refused all 8, for the same reason; the first, 0.json:1:" in people
     assert remedy_of('SchemaError: pass what ["schema"] holds').startswith("--schema-key schema takes each schema")
     error = run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", code=4)["error"]
     assert "all 8 were left out; the first, 0.json" in error["message"] and "--schema-key schema" in error["remedy"]

@@ -189,15 +189,19 @@ class Summary:
         lines = []
         if len(self.refused) > MOST + 1 and (reason := one_reason(self.refused)):
             number = len(self.refused)
-            words = f"all {number}, for the same reason; the first, {self.refused[0]['name']}: {reason}"
+            first = self.refused[0]
+            words = f"all {number}, for the same reason; the first, {first['name']}{_place(first)}: {reason}"
             lines.append(Line(("refused ", BAD), words))
-            if remedy := remedy_of(reason):
+            if remedy := remedy_of(reason) or (first.get("error") or {}).get("remedy", ""):
                 lines.append(Line(("  try: ", TRY), remedy))
         else:
             for row in self.refused[: _shown(len(self.refused))]:
                 # Errors of grammars show their line below; the report has it.
                 why = reason_of(row) or "refused before: see the report"
-                lines.append(Line(("refused ", BAD), f"{row['name']}: {why}"))
+                lines.append(Line(("refused ", BAD), f"{row['name']}{_place(row)}: {why}"))
+                error = row.get("error") or {}
+                lines += [Line(f"  {note}") for note in error.get("notes", [])]
+                lines += [Line(("  try: ", TRY), error["remedy"])] if "remedy" in error else []
             lines += _more(len(self.refused), "refused; the report has all of them")
         damaged = self.replaced
         lines += [Line(("replaced ", TRY), f"{name}: {why}") for name, why in damaged[: _shown(len(damaged))]]
@@ -229,6 +233,15 @@ class Summary:
             sources = len({name for name, _ in noted})
             return [*lines, Line(("notes ", TRY), f"{len(noted)} on {sources} sources, all of them in the report")]
         return lines + [Line(("note ", TRY), f"{name}: {note}") for name, note in noted]
+
+
+def _place(row: dict[str, Any]) -> str:
+    """The line and the column behind the name of a source, as editors read them; a line of a file is in its name."""
+    error = row.get("error") or {}
+    if "line" not in error:
+        return ""
+    is_line = row["name"].endswith(f":{error['line']}")
+    return f":{error['column']}" if is_line else f":{error['line']}:{error['column']}"
 
 
 def _shown(count: int) -> int:

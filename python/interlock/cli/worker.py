@@ -66,7 +66,7 @@ class Worker:
 
         ``fatal`` is in the row if it is the store that failed, not the source.
         """
-        key = None
+        key = source = None
         try:
             data = _read(item)
             if reason := self._no_source(item, data):
@@ -94,7 +94,7 @@ class Worker:
             # Another process may have compiled it while this one waited.
             return head | {"ok": True} | ({"skipped": True} if self.store.compiled == compiled else {}) | facts
         except Exception as error:  # a row of the report, whatever it is
-            row = {"name": item.name, "key": key, "ok": False, "error": exits.describe(error)}
+            row = {"name": item.name, "key": key, "ok": False, "error": _described(error, item, source)}
             return row | ({"fatal": True} if isinstance(error, interlock.ArtifactError) else {})
 
     def _stored(self, key: str) -> tuple[dict[str, Any], str]:
@@ -127,6 +127,18 @@ class Worker:
         if self.arguments.unwrap and schema_hints.envelope(document) is not None:
             return ""
         return schema_hints.no_schema(document, annotations=False)
+
+
+def _described(error: Exception, item: Item, source: sources.Source | None) -> dict[str, Any]:
+    """A failure as ``check`` says it: with its line and column, and what to do. Of a line of a file, its own number."""
+    if source is not None and isinstance(error, interlock.InterlockError):
+        from interlock.cli import locate_error
+
+        locate_error.attach(error, source)
+    described = exits.describe(error)
+    if item.length >= 0 and "line" in described:
+        described["line"] = int(item.name.rpartition(":")[2])
+    return described
 
 
 def kind_of(item: Item) -> str:
