@@ -1,9 +1,11 @@
 """``check`` of many documents in one run."""
 
 import json
+import os
+import subprocess
 
 import pytest
-from command_line import machine, run
+from command_line import COMMAND, PACKAGE, machine, run
 
 
 @pytest.fixture
@@ -115,4 +117,33 @@ def test_tokens_that_spell_not_every_text(answers):
         "ab: accepted",
         "abc: refused: no token spells byte 2 of the text (0x63)",
         "2 documents: 1 accepted, 1 refused",
+    ]
+
+
+def test_lines_of_a_pipe_are_answered_as_they_come(folder):
+    """The second line is written only when the first is answered, so that a command which waits would never end."""
+    with subprocess.Popen(
+        [*COMMAND, "check", "order.json", "--lines", "-"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE)},
+    ) as process:
+        for sent, answer in (("5", "-:1: refused"), ("6", "-:2: refused"), ('{"item": "a"}', "-:3: accepted")):
+            process.stdin.write(sent + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(answer)
+        process.stdin.close()
+        assert process.stdout.read() == "3 documents: 1 accepted, 2 refused\n"
+    assert process.returncode == 1
+
+
+def test_a_last_line_without_its_end(folder):
+    done = run(folder, "check", "order.json", "--lines", "-", stdin='\n{"item": "a"}\r\n\n{"item": "b"}')
+    assert done.stdout.splitlines() == [
+        "-:2: accepted",
+        "-:4: accepted",
+        "2 documents: 2 accepted, 0 refused",
     ]

@@ -30,12 +30,27 @@ def read(path: str) -> bytes:
     """The bytes of a file; ``-`` is the standard input."""
     if path != "-":
         return Path(path).read_bytes()
+    data: bytes = _standard_input().read()
+    return data
+
+
+def lines(path: str) -> Iterator[bytes]:
+    """The lines of a file, each as soon as it is there; ``-`` is the standard input."""
+    if path == "-":
+        yield from _standard_input()
+        return
+    with open(path, "rb") as file:
+        yield from file
+
+
+def _standard_input() -> Any:
+    """The bytes of the standard input. ``UsageError`` the second time."""
     stdin: Any = sys.stdin
-    data: bytes = stdin.buffer.read()
     if getattr(stdin, "was_read", False):
         raise UsageError("the standard input is named twice, and can be read once: give a file for one of the two")
+    buffer = stdin.buffer  # A closed one says so here.
     stdin.was_read = True
-    return data
+    return buffer
 
 
 def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:

@@ -11,9 +11,9 @@ Every reason is said in the words of the source, with the line and a caret; --by
 stopped, byte by byte. Exit code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part
 of the document.
 
-Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file) are checked
-in one run: a line for each, then the numbers; a single line where all are refused for the same reason. Exit code 0: all
-are accepted; 1: some are refused.
+Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file; of - each
+line is answered as it comes) are checked in one run: a line for each, then the numbers; a single line where all are
+refused for the same reason. Exit code 0: all are accepted; 1: some are refused.
 """
 
 from __future__ import annotations

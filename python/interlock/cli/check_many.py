@@ -1,6 +1,7 @@
 """Checking many documents in one run: a line for each, then the numbers.
 
-The lines of documents that are refused alike are held back until one is not: where all are, one line says it.
+The lines of documents that are refused alike are held back until one is not: where all are, one line says it. What
+comes through a pipe is answered line by line.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ def _has_lines(path: str, args: argparse.Namespace) -> bool:
     return bool(args.lines) or os.path.splitext(path)[1].lower() in LINES
 
 
+def _is_stream(path: str) -> bool:
+    """Whether the documents may still be being written: the standard input, or a pipe."""
+    return path == "-" or not os.path.isfile(path)
+
+
 def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabulary: interlock.Vocabulary) -> int:
     """Walk all of them, and report."""
     for option in ("trace", "bytes"):
@@ -56,7 +62,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     index = source.compile(vocabulary)
     unknown = sources.remarks(source, index, output)
     walker, speller = Walker(source, index), Speller(vocabulary)
-    report = _Report(output)
+    report = _Report(output, any(_is_stream(path) for path in args.given))
     machine: list[dict[str, Any]] = []
     total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())
     with Progress("checking", total, output, hidden=not total or sys.stdout.isatty()) as bar:
@@ -81,9 +87,9 @@ def _documents(args: argparse.Namespace) -> Iterator[Document]:
         if not _has_lines(path, args):
             yield Document(path, text_arguments.of_file(path))
             continue
-        for number, raw in enumerate(atomic_files.read(path).split(b"\n"), 1):
+        for number, raw in enumerate(atomic_files.lines(path), 1):
             if raw.strip():
-                yield Document(f"{path}:{number}", raw.removesuffix(b"\r"), True)
+                yield Document(f"{path}:{number}", raw.removesuffix(b"\n").removesuffix(b"\r"), True)
 
 
 def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
@@ -100,12 +106,14 @@ def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
 class _Report:
     """The lines for people, written as soon as it is known that they will not be one."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, at_once: bool) -> None:
         self.output = output
         self.accepted = 0
         self.refused = 0
-        self.held: list[Line] | None = []
-        """Lines of documents that are refused for the same reason; ``None`` once one was not."""
+        self.held: list[Line] | None = None if at_once else []
+        """Lines of documents that are refused for the same reason; ``None`` once one was not, and where somebody waits
+        for each line.
+        """
         self.reason = ""
         self.first = ""
 
