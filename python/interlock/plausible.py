@@ -7,6 +7,7 @@ one, the everyday ones first. Grammars have a module of their own (``grammar_sam
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import random
@@ -30,6 +31,8 @@ WORDS = (
 TRIES = 8
 SEARCHES = 40
 """How often the shortest way to the end is looked for, which may take long."""
+MANY = 1_000_000
+"""Characters, elements and members that a schema may ask for at least; more are given up."""
 LONG = 12
 """Characters after which a text goes the shortest way to its end."""
 FORMATS: dict[str, Callable[[random.Random], str]] = {
@@ -119,7 +122,12 @@ class _Writer:
     def whole(self) -> None:
         """A text from its beginning to its end."""
         if self.schema is None:
-            self.wander(lambda: self.guide.is_accepting)
+            least = 0
+            with contextlib.suppress(interlock.InterlockError):
+                least = self.guide.min_tokens_to_finish()
+            if least > MANY:
+                raise GivenUp
+            self.wander(lambda: self.guide.is_accepting, least)
         else:
             self.value(self.shapes.root(self.schema), 0)
         if not self.guide.is_accepting:
@@ -240,11 +248,13 @@ class _Writer:
         for name in formats:
             if name in FORMATS and self.scalar(json.dumps(FORMATS[name](self.rng))):
                 return
-        least = max([_number(shape.schema.get("minLength"), 0) for shape in shapes], default=0)
+        least = self.asked(shapes, "minLength")
         for words in (1 + (self.rng.random() < 0.25), 1, 2):
             text = " ".join(self.rng.choice(WORDS) for _ in range(words))
-            while len(text) < min(least, 2000):
-                text += " " + self.rng.choice(WORDS)
+            if len(text) < least:
+                missing = self.rng.choices(WORDS, k=(least - len(text)) // 4 + 1)  # Each has three letters or more.
+                text = " ".join([text, *missing])
+                text = text[: max(least, text.find(" ", least))]
             if self.scalar(json.dumps(text)):
                 return
         for make in self.shuffled(list(FORMATS.values())):
@@ -285,6 +295,13 @@ class _Writer:
                 return
         self.wander(lambda: bool(self.allowed() & set(b",]} \n")) or self.guide.is_accepting)
 
+    def asked(self, shapes: list[Shape], keyword: str) -> int:
+        """The largest number that the schemas ask for by a keyword of a least number."""
+        least: int = max([_number(shape.schema.get(keyword), 0) for shape in shapes], default=0)
+        if least > MANY:
+            raise GivenUp
+        return least
+
     def separator(self) -> bool:
         return self.put(", ") or self.put(",")
 
@@ -311,7 +328,7 @@ class _Writer:
             if wanted and self.key(name, first):
                 first = False
                 self.value(self.shapes.member(shapes, name), depth + 1)
-        for _ in range(40):
+        for _ in range(40 + self.asked(shapes, "minProperties")):
             # An open object of which nothing is known gets a member or two.
             more = first and depth < 3 and not self.shapes.names(shapes) and self.rng.random() < 0.7
             if not more and self.put("}"):
@@ -346,7 +363,7 @@ class _Writer:
         if not self.put("["):
             raise GivenUp
         wanted = self.rng.choice([1, 2, 2, 3] if depth < 3 else [0, 1])
-        for count in range(2000):
+        for count in range(2000 + self.asked(shapes, "minItems")):
             if count >= wanted and self.put("]"):
                 return
             if count and not self.separator():

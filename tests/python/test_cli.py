@@ -162,6 +162,14 @@ def test_a_source_equals_itself_whatever_it_is(folder):
     assert tried["plausible"] > 0 and tried["random"] > 0 and tried["changed"] > 100
 
 
+def test_a_sample_that_did_not_end_says_what_to_do(folder):
+    schema = 'schema:{"type": "string", "minLength": 2000000}'
+    said = run(folder, "sample", schema, code=1).stderr
+    assert "  try: --wild --most 20000, or more: the source asks for long texts\n" in said
+    said = run(folder, "sample", "pattern:a{30}", "--wild", "--most", "9", code=1).stderr
+    assert "  try: a larger --most: the source asks for long texts\n" in said
+
+
 def test_recursion_is_found_through_references():
     words = command_parser("inspect").parse_args(["a.json"])
     for schema, expected in (

@@ -96,3 +96,32 @@ def test_examples_of_the_schema_are_used():
     schema = {"type": "string", "examples": ["Ada Lovelace", 3]}
     drawn = examples(interlock.Index.from_json_schema(schema, byte_vocabulary()), 40)
     assert b'"Ada Lovelace"' in drawn and len(set(drawn)) > 3
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "integer"}, "minItems": 3000},
+        {"type": "array", "items": {"type": "integer"}, "minItems": 3000, "uniqueItems": True},
+        {"type": "object", "minProperties": 300},
+        {"type": "string", "minLength": 50000},
+        {"type": "string", "minLength": 3000, "maxLength": 3001},
+        {"type": "string", "minLength": 3000, "pattern": "^[a-z]*$"},
+    ],
+    ids=str,
+)
+def test_what_asks_for_much_gets_it(schema):
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary())
+    drawn = plausible.example(Recipe.of(index), random.Random(0))
+    assert drawn is not None and accepts(index, drawn)
+
+
+def test_a_long_pattern_is_written():
+    index = interlock.Index.from_regex("[a-c]{3000}", byte_vocabulary())
+    drawn = plausible.example(Recipe.of(index), random.Random(0))
+    assert drawn is not None and len(drawn) == 3000
+
+
+def test_more_than_anybody_reads_is_given_up():
+    index = interlock.Index.from_json_schema({"type": "string", "minLength": 2 * plausible.MANY}, byte_vocabulary())
+    assert plausible.example(Recipe.of(index), random.Random(0)) is None

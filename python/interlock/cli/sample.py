@@ -27,6 +27,7 @@ from typing import Any
 from interlock._recipe import Recipe
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, text_of
+from interlock.cli.style import TRY, Line
 from interlock.cli.walk import Speller, random_walk
 from interlock.cli.number_arguments import at_least, whole
 from interlock.plausible import example
@@ -73,6 +74,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     recipe = Recipe.of(index)
     speller = Speller(vocabulary)
     wild = bad = 0
+    all_ended = True
     sources.remarks(source, index, output)
     samples: list[dict[str, Any]] = []
     failures: list[str] = []
@@ -104,6 +106,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             sample = {"text": text, "tokens": guide.num_tokens, "ended": ended}
             sample |= {"confirmed": confirmed and judged is not False, "judged": judged is not None}
             bad += not sample["confirmed"]
+            all_ended = all_ended and ended
             if args.json:
                 samples.append(sample)
             elif ended:
@@ -115,6 +118,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if bad:
         way = " (--most)" if args.wild else ""
         output.remark(f"{bad} of {args.count} not confirmed or not at their end after {most} tokens{way}")
+        if not all_ended:
+            more = "a larger --most" if args.wild else f"--wild --most {10 * most}, or more"
+            output.remark(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))
     if wild:
         output.remark(f"{wild} of {args.count} are wild: nothing plausible was found for them")
     if failures:
