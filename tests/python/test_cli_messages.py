@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 from command_line import ORDER, machine, run
@@ -62,6 +64,21 @@ def test_an_envelope_names_the_option_that_opens_it(folder):
     (folder / "named.json").write_text('{"description": "x", "schema": {"type": "integer"}}')
     assert "try: --schema-key schema" in run(folder, "inspect", "named.json", code=3).stderr
     assert run(folder, "check", "named.json", "--schema-key", "schema", "--text", "5").stdout
+
+
+@pytest.mark.parametrize("name", ["order.yaml", "an order.YML"])
+def test_yaml_is_to_be_converted(folder, name):
+    """The command that is shown writes a file that is taken; PyYAML itself is not needed for the tests."""
+    (folder / name).write_text("type: object\n")
+    for word, code in ((name, 2), (f"schema:@{name}", 3)):
+        error = machine(folder, "inspect", word, code=code)["error"]
+        assert "JSON" in error["message"], error
+        converts, _, rest = error["remedy"].partition("; then name ")
+        assert rest.endswith("(pip install pyyaml, where yaml is missing)")
+        (folder / "yaml.py").write_text("safe_load = lambda file: {'type': file.read().split()[1]}")
+        subprocess.run(["bash", "-c", converts.replace("python ", f"{sys.executable} ", 1)], cwd=folder, check=True)
+        made = "order.json" if name == "order.yaml" else "an order.json"
+        assert machine(folder, "check", made, "--text", "{}")["accepted"]
 
 
 def test_slips_in_schemas_and_envelopes(folder):

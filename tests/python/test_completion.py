@@ -63,6 +63,7 @@ def test_bash_completes(tmp_path):
     assert completed("interlock", "completion", "") == list(SHELLS)
     assert completed("interlock", "help", "") == [*COMMANDS, "sources", "exit-codes"]
     assert completed("interlock", "check", "--whitespace", "") == ["flexible", "compact", "spaced"]
+    assert completed("interlock", "inspect", "--limit", "max_de") == ["max_depth="]
     assert completed("interlock", "--json", "ch") == ["check"]
     assert completed("interlock", "check", "") == ["order one.json", "script"]
     assert completed("interlock", "draw", "--format", "") == ["svg", "html", "mmd", "dot"]
@@ -87,6 +88,7 @@ def test_fish_completes(tmp_path):
     assert completed("interlock ch") == ["check"]
     assert completed("interlock check --whi") == ["--whitespace"]
     assert set(completed("interlock check --formats ")) == {"assert", "annotate"}
+    assert completed("interlock check --limit max_de") == ["max_depth="]
 
 
 def test_zsh_completes(tmp_path):
@@ -124,6 +126,8 @@ def test_zsh_completes(tmp_path):
         until(b"ready\r\n")
         os.write(main, b"interlock check --whi\t")
         until(b"--whitespace")
+        os.write(main, b"\x15interlock inspect --limit max_dep\t")
+        until(b"max_depth=")
         os.write(main, b"\x15interlock comple\t")
         until(b"completion")
         child.kill()

@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from interlock.cli import exits
 from interlock.cli.commands import CODES, COMMANDS, SOURCES
 from interlock.cli.output import Output
-from interlock.cli.sources import WHITESPACE
+from interlock.cli.sources import LIMITS, WHITESPACE
 
 SHELLS = ("bash", "zsh", "fish")
-OFFERED = {"--whitespace": WHITESPACE, "about": (*COMMANDS, SOURCES, CODES)}
+OFFERED = {
+    "--whitespace": WHITESPACE,
+    "--limit": tuple(f"{name}=" for name in LIMITS),
+    "about": (*COMMANDS, SOURCES, CODES),
+}
 """Values of arguments that take others, too; options by their names, other arguments by their destinations."""
 
 
@@ -105,6 +109,9 @@ _interlock() {{
         return
     fi
     COMPREPLY=($(compgen -W "$words" -- "$word"))
+    if [[ ${{COMPREPLY[0]}} == *= ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
     if [[ -z $only ]]; then
         local IFS=$'\\n'
         COMPREPLY+=($(compgen -f -- "$word"))
@@ -154,6 +161,8 @@ def _zsh(option: Option) -> list[str]:
     if option.values is None:
         return [f"{name}[{about}]" for name in option.names]
     what = f"({' '.join(option.values)})" if option.values else "_files"
+    if any(value.endswith("=") for value in option.values or ()):  # No blank follows.
+        what = f"compadd -S '' {' '.join(option.values or ())}"
     return [f"{name}[{about}]:value:{what}" for name in option.names]
 
 

@@ -109,6 +109,7 @@ _GRAMMAR_REMEDIES = {
 
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
+    from interlock.cli.sources import from_yaml, is_yaml
     from interlock.cli.suggest import near_file
 
     assert error.offset is not None
@@ -121,6 +122,8 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
     if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
         name = near_file(text.strip()) or text.strip()
         remedy = f"is this a file? write {name} or schema:@{name}"
+    if is_yaml(source.file):
+        remedy = from_yaml(source.file)
     return PlaceInSource(text, start, start + 1, remedy)
 
 

@@ -77,6 +77,8 @@ SCHEMA_KEY = (
     "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "
     "/components/schemas/User of an OpenAPI document"
 )
+LIMITS = tuple(sorted(name for name in dir(interlock.Limits) if name.startswith("max_")))
+"""What ``--limit`` takes."""
 SYNTAXES = {"lark": "Lark's notation", "gbnf": "GBNF", "ebnf": "EBNF"}
 """The notations of grammars in words."""
 WHITESPACE = ("flexible", "compact", "spaced")
@@ -382,6 +384,8 @@ def _what_is(word: str, prefix: str) -> tuple[str, str]:
         return "the standard input does not say what it is", at
     if prefix and (meant := nearest(prefix, KINDS)):
         return f"no source begins with {prefix}:", f"did you mean {meant}:{word[len(prefix) + 1 :]}?"
+    if exists and is_yaml(word):
+        return f"{word} is YAML by its name, and sources are JSON", from_yaml(word)
     if exists:
         return f"the name of {word} does not say what it is", at
     if meant := near_file(word):
@@ -397,6 +401,19 @@ def _what_is(word: str, prefix: str) -> tuple[str, str]:
     else:
         way = f"for a text, a prefix that says what it is: pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
     return f"no file is named {word!r}", way
+
+
+def is_yaml(name: str) -> bool:
+    """Whether a file is YAML by its name."""
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def from_yaml(name: str) -> str:
+    """The command that writes the JSON of a YAML file, with a package that most have who write YAML."""
+    made = shlex.quote(os.path.splitext(name)[0] + ".json")
+    code = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, default=str)"
+    package = "pip install pyyaml, where yaml is missing"
+    return f"python -c '{code}' < {shlex.quote(name)} > {made}; then name {made} ({package})"
 
 
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
@@ -460,9 +477,8 @@ def _limits(pairs: list[str]) -> dict[str, int]:
         try:
             interlock.Limits(**limits)
         except (TypeError, ValueError) as error:
-            known = sorted(n for n in dir(interlock.Limits) if n.startswith("max_"))
-            meant = next((m for name in limits if name not in known and (m := nearest(name, known))), "")
-            hint = f"; did you mean {meant}?" if meant else f"; the limits are {', '.join(known)}"
+            meant = next((m for name in limits if name not in LIMITS and (m := nearest(name, LIMITS))), "")
+            hint = f"; did you mean {meant}?" if meant else f"; the limits are {', '.join(LIMITS)}"
             raise UsageError(f"--limit: {str(error).partition(';')[0]}{hint}") from None
     return limits
 
