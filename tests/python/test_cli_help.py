@@ -80,6 +80,13 @@ def test_help_for_machines_says_what_arguments_are(folder):
     assert "usage" not in run(folder, "check", "choices:--help,b", "--json", "--text=b", "--quiet").stdout
 
 
+def test_every_command_has_a_row_on_its_page():
+    """In the table of docs/cli.md, in the order in which the program lists them."""
+    table = DOCS.read_text(encoding="utf-8").partition("| command | does |\n|---|---|\n")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `([a-z-]+)` \| \S.* \|$", table, re.MULTILINE)
+    assert rows == list(COMMANDS), "docs/cli.md has a row for each command"
+
+
 def test_documented_examples(folder):
     """The commands of docs/cli.md print what it says; ``$ echo $?`` lines are the exit code before."""
     page = DOCS.read_text(encoding="utf-8")

@@ -1,10 +1,13 @@
 """Rules that hold for every command: folders in the place of files, ``--quiet``, words for what is forced."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from command_line import machine, run
 
+import interlock.cli
 from interlock.cli.commands import COMMANDS
 from interlock.cli.overwriting import WRITTEN
 from interlock.cli.parser import FILES as NAMES_OF_FILES
@@ -75,6 +78,29 @@ def test_other_tools_names_of_commands():
     """Each command has some, and none is the name of a command."""
     assert set(SYNONYMS.values()) == {*COMMANDS, "--version"} - {"help"}
     assert not set(SYNONYMS) & set(COMMANDS)
+
+
+#: What opens files by itself, and why it may.
+OPENERS = {
+    "atomic_files.py": "what the others use",
+    "check_many.py": "whether files can be read at all, before anything is said",
+    "precompute.py": "one line of a file after the other, and the journal, which grows",
+    "streams.py": "nowhere, in the place of a closed stream",
+    "trace.py": "whether the page that it would replace is one of its own",
+    "vocabularies.py": "the first bytes of a file, to tell its kind",
+    "worker.py": "one line of a file",
+}
+
+
+def test_files_of_users_are_opened_in_one_place():
+    """So that ``-`` is the standard input everywhere, and nothing is written by halves."""
+    opens = re.compile(r"(?<!os\.)\bopen\(|\.(?:read|write)_(?:bytes|text)\(")
+    folder = Path(interlock.cli.__file__).parent
+    texts = {
+        path.name: path.read_text(encoding="utf-8").replace("atomic_files.write_text", "")
+        for path in folder.glob("*.py")
+    }
+    assert {name for name, text in texts.items() if opens.search(text)} == set(OPENERS)
 
 
 def test_arguments_that_name_files_are_known():

@@ -51,11 +51,12 @@ def with_examples(page):
     )
 
 
-def test_readme_counts_the_formats():
-    readme = DOCS.parent / "README.md"
-    if not readme.is_file():
-        pytest.skip("the README is not here")
-    assert f"has {len(format_names())} formats of tool calls" in readme.read_text("utf-8")
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md"])
+def test_pages_count_the_formats(name):
+    page = DOCS.parent / name
+    if not page.is_file():
+        pytest.skip(f"{name} is not here")
+    assert f"has {len(format_names())} formats of tool calls" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize("page", ["tools.md", "formats.md"])
