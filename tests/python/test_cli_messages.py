@@ -66,6 +66,16 @@ def test_an_envelope_names_the_option_that_opens_it(folder):
     assert run(folder, "check", "named.json", "--schema-key", "schema", "--text", "5").stdout
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("strng", "string"), ("interger", "integer"), ("nubmer", "number"), ("string ", "string"), ("x-order", "")],
+)
+def test_a_misspelt_type(folder, word, meant):
+    for kind in (word, [word, "null"]):
+        error = machine(folder, "inspect", f"schema:{json.dumps({'type': kind})}", code=3)["error"]
+        assert error.get("remedy", "") == (f"did you mean {meant}?" if meant else "")
+
+
 @pytest.mark.parametrize("name", ["order.yaml", "an order.YML"])
 def test_yaml_is_to_be_converted(folder, name):
     """The command that is shown writes a file that is taken; PyYAML itself is not needed for the tests."""
