@@ -66,6 +66,12 @@ def test_an_envelope_names_the_option_that_opens_it(folder):
     assert run(folder, "check", "named.json", "--schema-key", "schema", "--text", "5").stdout
 
 
+def test_an_option_without_sense_is_not_in_the_file(folder):
+    """``--whitespace`` is of the command line: no file is named for it."""
+    said = run(folder, "inspect", "order.json", "--whitespace", "foo", code=2).stderr
+    assert "whitespace must be" in said and "order.json" not in said
+
+
 @pytest.mark.parametrize(
     ("word", "meant"),
     [("strng", "string"), ("interger", "integer"), ("nubmer", "number"), ("string ", "string"), ("x-order", "")],
@@ -143,7 +149,7 @@ def test_wrong_arguments(folder):
     # Classes of Python are for programs; those of the engine say what kind of source was refused.
     said = run(folder, "inspect", "missing.json", code=4).stderr
     assert said.startswith("interlock: missing.json: No such file or directory\n")
-    assert run(folder, "check", "order.json", code=2).stderr.startswith("interlock: what is checked is missing")
+    assert run(folder, "check", "order.json", code=2).stderr.startswith("interlock: there is nothing to check")
     assert run(folder, "inspect", "pattern:a(", code=3).stderr.startswith("interlock: PatternError: ")
     said = run(folder, "precompute", "order.json", "-t", "bytes", "-o", "/proc/store", code=4).stderr
     assert "cannot open the store /proc/store: No such file or directory\n" in said, said
@@ -286,10 +292,10 @@ MISTAKES = [
     (
         ["check", "order.json"],
         2,
-        "what is checked is missing: give one of FILE, --text and --ids\n  try: interlock check order.json FILE",
+        "there is nothing to check: give FILE, --text or --ids\n  try: interlock check order.json FILE",
     ),
     (["check", "order.json", "good.json", "--text", "x"], 2, "you gave both FILE and --text; give one of them"),
-    (["trace", "order.json"], 2, "what is traced is missing: give one of FILE, --text, --ids and --logprobs"),
+    (["trace", "order.json"], 2, "there is nothing to trace: give FILE, --text, --ids or --logprobs"),
     (["verify", "order.json"], 4, "order.json is no folder: a store is a folder that interlock precompute wrote"),
     (["sample", "grammar:start: <|x|>"], 4, "--tokenizer FILE gives the model's vocabulary"),
     (["compile", "order.json", "-t", "bytes", "-o", "schemas"], 4, "schemas: is a folder, not a file"),

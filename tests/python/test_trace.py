@@ -105,7 +105,7 @@ def test_the_command(tmp_path):
     assert wanted["alternatives"][0]["text"] == "z" and not wanted["alternatives"][0]["allowed"]
     (tmp_path / "response.json").write_text('{"choices": []}')
     assert "choices[0].logprobs.content" in run("--logprobs", "response.json", code=4)["error"]["message"]
-    assert "one of" in run(code=2)["error"]["message"]
+    assert "nothing to trace" in run(code=2)["error"]["message"]
     assert ".html" in run("--text", "1", "-o", "a.svg", code=2)["error"]["message"]
 
 

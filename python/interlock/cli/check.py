@@ -45,7 +45,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk and report."""
-    text_arguments.one_of(args, "checked", {"FILE": args.given, "--text": args.text, "--ids": args.ids})
+    text_arguments.one_of(args, {"FILE": args.given, "--text": args.text, "--ids": args.ids})
     if args.lines and not args.given:
         raise exits.UsageError("--lines is for a FILE: leave it out")
     source = text_arguments.in_order(args)

@@ -113,7 +113,7 @@ class Source:
             asked = self.options.get("limits", {})
             if isinstance(error, interlock.LimitError) and asked.get(error.field, 0) > (error.limit or 0):
                 error.is_highest = True  # type: ignore[attr-defined]
-            if self.file:
+            if self.file and not isinstance(error, interlock.ArgumentError):  # That is about an option.
                 error.source_file = self.file  # type: ignore[attr-defined]
             raise
 

@@ -15,13 +15,13 @@ from interlock.cli.suggest import near_file
 from interlock.cli.walk import Speller
 
 
-def one_of(args: argparse.Namespace, done: str, ways: dict[str, Any]) -> None:
+def one_of(args: argparse.Namespace, ways: dict[str, Any]) -> None:
     """``UsageError`` unless exactly one of the ways to give an output was taken."""
     given = [way for way, value in ways.items() if value not in (None, [])]
     *names, last = ways
     if not given:
         raise exits.UsageError(
-            f"what is {done} is missing: give one of {', '.join(names)} and {last}",
+            f"there is nothing to {args.command}: give {', '.join(names)} or {last}",
             f"interlock {args.command} {args.source} FILE",
         )
     if len(given) > 1:

@@ -53,7 +53,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Walk, and write the page."""
     ways = {"FILE": args.given, "--text": args.text, "--ids": args.ids, "--logprobs": args.logprobs}
-    one_of(args, "traced", ways)
+    one_of(args, ways)
     page = _page(args.out, output)
     replaces = args.out is None and os.path.exists(page)
     source = in_order(args)
