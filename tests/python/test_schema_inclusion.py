@@ -60,6 +60,8 @@ LESS = {
     "less required": (thing(a={}, b={}) | {"required": ["b", "a"]}, thing(a={}, b={}) | {"required": ["a"]}),
     "an opened object": (CLOSED, thing(a={}, b={})),
     "a property more": (CLOSED, {**thing(a={}, c={}, b={}), "additionalProperties": False}),
+    "a key declared in an open object": (thing(a={}, c={"type": "null"}), thing(a={})),
+    "a key declared and required": (thing(a={}, c={"type": "null"}) | {"required": ["a"]}, thing(a={})),
     "values of any key": ({"additionalProperties": {"type": "integer"}}, {"additionalProperties": {"type": "number"}}),
     "more elements": ({"items": text(), "minItems": 2}, {"items": {"type": ["string", "null"]}, "minItems": 1}),
     "a tuple": ({"prefixItems": [{"const": 1}], "items": False}, {"prefixItems": [{"type": "integer"}]}),
@@ -69,6 +71,7 @@ LESS = {
     "behind a reference": (TREE, {"$defs": TREE["$defs"]} | TREE["$defs"]["n"]),
     "a part": ({"allOf": [thing(a=text(maxLength=1)), thing(b={})]}, {"allOf": [thing(a=text()), thing(b={})]}),
     "exclusive alternatives": ({"oneOf": PAIR}, {"oneOf": LONGER}),
+    "one exclusive alternative more": ({"oneOf": PAIR[:1]}, {"oneOf": PAIR}),
     "then": ({"if": thing(a={"const": 1}), "then": {"maxProperties": 1}}, {"if": thing(a={"const": 1})}),
     "beside a not": (text(maxLength=3) | {"not": {"const": "a"}}, text(maxLength=4) | {"not": {"const": "a"}}),
 }  # fmt: skip
@@ -85,6 +88,16 @@ UNKNOWN = {
     "alternatives that overlap": ({"oneOf": [text(), text(maxLength=3)]}, {"oneOf": [text(), text(maxLength=4)]}),
     "another order of keys": (thing(a={}, b={}), thing(b={}, a={})),
     "a key that was undeclared": (thing(a={}), thing(a={}, b={})),
+    "a key declared before others": (thing(c={"type": "null"}, a={}), thing(a={})),
+    "a key declared beside a required one": (
+        thing(a={}, c={"type": "null"}) | {"required": ["x"]},
+        thing(a={}) | {"required": ["x"]},
+    ),
+    "a key that others may not be": (
+        thing(a={}, c={"type": "null"}),
+        thing(a={}) | {"additionalProperties": {"type": "string"}},
+    ),
+    "one more alternative that overlaps": ({"oneOf": [text(maxLength=3)]}, {"oneOf": [text(maxLength=3), text()]}),
     "a definition that changed": (TALLER, {"$defs": TREE["$defs"], "$ref": "#/$defs/n"}),
     "an alternative that is the whole": (text(), {"anyOf": [{"$ref": "#"}, {"type": "integer"}]}),
     "a reference by a name": (

@@ -159,8 +159,8 @@ class Inclusion:
         if key == "anyOf":
             return all(any(self.included(x, y, shared) for y in _from(b, at)) for at, x in enumerate(a))
         if key == "oneOf":
-            exclusive = _pairwise(a, b, lambda x, y: self.included(x, y, shared)) and self._apart(b)
-            return exclusive or self._same(a, b)
+            each = all(any(self.included(x, y, shared) for y in _from(b, at)) for at, x in enumerate(a))
+            return each and self._apart(b) or self._same(a, b)
         return self._same(a, b)
 
     def _alternatives(
@@ -222,10 +222,16 @@ class Inclusion:
             return False
         rest, beyond = a.get("additionalProperties", True), b.get("additionalProperties", True)
         if set(ours) != set(theirs):
-            # A key that one of them alone declares has another place in the order than an undeclared one.
-            if shared or patterns or set(ours) - set(theirs) or rest is not False:
+            # A key that the second alone declares must not come in the first: undeclared ones are not held to a place.
+            if shared or patterns or set(theirs) - set(ours) and rest is not False:
                 return False
-        parts = [(ours[name], theirs[name]) for name in ours]
+            # One that the first alone declares is undeclared in the second, where it comes after the declared ones, and
+            # after those that are required and not declared.
+            more = set(ours) - set(theirs)
+            last = set(list(ours)[len(ours) - len(more) :])
+            if more and not self.any_order and (last != more or set(asked) - set(theirs)):
+                return False
+        parts = [(ours[name], theirs.get(name, beyond)) for name in ours]
         shared = shared or bool(patterns)  # A pattern may be about a declared key, too.
         return all(self.inside(x, y, shared) for x, y in [*parts, (rest, beyond)])
 
