@@ -122,7 +122,8 @@ def test_diff(folder):
         "only_second": "d",
     }
     assert machine(folder, "diff", "pattern:a{2,5}|b", "choices:aa,aaa,aaaa,aaaaa,b")["equal"]
-    (folder / "other.json").write_text(json.dumps({"type": "object", "properties": {"item": {"type": "string"}}}))
+    other = {"type": "object", "properties": {"item": {"type": "string"}}, "not": {"maxProperties": 1}}
+    (folder / "other.json").write_text(json.dumps(other))
     beyond = machine(folder, "diff", "order.json", "other.json", "--limit", "max_flat_states=100", code=1)
     assert beyond["relation"] == "different" and beyond["exact"] is False and "100 pairs" in beyond["cause"]
 

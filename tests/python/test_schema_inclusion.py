@@ -197,7 +197,12 @@ def test_what_keywords_say_is_what_the_automata_say():
 
 ORDER = {
     "type": "object",
-    "properties": {"item": text(maxLength=30), "count": {"type": "integer", "maximum": 120}, "note": text()},
+    "properties": {
+        "item": text(maxLength=30),
+        "count": {"type": "integer", "maximum": 120},
+        "note": text(),
+        "tags": {"type": "array", "items": text(), "maxItems": 100},
+    },
     "required": ["item"],
 }
 
@@ -209,6 +214,7 @@ ORDER = {
         ('"maximum": 120', '"maximum": 90.5', "second"),
         ('"maxLength": 30', '"pattern": "^[a-z]{1,8}$"', "second"),
         ('["item"]', "[]", "first"),
+        ('"maxItems": 100', '"maxItems": 200', "first"),
         ('["item"]', '["item", "note"]', "second"),
     ],
 )

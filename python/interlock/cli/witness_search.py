@@ -27,6 +27,8 @@ WALKS = 24
 """Random walks through each side."""
 MOST_CHANGED = 4000
 """Changed members that are tried."""
+MOST_ELEMENTS = 2000
+"""Of an array that is made longer; few look at more."""
 SECONDS = 2.0
 """After which the search ends."""
 VALUES: tuple[Any, ...] = ("", "x", "é", 0, 1, -1, 7, 0.5, 1e3, True, False, None, [], [0], {}, {"x": 0})
@@ -144,12 +146,18 @@ def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any])
         except (ValueError, RecursionError):
             continue
     bases: list[Any] = [{}, *sorted(parsed, key=lambda value: len(json.dumps(value)))]
+    sizes = _sizes(documents)
     for value in [*hints, *values]:
         yield from _written(value, names)
     for base in bases if hints else ():
         for place in _places(base):
             for value in hints:
                 yield from _written(_with(base, place, value), names)
+    for base in bases if sizes else ():
+        for place in _places(base):
+            if isinstance(inner := _get(base, place), list) and inner:
+                for size in sizes:
+                    yield from _written(_with(base, place, (inner * (size // len(inner) + 1))[:size]), names)
     for base in bases:
         for changed in _variants(base, names, values):
             yield from _written(changed, names)
@@ -249,6 +257,16 @@ def _constants(documents: tuple[Any, Any]) -> list[Any]:
                 elif keyword in ("minItems", "maxItems") and 0 <= bound <= 40:
                     found += [[0] * max(0, int(bound) + step) for step in (-1, 0, 1)]
     return [value for place, value in enumerate(found) if value not in found[:place]][:60]
+
+
+def _sizes(documents: tuple[Any, Any]) -> list[int]:
+    """Numbers of elements at the bounds of the schemas, and one beyond them."""
+    bounds = [part[key] for document in documents for part in _parts(document) for key in _ELEMENTS if key in part]
+    whole = {int(bound) for bound in bounds if isinstance(bound, (int, float)) and not isinstance(bound, bool)}
+    return sorted({size for bound in whole for size in (bound, bound + 1) if 3 < size <= MOST_ELEMENTS})
+
+
+_ELEMENTS = ("minItems", "maxItems")
 
 
 def _parts(document: Any) -> Iterator[dict[str, Any]]:
