@@ -74,6 +74,8 @@ ELSEWHERE = {
     "oneof": "oneOf",
 }
 """What names that other languages have are called in JSON Schema."""
+OF_PYDANTIC = frozenset(f"uuid{version}" for version in range(1, 9))
+"""Formats that pydantic writes and JSON Schema does not know: nobody has misspelt them."""
 OTHERS = frozenset({"nullable", "discriminator", "optional"})
 HARMLESS = frozenset(
     "$comment $schema default deprecated description discriminator examples readOnly title writeOnly".split()
@@ -265,7 +267,7 @@ def warn_unknown_keywords(index: Index) -> None:
     """Warn (``UnknownKeywordWarning``) of each unknown keyword that looks like a slip of a known one, and of a schema
     without any keyword. Compiling a schema does it already.
     """
-    warn_of_slips([row for row in index.report if row.reason == UNKNOWN])
+    warn_of_slips(index.report)
 
 
 def tells_of_slips(schemas: int) -> bool:
@@ -279,13 +281,14 @@ FEW_SCHEMAS = 64
 
 
 def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") -> None:
-    """What compiling calls with the rows of unknown keywords, and the schema's text; ``place`` is where the schema
-    stands in what a client sent.
+    """What compiling calls with the rows of unknown keywords and formats, and the schema's text; ``place`` is where the
+    schema stands in what a client sent.
     """
     way = getattr(_handling, "way", "warn")
     if way == "ignore" or (way == "warn" and _is_ignored()):
         return
     tell = _refuse if way == "error" else _warn
+    rows = list(rows)
     found = unknown_keywords(rows)
     if len(schema) <= MOST_READ and any(not one.pointer for one in found):
         reason = no_schema(json.loads(schema or "true"))
@@ -296,6 +299,10 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
         if one.suggestion and one.suggestion not in HARMLESS and one.keyword not in HARMLESS:
             there = UnknownKeyword(place + one.pointer, one.keyword, one.suggestion)
             tell(str(there), there.pointer, there.keyword)
+    for each in unknown_formats(rows):
+        if each.suggestion and each.format not in OF_PYDANTIC:
+            written = UnknownFormat(place + each.pointer, each.format, each.suggestion)
+            tell(str(written), written.pointer, "format")
 
 
 MOST_READ = 1 << 16

@@ -2,7 +2,7 @@
 
 use crate::error::ErrorKind;
 use crate::python::errors::of_kind;
-use crate::schema::{Enforcement, ReportRow, UNKNOWN_KEYWORD};
+use crate::schema::{Enforcement, ReportRow, UNKNOWN_FORMAT, UNKNOWN_KEYWORD};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -62,10 +62,13 @@ pub(crate) fn report_row(row: &ReportRow) -> PyReportRow {
 /// The most keywords of one schema that a warning is made of.
 const MOST_WARNED: usize = 32;
 
-/// Warns of keywords of a schema that assert nothing and look like slips, as `interlock.schema_hints` says. A filter of
-/// warnings may make an exception of it, which is returned.
+/// Warns of keywords and formats of a schema that assert nothing and look like slips, as `interlock.schema_hints` says.
+/// A filter of warnings may make an exception of it, which is returned.
 pub(crate) fn warn_of_slips(py: Python<'_>, report: &[ReportRow], schema: &str) -> PyResult<()> {
-    let is_unknown = |row: &&ReportRow| row.enforcement == Enforcement::Annotation && row.reason == UNKNOWN_KEYWORD;
+    let is_unknown = |row: &&ReportRow| {
+        let is_format = || row.keyword == "format" && row.reason.ends_with(UNKNOWN_FORMAT);
+        row.enforcement == Enforcement::Annotation && (row.reason == UNKNOWN_KEYWORD || is_format())
+    };
     let unknown: Vec<PyReportRow> = report.iter().filter(is_unknown).take(MOST_WARNED).map(report_row).collect();
     if unknown.is_empty() {
         return Ok(());

@@ -1,5 +1,6 @@
 //! Values of keywords: numbers, counts, names and types, or an error that says what was expected.
 
+use crate::error::near_name::did_you_mean;
 use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::json::decimal::{Decimal, MAX_EXPONENT};
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
@@ -119,7 +120,7 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
             Some(other) => {
                 let meant = match type_meant(other) {
                     Some(name) => format!("; did you mean {name:?}?"),
-                    None => String::new(),
+                    None => did_you_mean(other, TYPES.into_iter()),
                 };
                 let message = format!(
                     "{} is not a type: null, boolean, integer, number, string, array or object is expected{meant}",
@@ -136,6 +137,9 @@ pub fn types(tape: &Tape<'_>, node: TapeId) -> Result<Types> {
         _ => one(node),
     }
 }
+
+/// The names of types.
+const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
 /// The type that a word of another language stands for.
 fn type_meant(word: &str) -> Option<&'static str> {

@@ -37,4 +37,4 @@ pub use crate::schema::lower::{lower, lower_within, standard};
 pub use crate::schema::options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 pub use crate::schema::parse::parse_schema;
 pub(crate) use crate::schema::report::option_rows;
-pub use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_KEYWORD};
+pub use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_FORMAT, UNKNOWN_KEYWORD};

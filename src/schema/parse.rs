@@ -19,7 +19,7 @@ use crate::schema::keywords;
 use crate::schema::model::{Keywords, Schema, SchemaId, SchemaKind, SchemaModel};
 use crate::schema::name_table::Names;
 use crate::schema::options::{Formats, SchemaOptions};
-use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_KEYWORD};
+use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_FORMAT, UNKNOWN_KEYWORD};
 use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
 use crate::util::cancel::checkpoint;
 use crate::util::hash::SeededMap;
@@ -438,7 +438,7 @@ impl Object<'_, '_> {
     fn format(&mut self, value: TapeId) -> Result<()> {
         let format = keywords::string(&self.document.tape, value)?;
         if !format::KNOWN.contains(&format) {
-            self.row("format", Enforcement::Annotation, format!("the format {format:?} is not known"))?;
+            self.row("format", Enforcement::Annotation, format!("the format {format:?} {UNKNOWN_FORMAT}"))?;
         } else if self.parser.formats == Formats::Assert || self.dialect.format_assertion {
             self.out.format = Some(format.to_owned());
         } else {

@@ -21,6 +21,8 @@ pub enum Enforcement {
 
 /// The reason of the row of a keyword that JSON Schema does not know.
 pub const UNKNOWN_KEYWORD: &str = "not a keyword of JSON Schema";
+/// How the reason of a format ends that no version of JSON Schema has.
+pub const UNKNOWN_FORMAT: &str = "is not known";
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 import json
 import pickle
 import random
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -438,3 +440,26 @@ def test_a_whole_object_of_thousands_of_names_is_planned(vocabulary):
         if guide.num_tokens == 20:
             break
     assert time.process_time() - begin < 20
+
+
+def test_a_budget_of_tens_of_thousands_of_names_takes_little_memory():
+    script = """
+import resource, sys
+import interlock
+vocabulary = interlock.Vocabulary([bytes([b]) for b in range(256)] + [b""], eos_token_ids=[256])
+names = [f"n{i}" for i in range(40_000)]
+schema = {"type": "object", "properties": dict.fromkeys(names, {"type": "integer"}), "required": names}
+index = interlock.Index.from_json_schema(schema, vocabulary)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for room in (1_000, 200_000):
+    try:
+        index.guide(max_tokens=room)
+    except interlock.BudgetError:
+        continue
+    sys.exit("a budget that no output fits")
+held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(held * (1 if sys.platform == "darwin" else 1024))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100 << 20

@@ -233,3 +233,19 @@ def test_documents_that_are_no_schemas():
         "none of its keys (item, count) is a keyword of JSON Schema"
     )
     assert schema_hints.no_schema({"typ": "string"}).endswith("did you mean type?")
+
+
+def test_misspelt_formats_are_warned_of():
+    with pytest.warns(interlock.UnknownKeywordWarning, match=r"`emial` \(at /items\) .* did you mean email\?"):
+        interlock.check_json_schema({"items": {"type": "string", "format": "emial"}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        interlock.check_json_schema({"type": "integer", "format": "int32"})
+    with schema_hints.handling("error"), pytest.raises(interlock.SchemaError, match="did you mean date-time") as caught:
+        interlock.check_json_schema({"type": "string", "format": "date-tiem"})
+    assert (caught.value.pointer, caught.value.keyword) == ("", "format")
+
+
+def test_misspelt_types_are_named():
+    with pytest.raises(interlock.SchemaError, match='"strng" is not a type.*; did you mean "string"'):
+        interlock.check_json_schema({"type": "strng"})

@@ -17,13 +17,9 @@ from interlock import explain
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Node
-from interlock.near_words import nearest
 
 if TYPE_CHECKING:
     from interlock.cli.sources import Source
-
-
-TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 def attach(error: interlock.InterlockError, source: Source) -> None:
@@ -179,9 +175,6 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
         return "--document URI=FILE gives a schema that $ref may reach", ()
     if isinstance(error, interlock.SchemaError) and (key := re.search(r'pass what \["([^"]+)"\] holds', str(error))):
         return f"--schema-key {key[1]} takes the schema out of its envelope", ()
-    word = re.match(r'"(.*)" is not a type: ', str(error))
-    if word and "did you mean" not in str(error) and (meant := nearest(word[1].strip(), TYPES)):
-        return f"did you mean {meant}?", ()
     if isinstance(error, interlock.UnsupportedError) and source.options.get("on_unsupported") != "warn":
         with contextlib.suppress(interlock.InterlockError):
             source.make(explain.byte_vocabulary(), on_unsupported="warn")

@@ -65,7 +65,7 @@ def check_tools(
     ...     interlock.check_tools([{"name": "now", "parameters": {"type": "objekt"}}], format="hermes")
     ... except interlock.RequestError as error:
     ...     print(error.client_message.partition(": ")[2])
-    "objekt" is not a type: null, boolean, integer, number, string, array or object is expected
+    "objekt" is not a type: null, boolean, integer, number, string, array or object is expected; did you mean "object"?
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
     known, answer = tools_of(tools), answer_of(response_format)

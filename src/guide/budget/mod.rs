@@ -45,6 +45,13 @@ use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 
+/// Bytes that a frame has for every 64 names: names that were seen, are needed and are allowed.
+const BITS_OF_NAMES: usize = 3 * size_of::<u64>();
+/// Bytes of frames that one completion may make.
+const MAX_COMPLETED_BYTES: u64 = 64 << 20;
+/// Budgets of fewer tokens are refused with the number that would suffice, whatever that takes.
+const FEW_TOKENS: u64 = 2_048;
+
 impl Guide {
     /// An upper bound of the tokens that complete the output from here, the stop token not counted: 0 where the output
     /// may end. It holds, in that so many tokens do complete the output; it is the least number if the index has
@@ -114,7 +121,7 @@ impl Guide {
                 if bound.leaves_room(most) {
                     Reserve { plan: None, bound: bound.cost.into() }
                 } else {
-                    let mut plan = self.plan_here();
+                    let mut plan = self.plan_by(most.max(FEW_TOKENS));
                     budget.is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
                     if budget.is_searched {
                         plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
@@ -314,12 +321,15 @@ impl Guide {
     }
 
     /// How many names an object of a document may lack that `tokens` tokens complete: each key has a colon behind it.
+    ///
+    /// Each member that a completion writes leaves a frame with a bit for each name, so objects of tens of thousands of
+    /// names are not completed either where that would take too much memory.
     fn names_within(&self, tokens: u64) -> u64 {
         let inner = &*self.index.0;
-        if tokens == u64::MAX || !matches!(inner.engine, IndexEngine::Document { .. }) {
-            return u64::MAX;
-        }
-        tokens.saturating_mul(inner.tables.marked(&inner.vocabulary).colons as u64)
+        let IndexEngine::Document { program, .. } = &inner.engine else { return u64::MAX };
+        let costs = inner.costs.get_or_init(|| MinCosts::of(program));
+        let held = MAX_COMPLETED_BYTES / (costs.most_names().div_ceil(64) * BITS_OF_NAMES).max(1) as u64;
+        held.min(tokens.saturating_mul(inner.tables.marked(&inner.vocabulary).colons as u64))
     }
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
@@ -344,9 +354,11 @@ impl Guide {
             let speller = FewestTokens::new(&self.index.0, usable);
             return speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), *s, most, MAX_LOOKED);
         }
+        let most_names = self.names_within(most);
         let found = match &self.index.0.engine {
             IndexEngine::Grammar(_) => self.search_grammar(most, MAX_LOOKED),
             _ => self.in_document(|document, speller| {
+                document.rests.limit_names(most_names);
                 speller.fewest_to_end(&mut AffordableTokens::new(document, speller, 0).unlimited(), 0, most, MAX_LOOKED)
             }),
         };

@@ -81,6 +81,11 @@ impl MinCosts {
         self.most_names as u64 > than
     }
 
+    /// How many names the object shape of the most names has.
+    pub fn most_names(&self) -> usize {
+        self.most_names
+    }
+
     fn estimate(&self, program: &Program, rule: usize) -> u64 {
         let r = &program.rules[rule];
         let scalars = r.lexemes.iter().map(|&l| self.lexemes[l as usize]);

@@ -62,6 +62,8 @@ const ALONE_TOKEN: usize = 8;
 const REFUSED_A_STEP: usize = 16;
 /// Bytes that a completion writes for as much work as a step.
 const BYTES_A_STEP: usize = 8;
+/// Words of bits of names that a step copies, for as much work of a search as a step: they are what it holds.
+const WORDS_A_STEP: usize = 32;
 /// Nodes of a trie that are looked at for as much work as a step.
 const NODES_A_STEP: usize = 64;
 
@@ -384,6 +386,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return DEAD;
         }
         self.work += 1;
+        self.made += self.words_of(to) / WORDS_A_STEP;
         let mut place = ConfigClass::at(to);
         if b" \t\n\r".contains(&byte) {
             place.price = self.price_before_blank(at, to);
@@ -393,6 +396,13 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.truncate(&mark);
         }
         number
+    }
+
+    /// Words of bits that an object on top has for its names.
+    fn words_of(&self, node: FrameId) -> usize {
+        let n = &self.arena.nodes[node as usize];
+        let item = (n.kind == FrameKind::Object).then(|| self.arena.objects[n.items()].first()).flatten();
+        item.map_or(0, |item| self.program.objects[item.shape as usize].words)
     }
 
     /// What a place costs that whitespace leads to: as much as without, where it may end.
