@@ -311,7 +311,7 @@ fn unseeded_keys(line: &str) -> Vec<&str> {
     keys
 }
 
-/// `src/util/hash.rs` says why. Tables of the vocabulary are made of what its owner chose.
+/// `src/util/seeded_hash.rs` says why. Tables of the vocabulary are made of what its owner chose.
 #[test]
 fn keys_of_strangers_are_hashed_with_a_seed() {
     let numbers = [
@@ -344,7 +344,7 @@ fn keys_of_strangers_are_hashed_with_a_seed() {
     sources(&root, &mut files);
     let is_test = |f: &Path| f.strip_prefix(&root).is_ok_and(|inside| inside.to_string_lossy().contains("tests"));
     files.retain(|f| !is_test(f) && !f.starts_with(root.join("vocab")));
-    for file in files.iter().filter(|f| **f != root.join("util/hash.rs")) {
+    for file in files.iter().filter(|f| **f != root.join("util/seeded_hash.rs")) {
         for line in code(file) {
             assert!(!line.contains("FxHasher") && !line.contains("FxBuildHasher"), "{}: {line}", file.display());
             for key in unseeded_keys(&line) {

@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard};
 use crate::compile::source::Source;
 use crate::index::{Index, WeakIndex};
 use crate::limits::{INDEX_BYTES, Limits};
-use crate::util::hash::{Seeded, SeededMap};
+use crate::util::seeded_hash::{Seeded, SeededMap};
 
 /// What an entry takes beside its source and its index: its places in two tables.
 const OVERHEAD: usize = 512;

@@ -17,7 +17,7 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::program::{ArrayProgram, ClassProgram, ObjectProgram, Program, RuleProgram};
 use crate::pushdown::json::shape_union::RuleSets;
 use crate::pushdown::json::unique::compile::{ElementLexemes, UniqueCompiler, check_watched};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Trie;
 
 /// How the program's places between JSON tokens look.

@@ -13,7 +13,7 @@ use crate::expr::{ExprId, Exprs};
 use crate::json::rules::{ObjectShape, RuleId};
 use crate::pushdown::json::shape_union::{RuleSets, ShapeUnion};
 use crate::util::cancel::charge;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Alternatives below which each is stepped by itself: objects of most schemas have fewer, and their masks are shared
 /// with other schemas as long as nothing but their names tells them apart.

@@ -19,7 +19,7 @@ use crate::pushdown::json::frame::{Frame, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::cancel::checkpoint;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// What is stepped.
 #[derive(Clone, Copy)]

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::dfa::explore::{ByteClasses, ConfigSource, Explorer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::util::cancel::checkpoint;
-use crate::util::hash::SeededMap;
 use crate::util::rng::Rng;
+use crate::util::seeded_hash::SeededMap;
 
 /// Which members of a first language a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

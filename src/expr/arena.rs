@@ -26,7 +26,7 @@ use crate::expr::decimal_multiple::Multiple;
 use crate::expr::derivative_cache::DerivativeCache;
 use crate::expr::liveness::Products;
 use crate::util::cancel::{charge, checkpoint, poll};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Names an expression of one arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::expr::arena::{Edge, Edges, Expr, ExprFacts, ExprId, Exprs};
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// Bytes that a node takes: itself, what is known of it, and its place in the table. What it holds elsewhere counts as
 /// so many more nodes.

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
 use crate::expr::row_merge::read_together;
 use crate::util::cancel::charge;
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// An operand that accepts everything: it says nothing.
 const EVERYTHING: u32 = u32::MAX;

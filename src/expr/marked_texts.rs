@@ -3,7 +3,7 @@
 //! The byte 0xFF is in no text, so it can mark a place in one: where a terminal ends and what follows it begins.
 
 use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// The byte that marks a place in a text.
 pub const MARK: u8 = 0xFF;

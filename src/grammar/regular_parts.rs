@@ -6,7 +6,7 @@
 
 use crate::expr::{ExprId, Exprs, INF};
 use crate::grammar::model::{Grammar, Lexer, Node, RuleId, Terminal, UNBOUNDED};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Folds what is regular into terminals, if the grammar's lexer allows it. Rules that are bounded in tokens become
 /// terminals that are; what is no terminal stays as it is, with its bound, for the caller to see.

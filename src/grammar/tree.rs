@@ -8,7 +8,7 @@ use crate::grammar::error_place::{TextPlace, Texts};
 use crate::grammar::model::TokenName;
 use crate::grammar::parametric::{Condition, NUMBER, Step};
 use crate::limits::Limits;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// An index into [`Tree::parts`].
 pub(crate) type PartId = u32;

@@ -15,7 +15,7 @@ use crate::expr::analysis::completes_without::completes_without;
 use crate::expr::analysis::farthest_end::farthest_end;
 use crate::expr::{ByteSet, Expr, ExprId, INF};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// States that are looked at, and pairs of a state and a count.
 const MAX_STATES: usize = 512;

@@ -12,7 +12,7 @@
 mod by_char;
 mod finite_members;
 mod fresh_copy;
-mod length_bounds;
+mod length_counter;
 mod length_growth;
 mod literal_list;
 mod mask_classes;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::lexeme::max_distance::Farthest;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
 const MAX_SEARCHED: u32 = 8_000;

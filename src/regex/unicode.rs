@@ -15,7 +15,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use crate::error::Result;
 use crate::regex::char_set::CharSet;
 use crate::util::cancel::{checkpoint_after, uninterruptible};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// How letters that differ only in case are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::schema::resolve::{ReferenceTarget, SchemaDocument};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// An interned scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

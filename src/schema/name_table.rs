@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// A string of the schema.
 pub type Name = u32;

@@ -22,7 +22,7 @@ use crate::schema::options::{Formats, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_FORMAT, UNKNOWN_KEYWORD};
 use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
 use crate::util::cancel::checkpoint;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use std::rc::Rc;
 
 /// Parses and resolves a schema. Rows are returned for keywords that are not enforced exactly.

@@ -15,7 +15,7 @@ use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 use crate::schema::keywords;
 use crate::schema::location_path::{PathStep, Trail};
 use crate::schema::uri;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use std::rc::Rc;
 
 /// A document, or a part of one that has a base URI of its own.

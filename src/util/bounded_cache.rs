@@ -16,7 +16,7 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::util::cache_register::{CACHES, is_absent};
-use crate::util::hash::Seeded;
+use crate::util::seeded_hash::Seeded;
 
 /// A map from keys to values, of at most as many bytes as row `ID` of the register of caches says. A key stands for one
 /// value for ever, so that it does not matter which of two threads keeps it. The hash is seeded, since outputs choose

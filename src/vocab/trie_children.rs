@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use crate::util::hash::Seeded;
+use crate::util::seeded_hash::Seeded;
 use crate::vocab::Trie;
 
 /// The children of trie nodes by their bytes. What one look-up touches lies together, because most nodes are the first

@@ -10,7 +10,7 @@ use crate::grammar::lark::directives::MOST_NESTED;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::tree::{Module, SpaceId};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Libraries that come with the crate.
 const LIBRARIES: [(&str, &str); 3] = [

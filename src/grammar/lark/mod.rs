@@ -23,7 +23,7 @@ use crate::grammar::lark::imports::ImportedTexts;
 use crate::grammar::lark::parser::Parser;
 use crate::grammar::tree::{Module, Space, Tree};
 use crate::limits::Limits;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Reads a grammar into a tree.
 ///

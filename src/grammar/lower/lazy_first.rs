@@ -11,7 +11,7 @@ use crate::grammar::lower::{Lowering, TerminalKey};
 use crate::grammar::model::{Node, RuleId, TerminalId};
 use crate::regex::SymbolTexts;
 use crate::util::cancel::charge;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Symbols that are looked at in the time of one step.
 const SYMBOLS_PER_STEP: usize = 64;

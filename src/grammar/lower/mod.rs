@@ -16,7 +16,7 @@ use crate::grammar::lower::terminals::TerminalState;
 use crate::grammar::model::{Document, Grammar, Lexer, Node, Rule, RuleId, Terminal, TerminalId, TokenSet, UNBOUNDED};
 use crate::grammar::tree::{DefinitionId, PartId, SpaceId, Tree};
 use crate::limits::Limits;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// An index into the list of values.
 type ValueId = u32;

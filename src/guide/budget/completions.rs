@@ -28,7 +28,7 @@ use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
 use crate::pushdown::json::state_key::Detail;
-use crate::util::hash::Seeded;
+use crate::util::seeded_hash::Seeded;
 
 /// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
 const MAX_BYTES: usize = 2 << 20;

@@ -12,7 +12,7 @@ use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;

@@ -11,7 +11,7 @@
 mod mask_name;
 
 use crate::mask::mask_name::{MaskName, NameWords};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 #[derive(Clone, Default)]
 struct RowSlot {

@@ -7,8 +7,8 @@
 //! successor. Equal rows are kept once.
 
 use crate::index::tables::{DEAD, OUTSIDE};
-use crate::util::hash::SeededMap;
 use crate::util::mapped::MappedSlice;
+use crate::util::seeded_hash::SeededMap;
 
 /// Places that a row is tried at before it goes to the end.
 const TRIED: usize = 1 << 13;

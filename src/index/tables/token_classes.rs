@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
-use crate::util::hash::SeededMap;
 use crate::util::parallel_map::in_order;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Vocabulary;
 
 /// States whose walks run before their rows are merged: bounds what lies in memory at once.

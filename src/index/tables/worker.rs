@@ -12,7 +12,7 @@ use crate::mask::json::cache::recipe::{Ingredient, MaskRecipe};
 use crate::mask::json::masker::MaskBuilder;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Deltas that are remembered by what they are made of; all are forgotten when there are more.
 const REMEMBERED: usize = 1_024;

@@ -21,7 +21,7 @@ use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 use crate::vocab::Trie;
 
 /// Tops at which the builder arrived, with what the parser can do there.

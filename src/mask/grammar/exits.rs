@@ -15,7 +15,7 @@ use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::EXITS;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked.

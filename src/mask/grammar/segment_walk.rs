@@ -11,7 +11,7 @@ use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::parse_stack::NO_COLUMN;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::Outlook;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Trie;
 
 /// The segment of a node's subtrees with at least `least` nodes.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// How the key of a lexeme begins that is kept for all bounds.
 pub(crate) const UNBOUNDED: [u32; 3] = [3, 0, 0];

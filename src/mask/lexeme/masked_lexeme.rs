@@ -8,7 +8,7 @@ use crate::limits::MASK_BYTES;
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
 use crate::mask::trie_kind::TrieKind;
 use crate::util::append_vec::AppendVec;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};

@@ -16,7 +16,7 @@ use crate::pushdown::json::frame::{Frame, FrameKind, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::bits::ones;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Characters of one scalar that are chosen; then it is ended the shortest way.
 const MOST_CHARS: u32 = 24;

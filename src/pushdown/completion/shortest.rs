@@ -19,7 +19,7 @@ use crate::pushdown::completion::writer::{ByteWriter, spelled};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::bits::ones;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use smallvec::SmallVec;
 
 /// Bytes of a completion; a document that needs more has no known completion.

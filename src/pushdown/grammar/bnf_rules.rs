@@ -10,7 +10,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::model::{Grammar, Lexer, Node, UNBOUNDED};
 use crate::limits::Limits;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// A symbol: a terminal, a set of special tokens or a nonterminal, by [`Productions::terminals`] and
 /// [`Productions::first_rule`]; between these, sets of special tokens and documents.

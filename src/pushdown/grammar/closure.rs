@@ -14,7 +14,7 @@ use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::cache_register::CLOSURES;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// A top that is reached by reductions: a state on top of a node, which is named by its number in the view.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::pushdown::grammar::obligations::{Obligation, Promise};
 use crate::pushdown::grammar::parse_stack::{BRACKET, NO_COLUMN, NodeId, ParseStack};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// A node of a block, with its width below these bits.
 const BLOCK: u32 = BRACKET | 1 << 28;

@@ -7,7 +7,7 @@ use crate::expr::ByteSet;
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::reachable_states::{ReachableStates, all_lead_to};
 use crate::pushdown::grammar::scanner::Scanner;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// A set of bytes as bits.
 pub type Bits = [u64; 4];

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::util::append_vec::AppendVec;
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// Names a state.
 pub type LrStateId = u32;

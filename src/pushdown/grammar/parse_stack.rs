@@ -17,7 +17,7 @@ use crate::pushdown::grammar::stack_view::StackView;
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::FrameId;
 pub use crate::pushdown::json::frame::NONE as NO_FRAME;
-use crate::util::hash::{SeededSet, seeded};
+use crate::util::seeded_hash::{SeededSet, seeded};
 
 /// Names a node.
 pub type NodeId = u32;

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// States by number, in the order in which they are met, breadth first.
 pub struct ReachableStates {

@@ -14,7 +14,7 @@ use crate::pushdown::grammar::obligations::{Obligation, Obligations, Promise};
 use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::OBLIGED_STATES;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Names a state of the scanner.
 pub type ScanStateId = u32;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::util::bounded_cache::BoundedCache;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// A state whose node has not exactly one node below that is met for the first time.
 const BRANCHING: u32 = 1 << 31;

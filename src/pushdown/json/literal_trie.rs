@@ -22,7 +22,7 @@ use crate::json::string_escape::{EscapeMove, EscapeState, EscapeUse, step};
 use crate::lexeme::LexemeKind;
 use crate::pushdown::json::program::Program;
 use crate::util::append_vec::AppendVec;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Trie;
 
 /// No set: the scalar is followed by lexemes alone.

@@ -26,7 +26,7 @@ use crate::regex::char_set::CharSet;
 use crate::regex::lower::assertion_free::AssertionFree;
 use crate::regex::lower::look_behind::{END, LookBehind, NextClasses};
 use crate::regex::unicode;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Parts of a node that are looked at in the time of one step.
 pub(crate) const PARTS_PER_STEP: usize = 8;

@@ -18,7 +18,7 @@ use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::reader::unsupported;
 use crate::regex::unicode;
 use crate::util::cancel::{checkpoint_after, uninterruptible};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Nodes, borders or words of bits that are looked at in the time of one step.
 const SETS_PER_STEP: usize = 16;

@@ -16,7 +16,7 @@ use crate::regex::ast::{AstId, AstNode, INF};
 use crate::regex::lower::continuation::{ContinuationWalk, Kont};
 use crate::regex::lower::look_behind::END;
 use crate::regex::lower::symbol_texts::{SymbolTexts, prefers_few};
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// Lists of threads that are looked at. A pattern of a hundred characters has some dozens.
 const MOST_STATES: usize = 10_000;

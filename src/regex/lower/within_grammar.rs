@@ -13,7 +13,7 @@ use crate::regex::lower::continuation::{self, ContinuationWalk, Kont};
 use crate::regex::lower::preferred;
 use crate::regex::lower::symbol_texts::{SymbolTexts, is_lazy};
 use crate::regex::parse::reader::unsupported;
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// Texts before a match that look-behind tells apart.
 const MOST_BEFORE: usize = 64;

@@ -14,7 +14,7 @@ use crate::regex::char_set::CharSet;
 use crate::regex::unicode;
 use crate::regex::unicode::Fold;
 use crate::util::cancel::checkpoint_after;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// Code points that are read in the time of one step.
 const CHARS_PER_STEP: usize = 32;

@@ -14,7 +14,7 @@ use crate::regex::parse::builder::{AstBuilder, Greed, Last};
 use crate::regex::parse::reader::{PatternReader, count_limit, unsupported};
 use crate::regex::unicode;
 use crate::regex::unicode::{Fold, Properties};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// The flags in force at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

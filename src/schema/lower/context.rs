@@ -24,7 +24,7 @@ use crate::schema::number::NumberBounds;
 use crate::schema::options::{OnUnsupported, SchemaOptions};
 use crate::schema::report::{Enforcement, ReportRow};
 use crate::util::cancel::checkpoint;
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// A node, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -12,7 +12,7 @@ use crate::schema::lower::context::LoweringContext;
 use crate::schema::lower::node::{FALSE, Scalar, SchemaNodeId};
 use crate::schema::model::Types;
 use crate::schema::name_table::Name;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Most pairs of constants that are compared.
 const MOST_PAIRS: usize = 4_096;

@@ -16,7 +16,7 @@ use crate::json::decimal::Decimal;
 use crate::schema::lower::node_facts::Contents;
 use crate::schema::model::{Keywords, SchemaId, SchemaKind, SchemaModel, Types};
 use crate::schema::name_table::Names;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Names a node; always read through [`Nodes::canon`].
 pub(super) type SchemaNodeId = u32;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::json::decimal::Decimal;
 use crate::schema::lower::node::{Nodes, Scalar, SchemaNode, SchemaNodeId};
 use crate::schema::model::Types;
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// Nodes by what they say.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use crate::schema::lower::object::object_shape::MANY_KEYS;
 use crate::schema::lower::rule_parents::Parents;
 use crate::schema::lower::scalar::string_lengths;
 use crate::schema::model::SchemaId;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// A rule before anything is known about its children.
 pub(super) struct DraftRules {

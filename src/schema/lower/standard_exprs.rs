@@ -13,7 +13,7 @@ use crate::schema::format::Format;
 use crate::schema::number::{NumberBounds, NumberSpelling};
 use crate::schema::{format, number};
 use crate::util::cancel::uninterruptible;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// What nearly every schema needs, built once for the process.
 pub(super) struct StandardExprs {

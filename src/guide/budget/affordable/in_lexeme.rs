@@ -18,7 +18,7 @@ use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 
 /// What is asked about a state of a lexeme: what tokens leave to write that stay in the text.

@@ -40,7 +40,7 @@ use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 use rustc_hash::FxHashMap;
 

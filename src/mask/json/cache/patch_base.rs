@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 use crate::mask::row_patch::LIGHT;
 use crate::mask::row_patch::RowPatch;
-use crate::util::hash::Seeded;
+use crate::util::seeded_hash::Seeded;
 
 /// Bases of the same crossing tokens; of more the oldest is forgotten.
 const MOST: usize = 8;

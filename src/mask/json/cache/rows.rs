@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::mask::json::cache::recipe::Ingredient;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::FINISHED_ROWS;
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// What an entry costs beside its row.
 const OVERHEAD: usize = 256;

@@ -4,7 +4,7 @@ use crate::json::rules::RuleId;
 use crate::mask::json::cache_key::rule_signature::{RuleSignature, profile_within};
 use crate::mask::json::crossing::signature_scope::SignatureScope;
 use crate::pushdown::json::program::Program;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{OnceLock, RwLock};
 

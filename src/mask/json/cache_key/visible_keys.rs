@@ -31,7 +31,7 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, ObjectItem, Phase};
 use crate::pushdown::json::program::{ObjectProgram, Program};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 type VisibleBits = SmallVec<[u64; 4]>;
 /// What is left of names.

@@ -3,7 +3,7 @@
 use crate::json::string_escape::{EscapeState, decode};
 use crate::json::whitespace::is_whitespace;
 use crate::mask::json::crossing::plausible::ends_object_behind_key;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// What some suffix spells of a key behind a comma.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

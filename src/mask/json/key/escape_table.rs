@@ -4,7 +4,7 @@
 
 use crate::json::string_escape::{EscapeMove, EscapeState, EscapeUse, step};
 use crate::mask::trie_kind::TrieKind;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Trie;
 use std::sync::{Arc, RwLock};
 

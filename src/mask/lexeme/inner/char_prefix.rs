@@ -10,7 +10,7 @@ use crate::lexeme::walk_cache::{LocalState, WalkCache};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::lexeme::inner::trie_walk::InnerWalk;
 use crate::mask::lexeme::inner::trie_walk::is_inside_char;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// What is free in the states that were asked about, by their names in a walk.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use crate::expr::INF;
 use crate::expr::analysis::char_groups::{ALL, CharGroups, group_of, second_of, special, specials_of};
 use crate::expr::analysis::slice::Slice;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// What is free in a state because it leads back to the state. Nothing where that is little.
 pub(super) fn loops(l: &Lexeme, state: StateId) -> Slice {

@@ -19,7 +19,7 @@ use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, Scanner};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Lists of obligations of which none forbids more than another.
 pub type Least = SmallVec<[ObligationsId; 2]>;

@@ -28,7 +28,7 @@ use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// The most terminals of a completion.
 const MOST_LEAVES: usize = 1 << 16;

@@ -21,7 +21,7 @@ use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN, NO_NODE, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// Steps of branches that are tried byte by byte.
 const MOST_STEPS: usize = 20_000;

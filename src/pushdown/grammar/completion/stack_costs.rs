@@ -12,7 +12,7 @@ use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// The nodes on which a rule stands of which so many parts are on top of `base` and the state above it.
 fn bases(stack: &ParseStack, base: NodeId, parts: u16) -> SmallVec<[NodeId; 4]> {

@@ -14,7 +14,7 @@ use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::preferred;
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner};
-use crate::util::hash::{SeededMap, SeededSet};
+use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// A text that ends a terminal.
 #[derive(Clone)]

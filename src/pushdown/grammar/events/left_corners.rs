@@ -10,7 +10,7 @@ use crate::pushdown::grammar::lr_automaton::{Item, LrAutomaton, LrStateId};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::util::append_vec::AppendVec;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Captures that begin, the outermost first. With `is_whole` false others may begin behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]

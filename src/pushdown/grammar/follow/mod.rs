@@ -12,7 +12,7 @@ use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::follow::shared_places::shared_places;
 use crate::pushdown::grammar::follow::sparse_sets::{NumberSet, SparseSets};
 use crate::pushdown::grammar::indenter::Indenter;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// What may follow each terminal.
 pub struct Follow {

@@ -13,7 +13,7 @@ use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
 use crate::pushdown::json::program::Program;
 pub use crate::pushdown::json::unique::memo::Completion;
 use crate::pushdown::json::unique::memo::{CompletionCounts, CompletionList, CompletionTexts, remembered};
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// Ways to end that are always listed.
 const MANY: u64 = 4_096;

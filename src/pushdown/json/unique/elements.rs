@@ -15,8 +15,8 @@ use std::hash::Hasher;
 use hashbrown::HashTable;
 use smallvec::SmallVec;
 
-use crate::util::hash::seeded;
 use crate::util::prefix_index::{NEAR, PrefixIndex};
+use crate::util::seeded_hash::seeded;
 
 /// Orders that are kept, the latest ones: one for each lexeme that is asked, and for each array around another.
 const MOST_ORDERS: usize = 32;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crate::json::rules::RuleId;
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 /// Bytes of lists that are remembered, of texts and of values; all are made again when there are more.
 const LISTS_BYTES: usize = 16 << 20;

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use std::hash::{Hash, Hasher};
 
 use crate::json::rules::ObjectShape;
-use crate::util::hash::seeded;
+use crate::util::seeded_hash::seeded;
 
 /// Distinct shapes of objects, in the order in which they were found.
 #[derive(Default)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 fn texts(suffixes: &[&str], tokens: &[&str]) -> KeyTexts {
     KeyTexts::of(suffixes.iter().map(|t| t.as_bytes()), tokens.iter().map(|t| t.as_bytes()))

@@ -4,7 +4,7 @@ use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::json::string_escape::EscapeUse;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
-use crate::util::hash::SeededMap;
+use crate::util::seeded_hash::SeededMap;
 
 fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
     let mut x = Exprs::new(1 << 20);

@@ -11,7 +11,7 @@ use crate::json::canonical::canonical;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::json::unique::completions::onward;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// Places that one search goes on from, beside two for each value that is asked for.
 const MAX_PLACES: usize = 1 << 10;

@@ -14,7 +14,7 @@ use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ObjectProgram;
 use crate::pushdown::json::unique::search::distinct_completions::varied_ends;
 use crate::pushdown::json::unique::search::{SearchMove, ValueSearch};
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// Members that an object must still have are looked for up to so many.
 const MAX_MEMBERS: u64 = 1 << 10;

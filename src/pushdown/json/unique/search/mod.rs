@@ -21,7 +21,7 @@ use crate::pushdown::json::unique::exhaustible::ExhaustibleArrays;
 use crate::pushdown::json::unique::search::distinct_completions::varied_ends;
 use crate::pushdown::json::unique::search::found_paths::FoundPath;
 use crate::pushdown::json::unique::state::TriedStates;
-use crate::util::hash::SeededSet;
+use crate::util::seeded_hash::SeededSet;
 
 /// Bytes that one search steps, with all searches inside it, beside those of the elements, which it may have to write
 /// all. Where they do not suffice the element counts as able to differ: nothing valid is refused, and it is asked again

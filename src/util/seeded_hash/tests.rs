@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use rustc_hash::FxBuildHasher;
 
-use crate::util::hash::Seeded;
+use crate::util::seeded_hash::Seeded;
 
 /// A key that counts how often it is compared with another.
 struct Counted<'a, T> {
