@@ -52,6 +52,8 @@ TEXTS = {
     "a password": ({"pattern": "^(?=.*[A-Z])(?=.*[0-9])", "minLength": 8}, "exa"),
     "a password of few characters": ({"pattern": "^(?=.*[A-Z])(?=.*[0-9])", "minLength": 8, "maxLength": 12}, "exa"),
     "escapes": ({"pattern": '^[\\n"\\\\]{3}a{2}$'}, "\n"),
+    "any text of many characters": ({"minLength": 40}, "exa"),
+    "any text of many characters behind an escape": ({"minLength": 40, "maxLength": 44}, "e\n\u00e9"),
     "one of two": ({"anyOf": [{"format": "ipv4"}, {"pattern": "^[a-f0-9]{8}$"}]}, "12"),
     "an enum beside a pattern": ({"anyOf": [{"enum": ["exactly this", "example"]}, {"pattern": "^e[a-z]{9}$"}]}, "e"),
 }
@@ -85,7 +87,7 @@ def test_masks_near_the_end_are_those_of_what_fits(words, name, around, spelling
     keywords, text = TEXTS[name]
     schema, before, _ = AROUND[around]({"type": "string", **keywords})
     index = interlock.Index.from_json_schema(schema, words, whitespace="compact", spelling=spelling)
-    prefix = before + json.dumps(text)[:-1]
+    prefix = before + json.dumps(text, ensure_ascii=False)[:-1]
     free = walked(index, prefix)
     allowed = [int(t) for t in free.allowed_token_ids() if int(t) != words.eos_token_ids[0]]
     # So many tokens complete the output after each token.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::shortest::{Completer, KeyWatch};
+use crate::pushdown::completion::shortest::{Completer, KeyWatch, missing_chars};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
@@ -36,6 +36,8 @@ const MAX_BYTES: usize = 2 << 20;
 const CELL: usize = size_of::<CompletionNode>();
 /// The places of objects with more names than this are not all kept.
 const MANY_NAMES: usize = 1 << 11;
+/// Of texts that lack more characters than this not all places are kept.
+const MANY_CHARS: u32 = 1 << 12;
 /// What a place takes beside its content, about.
 const PLACE: usize = 64;
 /// Bytes of prices that are kept.
@@ -271,7 +273,9 @@ impl CompletionGraph {
         let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
             let n = &frames.arena.nodes[at as usize];
             let between = n.phase == Phase::After && matches!(n.kind, FrameKind::Array | FrameKind::Object);
-            if !between && read > 0 || n.parent != NONE && n.parent >= below {
+            // What completes a text behind some characters is what completes a longer one there.
+            let missing = || missing_chars(frames, n).is_some_and(|n| n.is_multiple_of(1 + n / MANY_CHARS));
+            if !between && read > 0 && !missing() || n.parent != NONE && n.parent >= below {
                 return false;
             }
             if read > 0 && !is_numbered(frames, n) {

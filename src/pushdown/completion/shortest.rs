@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
-use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::remaining_cost::{RemainingCosts, lacks_more_names, least_rest};
 use crate::pushdown::completion::unused_ends::{EndQuery, Ending, MAX_REFUSED, PassedEnds};
 use crate::pushdown::completion::writer::{ByteWriter, spelled};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
+use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::bits::ones;
 use crate::util::seeded_hash::SeededMap;
@@ -64,6 +65,19 @@ impl KeyWatch {
     /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
         KeyWatch { below, tried: Vec::new(), vague: false, effort: 0, most_names: u64::MAX, is_cut: false }
+    }
+}
+
+/// How many characters a string lacks that may be any text but for its length, where it must differ from no other;
+/// `None` of other values, and of what is long enough.
+pub(crate) fn missing_chars(frames: &JsonMachine, node: &Frame) -> Option<u32> {
+    if node.kind != FrameKind::Scalar || node.len != 1 || node.seen != NO_SET || node.trace != u32::MAX {
+        return None;
+    }
+    let lexeme = &frames.program.lexemes[frames.arena.scalars[node.start as usize].lexeme as usize];
+    match lexeme.kind() {
+        LexemeKind::Text { min, .. } if lexeme.is_any_text() => min.checked_sub(node.count).filter(|&n| n > 0),
+        _ => None,
     }
 }
 
@@ -181,6 +195,9 @@ impl<'a, 'f> Completer<'a, 'f> {
     }
 
     fn scalar(&mut self, node: Frame) -> Option<()> {
+        if let Some(missing) = missing_chars(self.pen.frames, &node) {
+            return self.lengthen(node, missing);
+        }
         let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
         let mut ends: Vec<(u64, Arc<[u8]>, Option<ScalarItem>)> = Vec::new();
         for i in node.start..node.start + node.len {
@@ -204,6 +221,18 @@ impl<'a, 'f> Completer<'a, 'f> {
             .find_map(|(_, end, item)| self.end_with(end, Ending::Closing).or_else(|| other(self, *item)))
             .or_else(|| ends.iter().find_map(|(_, end, _)| self.end_with(end, Ending::Any)))
             .or_else(|| preferred().find_map(|b| self.pen.take(b)))
+    }
+
+    /// Writes the next character of a string of any text that is too short yet: completions meet behind each.
+    fn lengthen(&mut self, node: Frame, missing: u32) -> Option<()> {
+        let item = self.pen.frames.arena.scalars[node.start as usize];
+        let lexeme = &self.pen.frames.program.lexemes[item.lexeme as usize];
+        // What ends a text that is long enough ends what was begun of a character, and is a quote behind that.
+        let begun = shortest_end(lexeme, item.state, node.count.saturating_add(missing))?;
+        match &begun[..] {
+            [] | [_] => self.pen.take(b'0'),
+            [begun @ .., _] => self.pen.take_all(begun),
+        }
     }
 
     fn value(&mut self, node: Frame) -> Option<()> {
