@@ -36,6 +36,8 @@ const MAX_BYTES: usize = 2 << 20;
 const CELL: usize = size_of::<CompletionNode>();
 /// The places of objects with more names than this are not all kept.
 const MANY_NAMES: usize = 1 << 11;
+/// The places of arrays with more unique elements than this are not all kept.
+const MANY_ELEMENTS: u32 = 1 << 6;
 /// Of texts that lack more characters than this not all places are kept.
 const MANY_CHARS: u32 = 1 << 12;
 /// What a place takes beside its content, about.
@@ -402,9 +404,13 @@ fn forget_what_ends(frames: &JsonMachine, n: &mut Frame) {
     }
 }
 
-/// Whether what completes a place between members is kept. The content of an object grows with its names, so one with
-/// thousands of them is kept at some numbers of members only, which are the same for all that lead there.
+/// Whether what completes a place between members is kept. The content of an object grows with its names, and that of an
+/// array with the elements that must differ, so large ones are kept at some numbers of members only, which are the same
+/// for all that lead there.
 fn is_numbered(frames: &JsonMachine, n: &Frame) -> bool {
+    if n.kind == FrameKind::Array && n.seen != u32::MAX {
+        return n.count < MANY_ELEMENTS || n.count.is_multiple_of(MANY_ELEMENTS);
+    }
     if n.kind != FrameKind::Object {
         return true;
     }
