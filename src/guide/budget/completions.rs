@@ -404,9 +404,9 @@ fn forget_what_ends(frames: &JsonMachine, n: &mut Frame) {
     }
 }
 
-/// Whether what completes a place between members is kept. The content of an object grows with its names, and that of an
-/// array with the elements that must differ, so large ones are kept at some numbers of members only, which are the same
-/// for all that lead there.
+/// Whether what completes a place between members is kept. The content of an object grows with its names, and that of
+/// an array with the elements that must differ, so large ones are kept at some numbers of members only, which are the
+/// same for all that lead there.
 fn is_numbered(frames: &JsonMachine, n: &Frame) -> bool {
     if n.kind == FrameKind::Array && n.seen != u32::MAX {
         return n.count < MANY_ELEMENTS || n.count.is_multiple_of(MANY_ELEMENTS);
