@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from interlock._core import CancelledError, InterlockError, LimitError
 from interlock.argument_types import require
 from interlock.client_messages import OF_SERVER
+from interlock.long_numbers import said_of_digits
 
 __all__ = ["Refusal", "refusal"]
 
@@ -47,8 +48,8 @@ class Refusal:
 def refusal(error: BaseException) -> Refusal:
     """What a server answers a client whose request raised ``error``, whatever exception that is.
 
-    * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8 is such
-      a request: parse it inside the same ``try``.
+    * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8, or
+      has a number of too many digits, is such a request: parse it inside the same ``try``.
     * 413: a source is longer than ``Limits.max_source_bytes``.
     * 499: the request's ``CancelToken`` was cancelled, because the client has gone: nobody reads the answer.
     * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
@@ -76,9 +77,11 @@ def refusal(error: BaseException) -> Refusal:
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
         return Refusal(413 if is_long else 400, error.client_message, reason)
     if isinstance(error, json.JSONDecodeError):
-        return Refusal(400, f"the request is no JSON: {error}", "schema")
+        return Refusal(400, f"the request is no JSON: {error}", "request")
     if isinstance(error, UnicodeDecodeError):
-        return Refusal(400, "the request is no text in UTF-8", "schema")
+        return Refusal(400, "the request is no text in UTF-8", "request")
+    if said := said_of_digits(error):
+        return Refusal(400, f"the request cannot be read: {said}", "request")
     if isinstance(error, RecursionError):
         return Refusal(400, "the request is nested too deeply", "limit")
     if isinstance(error, MemoryError):
