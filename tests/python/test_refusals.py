@@ -197,6 +197,20 @@ def test_budgets(byte_vocabulary):
     assert (status, reason) == (400, "budget") and "6" in message
 
 
+def test_budgets_in_the_numbers_of_the_client(byte_vocabulary):
+    long = {"type": "array", "minItems": 10**9}
+    for index, budget, said in (
+        (Index.from_regex("aaa", byte_vocabulary), 0, "max_tokens is 1, but a complete output needs 4 tokens"),
+        (Index.from_json_schema(long, byte_vocabulary), 2, "max_tokens is 3, but no complete output is known"),
+    ):
+        with pytest.raises(interlock.BudgetError) as caught:
+            index.guide(max_tokens=budget)
+        assert interlock.refusal(caught.value, stop_tokens=1).message.startswith(said)
+        assert interlock.refusal(caught.value).message == caught.value.client_message
+    with pytest.raises(interlock.ArgumentError, match="stop_tokens cannot be negative: -1"):
+        interlock.refusal(KeyError("a"), stop_tokens=-1)
+
+
 def test_time_and_memory(byte_vocabulary):
     gone = interlock.CancelToken()
     gone.cancel()

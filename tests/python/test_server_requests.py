@@ -52,7 +52,7 @@ def test_numbers_of_the_page_are_those_of_the_client(page):
     choice = {"response_format": {"guided_choice": ["abcdefghijk"]}}
     for most in range(1, 12):
         status, said = asyncio.run(page["accept"]({**choice, "max_tokens": most}))
-        assert (status, said) == (400, f"no output within {most} tokens is known; one needs 12")
+        assert (status, said) == (400, f"max_tokens is {most}, but a complete output needs 12 tokens")
     ((status, request),) = asyncio.run(page["serve"]([{**choice, "max_tokens": 12}]))
     assert (status, request.finish_reason, len(request.tokens)) == (200, "stop", 12)
     for name in ("max_tokens", "max_completion_tokens"):
