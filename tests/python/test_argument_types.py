@@ -214,11 +214,15 @@ CALLS = [
     (interlock.tools, "request_kind", {"response_format": {"type": "text"}, "tools": None, "tool_choice": None}),
     (interlock.tools, "format_of_request", {"body": {}}),
     (interlock.tools, "structural_tag", TOOLS),
-    (interlock.tools, "ChatCompletionDeltas", {"format": "hermes", "new_id": str, "reasoning_field": None}),
+    (
+        interlock.tools,
+        "ChatCompletionDeltas",
+        {"format": "hermes", "tools": None, "new_id": str, "reasoning_field": None},
+    ),
     (
         interlock.tools,
         "chat_completion_choice",
-        {"events": [], "format": "hermes", "new_id": str, "reasoning_field": None},
+        {"events": [], "format": "hermes", "tools": None, "new_id": str, "reasoning_field": None},
     ),
     (interlock.tools, "tool_format", {"format": "hermes"}),
     (interlock.tools, "tools_of", {"tools": []}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import interlock
 import pytest
 from interlock import Index, UnsatisfiableError, UnsupportedError
-from interlock.tools import RequestError
+from interlock.tools import ChatCompletionDeltas, RequestError, chat_completion_choice, format_names
 
 FORMATS = ("hermes", "qwen3_coder", "functiongemma", "gemma_4", "pythonic", "harmony", "deepseek_v3_1")
 JSON_FORMATS = ("hermes", "mistral", "harmony", "deepseek_v3_1")
@@ -80,3 +80,45 @@ def test_places_of_other_fields(make, place, inner, byte_vocabulary):
             Index.from_tools([{"name": "f"}, tool], byte_vocabulary, format="qwen3_coder")
         assert caught.value.pointer == place + where and caught.value.reason.startswith(said)
         assert "None" not in caught.value.reason
+
+
+TEXT = 'a "b" \\ é\n{1}'
+
+
+@pytest.mark.parametrize("form", [name for name in format_names() if name != "kimi_k3"])  # As for calls of functions.
+def test_calls_of_custom_tools_have_openais_shape(form, byte_vocabulary):
+    tools = [{"name": "f", "strict": True}, {"type": "custom", "custom": {"name": "dial"}}]
+    text = "a b" if form == "minicpm5" else TEXT  # There, others stand in a CDATA section, which is part of the text.
+    index = Index.from_tools(tools, byte_vocabulary, format=form, tool_choice="required", parallel=False)
+    called = interlock.tools.render(form, [interlock.tools.Call("dial", {"input": text}, "123456789")])
+    options = {"format": form, "tools": tools, "new_id": lambda: "call_1"}
+    choice = chat_completion_choice(index.parse(called), **options)
+    (call,) = choice["message"]["tool_calls"]
+    assert choice["finish_reason"] == "tool_calls" and call.pop("id") in ("call_1", "123456789")
+    assert call == {"type": "custom", "custom": {"name": "dial", "input": text}}
+
+
+@pytest.mark.parametrize("form", ["hermes", "qwen3_coder"])
+def test_deltas_of_custom_tools(form, byte_vocabulary):
+    tools = [nested("[0-9]{3}"), {"name": "now", "parameters": {"type": "object"}}]
+    index = Index.from_tools(tools, byte_vocabulary, format=form, tool_choice="required")
+    calls = [interlock.tools.Call("dial", {"input": "123"}), interlock.tools.Call("now", {})]
+    deltas = ChatCompletionDeltas(format=form, tools=tools, new_id=lambda: "call_1")
+    guide = index.guide()
+    taken = []
+    for token in interlock.tools.render(form, calls).encode():
+        guide.advance(token)
+        taken += deltas.take(guide.events())
+    taken += deltas.take(guide.events())
+    assert taken[:3] == [
+        {"role": "assistant", "content": None},
+        {"tool_calls": [{"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "dial", "input": ""}}]},
+        {"tool_calls": [{"index": 0, "custom": {"input": "123"}}]},
+    ]
+    function = {"name": "now", "arguments": ""}
+    assert taken[3] == {"tool_calls": [{"index": 1, "id": "call_1", "type": "function", "function": function}]}
+
+
+def test_tools_that_are_none_are_refused():
+    with pytest.raises(RequestError, match="^at /tools: tools are a list, not a string"):
+        ChatCompletionDeltas(tools="f")
