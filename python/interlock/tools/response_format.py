@@ -186,7 +186,7 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
         return Source("structural_tag", _tag(value, pointer), place=pointer)
     if isinstance(kind, str) and kind in _READERS:
         return _READERS[kind](value, pointer)
-    for key in ("response_format", "structured_outputs", "format", "guided_decoding"):
+    for key in ("response_format", "structured_outputs", "format", "guided_decoding", "text"):
         inner = value.get(key)
         if "type" not in value and isinstance(inner, Mapping) and len(value) == 1:
             return _of_object(dict(inner), f"{pointer}/{key}")
