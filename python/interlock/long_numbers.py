@@ -10,7 +10,11 @@ import re
 
 __all__ = ["in_words_of_clients", "said_of_digits"]
 
-_OF_PYTHON = re.compile(r"Exceeds the limit \((\d+) digits\) for integer string conversion.*")
+_OF_PYTHON = re.compile(
+    r"Exceeds the limit \((\d+)(?: digits)?\) for integer string conversion"
+    r"(?:: value has \d+ digits)?(?:; use sys\.\w+\(\)(?: to increase the limit)?)?"
+)
+"""Python's words, which are not quite the same in all of its versions."""
 
 
 def said_of_digits(error: BaseException) -> str:

@@ -293,6 +293,15 @@ def test_numbers_of_too_many_digits_are_the_clients(read, byte_vocabulary):
     assert "sys." not in message
 
 
+def test_slips_beside_a_number_of_many_digits_are_told(byte_vocabulary):
+    text = f'{{"maximum": 1{"0" * 5_000}, "maxmum": 3}}'
+    for call in (interlock.check_json_schema, lambda text: Index.from_json_schema(text, byte_vocabulary)):
+        with pytest.warns(interlock.UnknownKeywordWarning, match="maxmum"):
+            call(text)
+    message = answer_to(lambda: interlock.index_from_type(text, byte_vocabulary))[2]
+    assert "a number has too many digits: at most 4300 are read)" in message
+
+
 def test_every_type_in_a_text_says_how_it_is_written(byte_vocabulary):
     more = {
         "[…]": '["a"]',
