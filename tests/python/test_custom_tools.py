@@ -56,6 +56,12 @@ def test_a_pattern_without_a_text_is_at_its_place(form, byte_vocabulary):
         Index.from_tools([nested(r"a(?!b)[^\s\S]")], byte_vocabulary, format=form)
 
 
+def test_a_pattern_in_quotes_of_a_structural_tag_is_read_alone(byte_vocabulary):
+    tag = {"type": "quoted", "content": {"type": "regex", "pattern": "ab)(?:c"}}
+    with pytest.raises(interlock.StructuralTagError, match=r"^at /format/content: unmatched \)"):
+        Index.from_structural_tag(tag, byte_vocabulary)
+
+
 def test_parentheses_in_classes_and_behind_backslashes_are_characters(byte_vocabulary):
     for form in FORMATS:
         Index.from_tools([nested(r"a[)]\)(b)")], byte_vocabulary, format=form)

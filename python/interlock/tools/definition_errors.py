@@ -13,7 +13,7 @@ from interlock._core import (
     GrammarError, InterlockError, PatternError, UnsatisfiableError, UnsupportedError, check_grammar, check_regex,
 )  # fmt: skip
 from interlock.client_messages import without_hint
-from interlock.tools.errors import RequestError
+from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.tool_list import GRAMMARS, tools_of
 
 __all__ = ["Dialect", "check_parentheses", "said_of_definition"]
@@ -59,12 +59,12 @@ def _said_of_pattern(error: InterlockError) -> str:
 
 
 def check_parentheses(pattern: str, dialect: Dialect, pointer: str) -> None:
-    """``RequestError`` for a pattern that is well formed only inside of the parentheses that are put around it.
+    """``StructuralTagError`` for a pattern that is well formed only inside of the parentheses that are put around it.
 
     >>> check_parentheses("a[)]", "python", "/pattern")
     >>> try:
     ...     check_parentheses("a)(?:b", "python", "/pattern")
-    ... except RequestError as error:
+    ... except StructuralTagError as error:
     ...     print(error)
     at /pattern: unbalanced parenthesis (at character 1 of the pattern)
     """
@@ -79,6 +79,6 @@ def check_parentheses(pattern: str, dialect: Dialect, pointer: str) -> None:
     try:
         check_regex(pattern, dialect=dialect)
     except PatternError as error:
-        raise RequestError(_said_of_pattern(error), pointer) from error
+        raise StructuralTagError(_said_of_pattern(error), pointer) from error
     except InterlockError:
         return
