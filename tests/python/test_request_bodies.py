@@ -70,6 +70,7 @@ def test_the_format_of_the_responses_api(byte_vocabulary):
     ("body", "pointer", "said"),
     [
         ({"guided_jsn": SCHEMA}, "/guided_jsn", "there is no field 'guided_jsn'; did you mean 'guided_json'?"),
+        ({"guided_jsn": {}}, "/guided_jsn", "did you mean 'guided_json'?"),
         ({"structured_output": {"json": SCHEMA}}, "/structured_output", "did you mean 'structured_outputs'?"),
         ({"respose_format": ASKED}, "/respose_format", "did you mean 'response_format'?"),
         ({"responseFormat": ASKED}, "/responseFormat", "did you mean 'response_format'?"),

@@ -78,8 +78,10 @@ def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) 
 
 
 def _asks(value: Any) -> bool:
-    """Whether a field is given: clients write out what they do not use as ``null``, ``false`` or empty."""
-    return value is not None and value is not False and value not in ("", [], {})
+    """Whether a field is given: clients write out what they do not use as ``null``, ``false`` or empty. An
+    empty object is a schema, of any value.
+    """
+    return value is not None and value is not False and value not in ("", [])
 
 
 def _means(name: Any, known: Iterable[str]) -> str:
