@@ -19,6 +19,7 @@ from interlock._core import (
     TokenRejected,
     VocabularyError,
 )
+from interlock.long_numbers import in_words_of_clients
 
 __all__ = ["attach", "with_hint", "without_hint"]
 
@@ -83,7 +84,7 @@ def _client_message(self: InterlockError) -> str:
     clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
     files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
     """
-    return OF_SERVER if _is_of_server(self) else without_hint(self)
+    return OF_SERVER if _is_of_server(self) else in_words_of_clients(without_hint(self))
 
 
 def _client_line(self: InterlockError) -> str:

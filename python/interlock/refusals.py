@@ -11,14 +11,17 @@ import json
 import re
 from dataclasses import dataclass
 
-from interlock._core import CancelledError, InterlockError, LimitError
+from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError
 from interlock.argument_types import require
 from interlock.client_messages import OF_SERVER
+from interlock.long_numbers import said_of_digits
 
 __all__ = ["Refusal", "refusal"]
 
 # A source of a wrong Python type is a plain ``TypeError`` that begins so. Its other words are of Python.
 _WRONG_TYPE = re.compile(r"(schema|pattern|grammar|choices) must be ")
+# The numbers of tokens in the message of a ``BudgetError``: the budget, and what an output needs.
+_BUDGETS = re.compile(r"\b(max_tokens is |needs )(\d+)\b")
 _TYPES = {
     "schema": "a schema is a JSON object or a boolean",
     "pattern": "a pattern is a text",
@@ -44,15 +47,18 @@ class Refusal:
         return self.status == 500
 
 
-def refusal(error: BaseException) -> Refusal:
+def refusal(error: BaseException, stop_tokens: int = 0) -> Refusal:
     """What a server answers a client whose request raised ``error``, whatever exception that is.
 
-    * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8 is such
-      a request: parse it inside the same ``try``.
+    * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8, or
+      has a number of too many digits, is such a request: parse it inside the same ``try``.
     * 413: a source is longer than ``Limits.max_source_bytes``.
     * 499: the request's ``CancelToken`` was cancelled, because the client has gone: nobody reads the answer.
     * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
     * 500: anything else. ``message`` says nothing of it; log the exception.
+
+    ``stop_tokens`` is how many tokens of the client's number the server kept for the end, and did not give to the
+    guide: 1 where the stop token counts. Numbers in the message of a ``BudgetError`` are then the client's.
 
     >>> import interlock
     >>> try:
@@ -66,7 +72,9 @@ def refusal(error: BaseException) -> Refusal:
     """
     from interlock.integrations.metrics import refusal_reason
 
-    require(error=(error, "exception"))
+    require(error=(error, "exception"), stop_tokens=(stop_tokens, "count"))
+    if stop_tokens < 0:
+        raise ArgumentError(f"stop_tokens cannot be negative: {stop_tokens}")
     reason = refusal_reason(error)
     if isinstance(error, CancelledError):
         return Refusal(504 if reason == "deadline" else 499, error.client_message, reason)
@@ -74,11 +82,16 @@ def refusal(error: BaseException) -> Refusal:
         if not error.is_client_error:
             return Refusal(500, OF_SERVER, reason)
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
-        return Refusal(413 if is_long else 400, error.client_message, reason)
+        message = error.client_message
+        if isinstance(error, BudgetError):
+            message = _BUDGETS.sub(lambda found: f"{found[1]}{int(found[2]) + stop_tokens}", message)
+        return Refusal(413 if is_long else 400, message, reason)
     if isinstance(error, json.JSONDecodeError):
-        return Refusal(400, f"the request is no JSON: {error}", "schema")
+        return Refusal(400, f"the request is no JSON: {error}", "request")
     if isinstance(error, UnicodeDecodeError):
-        return Refusal(400, "the request is no text in UTF-8", "schema")
+        return Refusal(400, "the request is no text in UTF-8", "request")
+    if said := said_of_digits(error):
+        return Refusal(400, f"the request cannot be read: {said}", "request")
     if isinstance(error, RecursionError):
         return Refusal(400, "the request is nested too deeply", "limit")
     if isinstance(error, MemoryError):

@@ -291,7 +291,7 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
     rows = list(rows)
     found = unknown_keywords(rows)
     if len(schema) <= MOST_READ and any(not one.pointer for one in found):
-        reason = no_schema(json.loads(schema or "true"))
+        reason = no_schema(json.loads(schema or "true", parse_int=_integer))
         if reason:
             tell(f"this schema accepts every JSON value: {reason}", "", None)
             return
@@ -396,6 +396,11 @@ def unwrap(document: Any) -> Any:
     return document if found is None else found.schema
 
 
+def _integer(digits: str) -> float:
+    """An integer of a document, or what stands for one of more digits than Python reads: names alone matter here."""
+    return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
+
+
 def no_schema(document: Any, annotations: bool = True) -> str:
     """Why a parsed JSON document is most likely no schema; empty if it may be one.
 
@@ -427,6 +432,8 @@ def no_schema(document: Any, annotations: bool = True) -> str:
     return why + (f"; did you mean {meant}?" if meant else "")
 
 
+_MOST_DIGITS = 640
+"""Digits that Python reads, however low a program sets its bound."""
 SCHEMA_KEYS = ("schema", "json_schema", "jsonSchema", "input_schema", "inputSchema", "parameters")
 """Keys under which files keep a schema beside other things, such as its tests."""
 

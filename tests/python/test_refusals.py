@@ -197,6 +197,20 @@ def test_budgets(byte_vocabulary):
     assert (status, reason) == (400, "budget") and "6" in message
 
 
+def test_budgets_in_the_numbers_of_the_client(byte_vocabulary):
+    long = {"type": "array", "minItems": 10**9}
+    for index, budget, said in (
+        (Index.from_regex("aaa", byte_vocabulary), 0, "max_tokens is 1, but a complete output needs 4 tokens"),
+        (Index.from_json_schema(long, byte_vocabulary), 2, "max_tokens is 3, but no complete output is known"),
+    ):
+        with pytest.raises(interlock.BudgetError) as caught:
+            index.guide(max_tokens=budget)
+        assert interlock.refusal(caught.value, stop_tokens=1).message.startswith(said)
+        assert interlock.refusal(caught.value).message == caught.value.client_message
+    with pytest.raises(interlock.ArgumentError, match="stop_tokens cannot be negative: -1"):
+        interlock.refusal(KeyError("a"), stop_tokens=-1)
+
+
 def test_time_and_memory(byte_vocabulary):
     gone = interlock.CancelToken()
     gone.cancel()
@@ -240,6 +254,7 @@ def test_bodies_that_are_no_json_are_the_clients(byte_vocabulary):
             json.loads(body)
         except ValueError as error:
             assert interlock.refusal(error).status == 400
+            assert interlock.refusal(error).reason == "request"
     for call in (
         lambda: interlock.Index.from_json_schema({}, byte_vocabulary, whitespace="compakt"),
         lambda: interlock.Index.from_json_schema({}, byte_vocabulary, limits={"max_depth": -5}),
@@ -250,6 +265,70 @@ def test_bodies_that_are_no_json_are_the_clients(byte_vocabulary):
             call()
         assert interlock.refusal(caught.value).status == 500
     assert interlock.refusal(interlock.ArgumentError("max_tokens cannot be negative: -1")).status == 400
+
+
+LONG = 10**5_000
+LONG_TEXT = f'{{"maximum": 1{"0" * 5_000}}}'
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda v: json.loads(LONG_TEXT),
+        lambda v: Index.from_response_format({"guided_json": LONG_TEXT}, v),
+        lambda v: Index.from_response_format(LONG_TEXT, v),
+        lambda v: Index.from_response_format({"guided_json": {"maximum": LONG}}, v),
+        lambda v: Index.from_response_format({"type": LONG}, v),
+        lambda v: Index.from_response_format(LONG, v),
+        lambda v: Index.from_response_format(f'{{"type": "structural_tag", "format": 1{"0" * 5_000}}}', v),
+        lambda v: Index.from_structural_tag(LONG_TEXT, v),
+        lambda v: Index.from_tools([{"type": LONG}], v, format="hermes"),
+        lambda v: Index.from_tools([{"name": "f", "parameters": {"maximum": LONG}}], v, format="hermes"),
+        lambda v: Index.from_tools([{"name": "f"}], v, format="hermes", tool_choice=LONG),
+    ],
+)
+def test_numbers_of_too_many_digits_are_the_clients(read, byte_vocabulary):
+    status, _, message = answer_to(lambda: read(byte_vocabulary))
+    assert status == 400 and message.endswith("a number has too many digits: at most 4300 are read")
+    assert "sys." not in message
+
+
+def test_slips_beside_a_number_of_many_digits_are_told(byte_vocabulary):
+    text = f'{{"maximum": 1{"0" * 5_000}, "maxmum": 3}}'
+    for call in (interlock.check_json_schema, lambda text: Index.from_json_schema(text, byte_vocabulary)):
+        with pytest.warns(interlock.UnknownKeywordWarning, match="maxmum"):
+            call(text)
+    message = answer_to(lambda: interlock.index_from_type(text, byte_vocabulary))[2]
+    assert "a number has too many digits: at most 4300 are read)" in message
+
+
+def test_every_type_in_a_text_says_how_it_is_written(byte_vocabulary):
+    more = {
+        "[…]": '["a"]',
+        '"schema": …': '"schema": {}',
+        '"pattern": …': '"pattern": "a"',
+        '"name": …': '"name": "a"',
+        '"syntax": "ebnf", "grammar": …': '"syntax": "ebnf", "grammar": "root ::= \\"a\\""',
+        '"grammar": …': '"grammar": "start: \\"a\\""',
+        '"format": …': '"format": {"type": "any_text"}',
+    }
+    kinds = ("text", "json_object", "json_schema", "json", "regex", "choice", "grammar", "ebnf", "structural_tag")
+    for kind in kinds:
+        status, _, message = answer_to(lambda: Index.from_response_format(kind, byte_vocabulary))  # noqa: B023
+        written = message.partition("a response_format is a JSON object: write ")[2]
+        for gap, filled in more.items():
+            written = written.replace(gap, filled)
+        assert status == 400
+        Index.from_response_format(json.loads(written), byte_vocabulary)
+
+
+def test_a_misspelt_type_ends_in_one_question(byte_vocabulary):
+    for kind, words in (
+        ("json_shema", "structural_tag; did you mean 'json_schema'? A JSON"),
+        ("x", "structural_tag. A"),
+    ):
+        message = answer_to(lambda: Index.from_response_format({"type": kind}, byte_vocabulary))[2]  # noqa: B023
+        assert words in message
 
 
 def test_slips_in_parameters_of_tools_are_told(byte_vocabulary):

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import interlock
+import numpy as np
 import pytest
 from interlock import Index, schema_hints
 from interlock.integrations import server_counts
@@ -51,7 +52,7 @@ def test_numbers_of_the_page_are_those_of_the_client(page):
     choice = {"response_format": {"guided_choice": ["abcdefghijk"]}}
     for most in range(1, 12):
         status, said = asyncio.run(page["accept"]({**choice, "max_tokens": most}))
-        assert (status, said) == (400, f"no output within {most} tokens is known; one needs 12")
+        assert (status, said) == (400, f"max_tokens is {most}, but a complete output needs 12 tokens")
     ((status, request),) = asyncio.run(page["serve"]([{**choice, "max_tokens": 12}]))
     assert (status, request.finish_reason, len(request.tokens)) == (200, "stop", 12)
     for name in ("max_tokens", "max_completion_tokens"):
@@ -66,6 +67,30 @@ def test_numbers_of_the_page_are_those_of_the_client(page):
         status, request = asyncio.run(page["accept"]({**choice, **numbers}))
         assert (status, request.max_tokens) == (200, most)
     assert asyncio.run(page["accept"]({**choice, "max_tokens": 10**30}))[0] == 200
+
+
+@pytest.mark.parametrize("draft", [b"a$", b"$a", b"$", b"aa$", b"$$", b"ab"])
+def test_the_page_takes_nothing_behind_a_stop_token_of_a_draft(page, monkeypatch, draft):
+    vocabulary = page["vocabulary"]
+    (end,) = vocabulary.eos_token_ids
+    draft = [end if token == ord("$") else token for token in draft]
+
+    def model_step(batch):
+        """A model that agrees with the draft, and would go on behind the stop token with what no mask allows."""
+        logits = np.zeros((batch, vocabulary.size), np.float32)
+        for row in range(batch):
+            logits[row, draft[row] if row < len(draft) else ord("z")] = 1
+        return logits
+
+    monkeypatch.setitem(page, "model_step", model_step)
+    guide = Index.from_regex("a{1,3}", vocabulary).guide()
+    guide.advance(ord("a"))
+    request = page["Request"](guide, 10)
+    _, taken = page["step_with_draft"](request, draft)
+    assert request.tokens == taken and taken.count(end) <= 1
+    if end in draft:
+        assert taken == draft[: draft.index(end) + 1]
+        assert guide.is_terminated and request.finish_reason == "stop"
 
 
 def test_a_mistake_of_the_server_is_none_of_the_client(page, monkeypatch, caplog):

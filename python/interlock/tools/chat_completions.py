@@ -13,8 +13,10 @@ from interlock.argument_types import require
 from interlock.events import (
     ArgumentBytes, CallBegun, CallEnded, Captured, End, Event, Forced, NameKnown, Reasoning, TakenBack, Text,
 )  # fmt: skip
+from interlock.tools.call_tags import CUSTOM_INPUT
 from interlock.tools.format_files import tool_format
 from interlock.tools.tool_format import ToolFormat
+from interlock.tools.tool_list import tools_of
 
 __all__ = ["ChatCompletionDeltas", "FinishReason", "chat_completion_choice"]
 
@@ -27,6 +29,10 @@ def new_call_id() -> str:
     return f"call_{uuid.uuid4().hex[:24]}"
 
 
+_TEXT = {"function": "arguments", "custom": "input"}
+"""The field of a call that holds what is handed over, by the call's type."""
+
+
 @dataclass
 class _OpenCall:
     """A call that has begun: its place in ``tool_calls``, whether a client knows of it, and whether arguments came."""
@@ -34,6 +40,7 @@ class _OpenCall:
     index: int
     is_named: bool = False
     has_arguments: bool = False
+    kind: Literal["function", "custom"] = "function"
 
 
 class ChatCompletionDeltas:
@@ -47,6 +54,9 @@ class ChatCompletionDeltas:
 
     * ``format``: the tool format that the model writes. If its arguments are JSON, they are sent as they come.
       Otherwise (``None``, Python's notation, tags) they are sent as one fragment, which is JSON, when the call ends.
+    * ``tools``: the tools of the request, as ``Index.from_tools`` has them. A call of a custom tool has the ``type``
+      ``"custom"`` and ``custom.name``, and its text comes whole, in ``custom.input``, when the call ends. Without
+      ``tools`` all calls are those of functions.
     * ``new_id`` makes the identifier of a call. The notation's own, where it has one, is often known only when a call
       ends, and a client needs it at its beginning.
     * ``reasoning_field`` is the field of reasoning: ``"reasoning_content"``, as vLLM, SGLang and DeepSeek call it, or
@@ -55,7 +65,7 @@ class ChatCompletionDeltas:
     White space between text and calls, and what the format has between two calls, are not sent. Captures and texts
     from outside (``Captured``, ``Forced``) have no field and are left out. ``ArgumentError`` for ``TakenBack``: what a
     client has cannot be taken back, so a server asks for events only behind tokens that stay. ``ToolFormatError`` for
-    an unknown format. Linear in the events.
+    an unknown format, ``RequestError`` for tools that are none. Linear in the events.
 
     >>> deltas = ChatCompletionDeltas(format="hermes", new_id=lambda: "call_1")
     >>> for delta in deltas.take([CallBegun(0), NameKnown(0, "now"), ArgumentBytes(0, b"{}")]):
@@ -69,6 +79,7 @@ class ChatCompletionDeltas:
         self,
         *,
         format: str | ToolFormat | Mapping[str, Any] | None = None,
+        tools: Iterable[Any] | None = None,
         new_id: Callable[[], str] = new_call_id,
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
@@ -78,6 +89,7 @@ class ChatCompletionDeltas:
         notations = () if form is None else form.notations
         # What stands between two calls of a section, without its blanks.
         self._separators = {separator.strip() for n in notations for separator in (n.separator, *n.other_separators)}
+        self._custom = {tool.name for tool in tools_of(() if tools is None else tools) if tool.input is not None}
         self._new_id, self._reasoning_field = new_id, reasoning_field
         self._calls: dict[int, _OpenCall] = {}
         self._has_begun = self._has_ended = False
@@ -116,14 +128,16 @@ class ChatCompletionDeltas:
         elif isinstance(event, NameKnown):
             return self._name(self._calls[event.call], event.name)
         elif isinstance(event, ArgumentBytes):
-            if self._arguments_are_json:
-                return self._fragment(self._calls[event.call], event.data.decode("utf-8", "replace"))
+            call = self._calls[event.call]
+            # The text of a custom tool stands in a string of JSON there, so it is sent when it is read.
+            if self._arguments_are_json and call.kind == "function":
+                return self._fragment(call, event.data.decode("utf-8", "replace"))
         elif isinstance(event, CallEnded):
             call = self._calls[event.number]
             named = [] if call.is_named else self._name(call, event.call.name)
             if call.has_arguments:
                 return named
-            return named + self._fragment(call, json.dumps(event.call.arguments, ensure_ascii=False))
+            return named + self._fragment(call, _written(call, event.call.arguments))
         elif isinstance(event, End):
             self._has_ended = True
             if self._blank and not self._calls:
@@ -145,19 +159,27 @@ class ChatCompletionDeltas:
 
     def _name(self, call: _OpenCall, name: str) -> list[dict[str, Any]]:
         call.is_named = True
-        function = {"name": name, "arguments": ""}
-        one = {"index": call.index, "id": self._new_id(), "type": "function", "function": function}
+        call.kind = "custom" if name in self._custom else "function"
+        inner = {"name": name, _TEXT[call.kind]: ""}
+        one = {"index": call.index, "id": self._new_id(), "type": call.kind, call.kind: inner}
         return [{"tool_calls": [one]}]
 
     def _fragment(self, call: _OpenCall, text: str) -> list[dict[str, Any]]:
         call.has_arguments = True
-        return [{"tool_calls": [{"index": call.index, "function": {"arguments": text}}]}] if text else []
+        return [{"tool_calls": [{"index": call.index, call.kind: {_TEXT[call.kind]: text}}]}] if text else []
+
+
+def _written(call: _OpenCall, arguments: Mapping[str, Any]) -> str:
+    """What a call hands over: the arguments of a function as JSON, or the text of a custom tool."""
+    text = arguments.get(CUSTOM_INPUT) if call.kind == "custom" else None
+    return text if isinstance(text, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def chat_completion_choice(
     events: Iterable[Event],
     *,
     format: str | ToolFormat | Mapping[str, Any] | None = None,
+    tools: Iterable[Any] | None = None,
     new_id: Callable[[], str] = new_call_id,
     reasoning_field: str | None = "reasoning_content",
 ) -> dict[str, Any]:
@@ -174,7 +196,7 @@ def chat_completion_choice(
     >>> choice["message"]["tool_calls"], choice["finish_reason"]
     ([{'id': '7', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}], 'tool_calls')
     """
-    deltas = ChatCompletionDeltas(format=format, new_id=new_id, reasoning_field=reasoning_field)
+    deltas = ChatCompletionDeltas(format=format, tools=tools, new_id=new_id, reasoning_field=reasoning_field)
     kept = list(events) if isinstance(events, Iterable) else events
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: list[dict[str, Any]] = []
@@ -184,9 +206,11 @@ def chat_completion_choice(
                 message[name] = (message.get(name) or "") + delta[name]
         for one in delta.get("tool_calls", ()):
             if "id" in one:
-                calls.append({key: one[key] for key in ("id", "type", "function")})
+                calls.append({key: one[key] for key in ("id", "type", one["type"])})
             else:
-                calls[one["index"]]["function"]["arguments"] += one["function"]["arguments"]
+                call = calls[one["index"]]
+                kind, text = call["type"], _TEXT[call["type"]]
+                call[kind][text] += one[kind][text]
     named = [event for event in kept if isinstance(event, CallEnded) and event.call.id]
     places = {event.call: at for at, event in enumerate(e for e in kept if isinstance(e, CallBegun))}
     for event in named:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlock._core import UnsupportedError
 from interlock.tools.argument_grammar import ArgumentGrammar
+from interlock.tools.definition_errors import check_parentheses
 from interlock.tools.spec import nodes
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ def quoted(builder: GrammarBuilder, node: nodes.Quoted, stops: Any, pointer: str
             content = builder.terminal(f"{pattern(node.content.pattern)} & {without([style.quote])}", pointer)
         quote = builder.literal(style.quote)
         return builder.rule(f"{quote} {content} {quote}", pointer)
+    if isinstance(node.content, nodes.Regex):
+        # Parentheses stand around it, which must not be those that it lacks.
+        check_parentheses(node.content.pattern, "ecma" if style.encoding == "json" else "python", f"{pointer}/content")
     schema = _schema(node.content, pointer)
     if style.encoding == "python":
         inner = ArgumentGrammar(builder, nodes.JsonSchema(schema, style), f"{pointer}/content")

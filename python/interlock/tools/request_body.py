@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.tools.errors import RequestError
+from interlock.tools.odd_fields import refuse_odd_fields, refuse_slips
 from interlock.tools.spec.fields import kind_of
 
 __all__ = ["format_of_request", "is_of_body"]
@@ -24,18 +25,24 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
     """What the JSON body of a request asks of its output, for ``Index.from_response_format``, ``request_kind`` and the
     ``response_format`` of ``Index.from_tools``; ``None`` where it asks for nothing.
 
-    It is ``response_format``, or what servers take in its place: ``structured_outputs``, ``guided_json`` and its like
-    of vLLM, ``json_schema``, ``regex``, ``ebnf`` and ``grammar`` of SGLang and llama.cpp. Places in errors lead into
-    the body. ``null`` is the same as nothing.
+    It is ``response_format``, or what servers take in its place: ``text.format`` of the Responses API,
+    ``structured_outputs``, ``guided_json`` and its like of vLLM, ``json_schema``, ``regex``, ``ebnf`` and ``grammar``
+    of SGLang and llama.cpp. Places in errors lead into the body. ``null`` is the same as nothing.
 
-    ``RequestError`` for a body that is no object, and for two constraints at once.
+    ``RequestError`` for a body that is no object, for two constraints at once, for a constraint in a field that other
+    servers have (``format`` of Ollama, ``functions``), and for a name that looks like a slip of a constraint's
+    (``guided_jsn``). Other fields are left alone.
 
     >>> format_of_request({"messages": [], "guided_choice": ["yes", "no"], "response_format": None})
     {'guided_choice': ['yes', 'no']}
+    >>> format_of_request({"input": "Well?", "text": {"format": {"type": "json_object"}, "verbosity": "low"}})
+    {'text': {'format': {'type': 'json_object'}}}
     """
     if not isinstance(body, Mapping):
         raise RequestError(f"the body of a request is a JSON object, not {kind_of(body)}")
+    refuse_odd_fields(body, (*FIELDS, *_BESIDE))
     found = {name: body[name] for name in FIELDS if body.get(name) is not None and body.get(name) is not False}
+    found |= _of_responses(body.get("text"))
     if len(found) > 1:
         raise RequestError(f"{' and '.join(found)} are given at once: an output has one constraint")
     if any(name.startswith("guided_") for name in found):
@@ -43,6 +50,17 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
     return found or None
 
 
+def _of_responses(text: Any) -> dict[str, Any]:
+    """The format in ``text`` of the Responses API. Other servers have a prompt in this field."""
+    if not isinstance(text, Mapping):
+        return {}
+    refuse_slips(text, ("format", "verbosity"), "/text")
+    asked = text.get("format")
+    if asked is not None and not isinstance(asked, Mapping):
+        raise RequestError(f"a format is a JSON object, not {kind_of(asked)}", "/text/format")
+    return {} if asked is None else {"text": {"format": asked}}
+
+
 def is_of_body(value: Any) -> bool:
     """Whether a value is what ``format_of_request`` returns, so that places in it are places in the body."""
-    return isinstance(value, Mapping) and bool(value) and set(value) <= {*FIELDS, *_BESIDE}
+    return isinstance(value, Mapping) and bool(value) and set(value) <= {*FIELDS, *_BESIDE, "text"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, SchemaError
+from interlock.long_numbers import said_of_digits
 from interlock.near_words import meant
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
@@ -157,8 +158,9 @@ def _read(text: str | bytes, pointer: str) -> Any:
         ) from error
     except ValueError as error:
         if isinstance(text, str) and text in _READERS:
-            raise RequestError(f'a response_format is a JSON object: write {{"type": "{text}"}}', pointer) from error
-        raise RequestError(f"a response_format in a text is JSON, and this is not: {error}", pointer) from error
+            raise RequestError(f"a response_format is a JSON object: write {_WRITTEN[text]}", pointer) from error
+        said = said_of_digits(error) or f"a response_format in a text is JSON, and this is not: {error}"
+        raise RequestError(said, pointer) from error
 
 
 def _of_type(value: Any, pointer: str) -> Source:
@@ -184,7 +186,7 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
         return Source("structural_tag", _tag(value, pointer), place=pointer)
     if isinstance(kind, str) and kind in _READERS:
         return _READERS[kind](value, pointer)
-    for key in ("response_format", "structured_outputs", "format", "guided_decoding"):
+    for key in ("response_format", "structured_outputs", "format", "guided_decoding", "text"):
         inner = value.get(key)
         if "type" not in value and isinstance(inner, Mapping) and len(value) == 1:
             return _of_object(dict(inner), f"{pointer}/{key}")
@@ -192,9 +194,9 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
         return _of_constraints(value, pointer)
     if kind in _JSON_TYPES or isinstance(kind, list):
         raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", f"{pointer}/type")
+    slip = meant(kind, _READERS) or "."
     raise RequestError(
-        f"{kind!r} is no type of response_format; there are {_KINDS}{meant(kind, _READERS)}"
-        f". A JSON Schema goes into {_SCHEMA_GOES}",
+        f"{kind!r} is no type of response_format; there are {_KINDS}{slip} A JSON Schema goes into {_SCHEMA_GOES}",
         f"{pointer}/type",
     )
 
@@ -356,6 +358,20 @@ _READERS = {
 }
 
 
+_WRITTEN = {
+    "json": _SCHEMA_GOES,
+    "json_schema": _SCHEMA_GOES,
+    "regex": '{"type": "regex", "pattern": …}',
+    "choice": '{"type": "choice", "choices": […]}',
+    "grammar": '{"type": "grammar", "grammar": …}',
+    "ebnf": '{"type": "grammar", "syntax": "ebnf", "grammar": …}',
+    "structural_tag": '{"type": "structural_tag", "format": …}',
+    "text": '{"type": "text"}',
+    "json_object": '{"type": "json_object"}',
+}
+"""How an object of each type is written, for clients that sent the type alone."""
+
+
 def _text(value: Any, pointer: str) -> str:
     if not isinstance(value, str):
         raise RequestError(f"a text is needed, not {kind_of(value)}", pointer)
@@ -367,7 +383,7 @@ def _schema(value: Any, pointer: str) -> Any:
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise _no_schema(f"the text is not JSON: {error}", pointer) from error
+            raise _no_schema(said_of_digits(error) or f"the text is not JSON: {error}", pointer) from error
         except RecursionError:
             return value  # The core reads it, whose bound of depth is its own.
     if isinstance(value, type):

@@ -35,6 +35,7 @@ from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_c
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.answer_format import answer_of
+from interlock.tools.definition_errors import Dialect, said_of_definition
 from interlock.tools.errors import RequestError, StructuralTagError, message_at, with_places
 from interlock.tools.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
 from interlock.tools.response_format import Source, response_format
@@ -279,9 +280,13 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         place = place_in_tools(pointer, tag, tools) if pointer else None
         if place is None:
             raise
+        # JSON holds a pattern as a schema does, whose dialect is ECMA-262.
+        dialect: Dialect = "ecma" if "json_schema" in str(pointer) else "python"
+        own_words = said_of_definition(error, place, tools, dialect)
         if isinstance(error, RequestError):
-            raise RequestError(_said_of_grammar(place, tools) or error.reason, place) from error
-        said = without_hint(error).replace(f"at {pointer}: ", f"at {place}: ", 1)
+            raise RequestError(own_words or error.reason, place) from error
+        said = f"at {place}: {own_words}" if own_words else without_hint(error)
+        said = said.replace(f"at {pointer}: ", f"at {place}: ", 1)
         moved = type(error)(with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner))
         own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
         moved.__dict__.update(own, pointer=place)
@@ -289,19 +294,6 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         if hint is None and isinstance(error, UnsupportedError) and place.startswith("/tools"):
             hint = HOW_TO_LEAVE_OPEN
         raise (moved if hint is None else with_hint(moved, hint)) from error
-
-
-def _said_of_grammar(place: str, tools: Any) -> str | None:
-    """What is wrong with the grammar of the custom tool at ``place``, read alone: its lines are those of the client."""
-    for tool in tools_of(tools):
-        if tool.place == place and tool.input is not None and tool.input[0] in GRAMMARS:
-            try:
-                check_grammar(tool.input[1], tool.input[0])  # type: ignore[arg-type]
-            except GrammarError as error:
-                return without_hint(error).split("\n")[0]
-            except InterlockError:
-                return None
-    return None
 
 
 @bounded_nesting("the response_format")

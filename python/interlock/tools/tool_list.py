@@ -13,7 +13,7 @@ from interlock.near_words import nearest
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import escaped, is_unicode, kind_of
+from interlock.tools.spec.fields import escaped, is_unicode, kind_of, shown
 
 __all__ = ["GRAMMARS", "NO_PARAMETERS", "Tool", "tools_of"]
 
@@ -112,7 +112,8 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
         place = pointer + ("/custom/format" if inner is not tool else "/format")
         is_nested = isinstance(inner.get("format"), Mapping) and "grammar" in inner["format"]
         place += "/grammar/definition" if is_nested else "/definition"
-        return Tool(name, input=_custom_input(inner.get("format"), f"{pointer}/format"), place=place)
+        outer = pointer + ("/custom/format" if inner is not tool else "/format")
+        return Tool(name, input=_custom_input(inner.get("format"), outer), place=place)
     if kind != "function" and "name" not in tool and "parameters" not in tool:
         raise RequestError(
             f"{kind!r} is a tool of a provider: give its name and its parameters, or leave it out", f"{pointer}/type"
@@ -183,15 +184,22 @@ def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "r
     if format is None or (isinstance(format, Mapping) and format.get("type") == "text"):
         return "text", ""
     if not isinstance(format, Mapping) or format.get("type") != "grammar":
+        pointer += "/type" if isinstance(format, Mapping) and "type" in format else ""
         raise RequestError('the format of a custom tool has the type "text" or "grammar"', pointer)
     inner = format.get("grammar", format)
+    if "grammar" in format:
+        pointer += "/grammar"
     if not isinstance(inner, Mapping):
-        raise RequestError("the grammar of a custom tool is an object", f"{pointer}/grammar")
+        raise RequestError("the grammar of a custom tool is an object", pointer)
     syntax, definition = inner.get("syntax"), inner.get("definition")
     if syntax not in ("lark", "regex"):
-        raise RequestError(f'the syntax of a custom tool is "lark" or "regex", not {syntax!r}', f"{pointer}/syntax")
+        raise RequestError(
+            f'the syntax of a custom tool is "lark" or "regex", not {shown(syntax)}', f"{pointer}/syntax"
+        )
     if not isinstance(definition, str):
         raise RequestError("the definition of a custom tool is a text", f"{pointer}/definition")
+    if not is_unicode(definition):
+        raise RequestError("the definition holds a lone surrogate, which is not text", f"{pointer}/definition")
     return syntax, definition
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.tools.spec import StructuralTag
+from interlock.tools.spec import StructuralTag, nodes
 from interlock.tools.tool_list import tools_of
 
 __all__ = ["place_in_tools"]
@@ -25,9 +25,10 @@ def place_in_tools(pointer: str, tag: StructuralTag, tools: Any) -> str | None:
     at: Any = tag
     parts = pointer.split("/")[1:]
     for read, part in enumerate(parts, start=1):
-        at = _member(at, part)
+        outer, at = at, _member(at, part)
         if at is None:
-            return None
+            # A pattern inside of quotes is written as a schema, which is no part of the tag.
+            return _place_of_definition(outer, given)
         if part not in ("json_schema", "grammar", "pattern"):
             continue
         rest = "".join(f"/{part}" for part in parts[read:])
@@ -36,7 +37,13 @@ def place_in_tools(pointer: str, tag: StructuralTag, tools: Any) -> str | None:
             if found is not None:
                 return found + rest
     # A place may be a whole grammar or pattern, not a field of it.
-    own = getattr(at, "grammar", None) or getattr(at, "pattern", None)
+    return _place_of_definition(at, given)
+
+
+def _place_of_definition(node: Any, given: Sequence[tuple[str, Any]]) -> str | None:
+    """The place of the custom tool whose definition a part of a tag is, in quotes or not."""
+    inner = node.content if isinstance(node, nodes.Quoted) else node
+    own = getattr(inner, "grammar", None) or getattr(inner, "pattern", None)
     return next((place for place, value in given if place and own is not None and value == own), None)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from interlock.long_numbers import said_of_digits
 from interlock.tools.errors import StructuralTagError, ToolFormatError
 from interlock.tools.format_files import read_arguments_table
 from interlock.tools.spec import nodes
@@ -34,7 +35,8 @@ def read(tag: str | bytes | Mapping[str, Any]) -> nodes.StructuralTag:
         try:
             tag = json.loads(tag)
         except (ValueError, RecursionError) as error:
-            raise StructuralTagError(f"the structural tag is not JSON: {error}") from error
+            said = said_of_digits(error) or f"the structural tag is not JSON: {error}"
+            raise StructuralTagError(said) from error
     fields = Fields(tag, "", "a structural tag")
     if fields.has("structures"):
         return check(nodes.StructuralTag(_legacy(fields)))
@@ -61,7 +63,7 @@ def _legacy(fields: Fields) -> nodes.TriggeredTags:
             try:
                 schema = json.loads(schema)
             except (ValueError, RecursionError) as error:
-                inner.refuse("schema", f"the schema is not JSON: {error}")
+                inner.refuse("schema", said_of_digits(error) or f"the schema is not JSON: {error}")
         content = nodes.JsonSchema(_schema(schema, inner.at("schema")))
         tags.append(nodes.Tag(inner.text("begin"), content, (inner.text("end"),)))
         inner.done()

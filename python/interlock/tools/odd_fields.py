@@ -1,0 +1,92 @@
+"""Fields of a request's body that mean a constraint, and that nobody here would read.
+
+A body has fields of many kinds, and a server leaves alone what it does not know. A constraint must not be lost that
+way: the client would get an output that nothing held to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from interlock.near_words import nearest
+from interlock.tools.errors import RequestError
+from interlock.tools.spec.fields import escaped
+
+__all__ = ["refuse_odd_fields", "refuse_slips"]
+
+_LIKE = 0.8
+"""How like the name of a constraint a field is (``interlock.near_words``) that is taken for a slip of it."""
+_SCHEMA = 'write "response_format": {"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
+_TOOLS = 'write "tools": [{"type": "function", "function": …}]'
+_ELSEWHERE = {
+    "format": f"this is Ollama's field: {_SCHEMA}",
+    "output_format": f"this is Anthropic's field: {_SCHEMA}",
+    "output_schema": _SCHEMA,
+    "response_schema": f"this is Gemini's field: {_SCHEMA}",
+    "schema": _SCHEMA,
+    "json": 'write "guided_json", or "response_format"',
+    "choice": 'write "guided_choice"',
+    "guided_decoding": 'write "structured_outputs"',
+    "structural_tag": 'write "response_format": {"type": "structural_tag", "format": …}',
+    "functions": f"this is the older name of tools: {_TOOLS}",
+    "function_call": 'this is the older name of tool_choice: write "tool_choice"',
+}
+"""Constraints of other interfaces, and what to write in their place."""
+_NO_CALL = ("auto", "none")
+"""Values of ``function_call`` that ask for nothing."""
+_HOLDERS = {
+    "extra_body": "OpenAI's Python client puts what is in extra_body into the body itself",
+    "nvext": "nvext is not read here",
+    "sampling_params": "sampling_params are not read here",
+}
+"""Objects in which a constraint is lost, and why."""
+_TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
+_ORDINARY = ("tool_calls", "stop", "text", "tool_call_id", "parse_tool_calls")
+"""Fields that are no slip, however like a constraint they look."""
+
+
+def refuse_odd_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> None:
+    """``RequestError`` for a constraint in a field that is not one of ``constraints``.
+
+    >>> for body in ({"guided_jsn": True}, {"temperature": 1, "format": "json"}, {"function_call": "none"}):
+    ...     try:
+    ...         refuse_odd_fields(body, ["guided_json", "response_format"])
+    ...     except RequestError as error:
+    ...         print(str(error)[:60])
+    at /guided_jsn: there is no field 'guided_jsn'; did you mean
+    at /format: this is Ollama's field: write "response_format":
+    """
+    known = (*constraints, *_TOOL_FIELDS)
+    for name, way in _ELSEWHERE.items():
+        if _asks(body.get(name)) and not (name == "function_call" and body[name] in _NO_CALL):
+            raise RequestError(way, f"/{name}")
+    for name, why in _HOLDERS.items():
+        if isinstance(inner := body.get(name), Mapping):
+            lost = next((key for key in inner if _asks(inner[key]) and _means(key, known)), None)
+            if lost is not None:
+                raise RequestError(f"{why}: write {lost!r} into the body", f"/{name}/{escaped(lost)}")
+    refuse_slips(body, known, "")
+
+
+def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) -> None:
+    """``RequestError`` for a field that is none of ``known``, and looks like a slip of one."""
+    known = tuple(known)
+    for name in fields:
+        if name not in known and _asks(fields[name]) and (meant := _means(name, known)):
+            raise RequestError(f"there is no field {name!r}; did you mean {meant!r}?", f"{pointer}/{escaped(name)}")
+
+
+def _asks(value: Any) -> bool:
+    """Whether a field is given: clients write out what they do not use as ``null``, ``false`` or empty. An
+    empty object is a schema, of any value.
+    """
+    return value is not None and value is not False and value not in ("", [])
+
+
+def _means(name: Any, known: Iterable[str]) -> str:
+    """The constraint that a name is or is a slip of; empty if it is neither."""
+    if not isinstance(name, str) or name in _ORDINARY:
+        return ""
+    plain = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).replace("-", "_")
+    return nearest(plain, known, _LIKE)

@@ -1,0 +1,117 @@
+"""Constraints in the body of a request: in the fields of every interface, and in fields that nobody would read."""
+
+from __future__ import annotations
+
+import interlock
+import pytest
+from interlock import Index
+from interlock.tools import RequestError, format_of_request, request_kind
+
+SCHEMA = {"const": "yes"}
+ASKED = {"type": "json_schema", "name": "a", "schema": SCHEMA}
+
+# Fields of OpenAI's two interfaces, Anthropic, vLLM, SGLang, llama.cpp, Ollama and OpenRouter that are no constraint.
+ORDINARY = """
+model messages input prompt instructions temperature top_p top_k min_p typical_p n best_of stop stream stream_options
+max_tokens max_completion_tokens max_output_tokens max_tool_calls min_tokens presence_penalty frequency_penalty
+repetition_penalty repeat_penalty length_penalty logit_bias logprobs top_logprobs prompt_logprobs user
+metadata seed store service_tier safety_identifier prompt_cache_key prompt_cache_retention reasoning reasoning_effort
+verbosity modalities audio prediction web_search_options include include_reasoning previous_response_id conversation
+background truncation system stop_sequences thinking container context_management mcp_servers betas tool_stream
+echo add_generation_prompt continue_final_message add_special_tokens documents chat_template chat_template_kwargs
+mm_processor_kwargs include_stop_str_in_output skip_special_tokens spaces_between_special_tokens ignore_eos
+stop_token_ids truncate_prompt_tokens allowed_token_ids bad_words priority request_id return_tokens_as_token_ids
+return_token_ids cache_salt kv_transfer_params vllm_xargs logits_processors response_role lora_path session_params rid
+regex_flags separate_reasoning stream_reasoning return_hidden_states bootstrap_host no_stop_trim custom_logit_processor
+n_predict n_keep cache_prompt samplers grammar_lazy grammar_triggers preserved_tokens parse_tool_calls reasoning_format
+id_slot t_max_predict_ms images options keep_alive raw suffix template context think
+provider models route transforms plugins response_id text tool_call_id tool_calls usage extra_headers extra_query debug
+""".split()
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_fields_are_left_alone(name):
+    for value in (5, "a", ["a"], {"a": 1}):
+        assert format_of_request({"messages": [], name: value}) is None
+
+
+def test_the_format_of_the_responses_api(byte_vocabulary):
+    asked = format_of_request({"input": "a", "text": {"verbosity": "low", "format": ASKED}})
+    assert asked == {"text": {"format": ASKED}} and request_kind(asked) == "json_schema"
+    for index in (
+        Index.from_response_format(asked, byte_vocabulary),
+        Index.from_tools([{"name": "f"}], byte_vocabulary, format="hermes", response_format=asked, tool_choice="none"),
+    ):
+        guide = index.guide()
+        assert guide.advance_many(list(b'"no"')) == 1
+        assert guide.advance_many(list(b'yes"')) == 4 and guide.is_accepting
+    assert request_kind(format_of_request({"text": {"format": {"type": "text"}}})) == "text"
+    for text in (None, {}, {"format": None}, {"verbosity": "low"}, "a prompt"):
+        assert format_of_request({"text": text}) is None
+    for text, pointer in (({"format": "json"}, "/text/format"), ({"fromat": ASKED}, "/text/fromat")):
+        with pytest.raises(RequestError) as caught:
+            format_of_request({"text": text})
+        assert caught.value.pointer == pointer
+    wrong = format_of_request({"text": {"format": {"type": "json_shema", "schema": {}}}})
+    for call in (
+        lambda: request_kind(wrong),
+        lambda: Index.from_tools([{"name": "f"}], byte_vocabulary, format="hermes", response_format=wrong),
+    ):
+        with pytest.raises(RequestError, match="^at /text/format/type: 'json_shema' is no type"):
+            call()
+    bad = format_of_request({"text": {"format": {**ASKED, "schema": {"type": "strnig"}}}})
+    with pytest.raises(interlock.SchemaError):
+        Index.from_response_format(bad, byte_vocabulary)
+    with pytest.raises(RequestError, match="guided_json and text are given at once"):
+        format_of_request({"guided_json": SCHEMA, "text": {"format": ASKED}})
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "said"),
+    [
+        ({"guided_jsn": SCHEMA}, "/guided_jsn", "there is no field 'guided_jsn'; did you mean 'guided_json'?"),
+        ({"guided_jsn": {}}, "/guided_jsn", "did you mean 'guided_json'?"),
+        ({"structured_output": {"json": SCHEMA}}, "/structured_output", "did you mean 'structured_outputs'?"),
+        ({"respose_format": ASKED}, "/respose_format", "did you mean 'response_format'?"),
+        ({"responseFormat": ASKED}, "/responseFormat", "did you mean 'response_format'?"),
+        ({"response-format": ASKED}, "/response-format", "did you mean 'response_format'?"),
+        ({"guided_regexp": "a"}, "/guided_regexp", "did you mean 'guided_regex'?"),
+        ({"grammer": "a"}, "/grammer", "did you mean 'grammar'?"),
+        ({"tool": [{"name": "f"}]}, "/tool", "did you mean 'tools'?"),
+        ({"tool_chioce": "required"}, "/tool_chioce", "did you mean 'tool_choice'?"),
+        ({"format": "json"}, "/format", 'Ollama\'s field: write "response_format"'),
+        ({"format": SCHEMA}, "/format", 'Ollama\'s field: write "response_format"'),
+        ({"output_format": ASKED}, "/output_format", 'write "response_format"'),
+        ({"json": SCHEMA}, "/json", 'write "guided_json"'),
+        ({"choice": ["a"]}, "/choice", 'write "guided_choice"'),
+        ({"functions": [{"name": "f"}]}, "/functions", 'write "tools"'),
+        ({"function_call": {"name": "f"}}, "/function_call", 'write "tool_choice"'),
+        ({"extra_body": {"guided_json": SCHEMA}}, "/extra_body/guided_json", "write 'guided_json' into the body"),
+        ({"extra_body": {"guided_jsn": SCHEMA}}, "/extra_body/guided_jsn", "into the body"),
+        ({"nvext": {"guided_regex": "a"}}, "/nvext/guided_regex", "write 'guided_regex' into the body"),
+    ],
+)
+def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
+    with pytest.raises(RequestError) as caught:
+        format_of_request({"model": "m", "messages": [], **body})
+    assert caught.value.pointer == pointer and said in caught.value.reason
+    assert interlock.refusal(caught.value).reason == "request"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"guided_jsn": None},
+        {"functions": [], "function_call": "none"},
+        {"functions": None, "function_call": "auto"},
+        {"format": ""},
+        {"extra_body": {}},
+        {"extra_body": {"top_k": 5}},
+        {"extra_body": None},
+        {5: 6},
+        {"tools": [{"name": "f"}], "tool_choice": "auto", "parallel_tool_calls": False},
+        {"guided_decoding_backend": "outlines"},
+    ],
+)
+def test_fields_that_ask_for_nothing_are_left_alone(body):
+    assert format_of_request(body) is None
