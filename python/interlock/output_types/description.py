@@ -6,17 +6,16 @@ import json
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.output_types.public_schema import public_schema
 from interlock.output_types.resolve import output_type_of
 
 __all__ = ["describe"]
 
-_MAPS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-_VALUES = frozenset(("enum", "const", "default", "examples"))
-
 
 def describe(output_type: Any) -> str:
     """A text for a prompt that says what ``output_type`` asks for: its JSON Schema in one line, its choices, its
-    pattern, or its grammar. The schema has the descriptions of fields, and no titles. Empty for ``str``.
+    pattern, or its grammar. The schema has the descriptions of fields, and no titles; it says ``"format": "date"`` and
+    the like where a long pattern is enforced. Empty for ``str``.
     ``gen(prompt, User, describe=True)`` puts it in front of the prompt.
 
     ``ArgumentError`` for an ``Index``, which has no such text; the errors of ``output_type_of``.
@@ -39,27 +38,8 @@ def describe(output_type: Any) -> str:
         raise ArgumentError(
             "an index is compiled, and cannot be described: pass the type, or describe it in the prompt"
         )
-    return f"Answer with JSON that follows this JSON Schema: {_json(_plain(output.source))}"
+    return f"Answer with JSON that follows this JSON Schema: {_json(public_schema(output.source))}"
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _plain(schema: Any) -> Any:
-    """A schema without titles."""
-    if isinstance(schema, list):
-        return [_plain(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "title" and isinstance(value, str):
-            continue
-        if key in _VALUES:
-            made[key] = value
-        elif key in _MAPS and isinstance(value, dict):
-            made[key] = {name: _plain(inner) for name, inner in value.items()}
-        else:
-            made[key] = _plain(value)
-    return made

@@ -41,13 +41,6 @@ _INSTEAD = {
     "directory-path": "take pathlib.Path, and look in your program whether there is such a folder",
     "json-string": "take the type of its content",
 }
-# A host is a name whose last label begins with a letter, so that nobody takes it for a number, or an IPv4 address.
-# Labels have no two hyphens side by side: those of other scripts do, and must decode.
-_LABEL = "(?:[A-Za-z0-9]|-[A-Za-z0-9]){0,62}"
-_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_HOST = rf"(?:(?:[A-Za-z0-9]{_LABEL}\.)*[A-Za-z]{_LABEL}|{_BYTE}(?:\.{_BYTE}){{3}})"
-_PORT = "(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))"
-_AFTER_SCHEME = rf"://{_HOST}{_PORT}?(?:[/?#](?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
 _OFFSETS = {"naive": "", "aware": string_formats.OFFSET}
 
 
@@ -161,8 +154,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
 
     def bytes_schema(self, schema: _CoreSchema) -> _JsonSchema:
         # Lengths count bytes, so every character is one.
-        base64 = "(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}==|[A-Za-z0-9_-]{3}=)?"
-        made = string_formats.whole(base64 if self._config.val_json_bytes == "base64" else "[ -~]*")
+        is_base64 = self._config.val_json_bytes == "base64"
+        made = string_formats.whole(string_formats.BY_FORMAT["base64url"] if is_base64 else string_formats.PRINTABLE)
         self.update_with_validations(made, schema, self.ValidationsMapping.bytes)
         return made
 
@@ -187,7 +180,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         schemes = schema.get("allowed_schemes")
         if not schemes:
             return super().url_schema(schema)
-        made = string_formats.whole(f"(?:{'|'.join(schemes)}){_AFTER_SCHEME}")
+        made = string_formats.whole(f"(?:{'|'.join(schemes)}){string_formats.AFTER_SCHEME}")
         self.update_with_validations(made, schema, self.ValidationsMapping.string)
         return made
 

@@ -12,11 +12,14 @@ import zoneinfo
 from typing import Any
 
 __all__ = [
+    "AFTER_SCHEME",
+    "BY_FORMAT",
     "DATE",
     "DATETIME",
     "DURATION",
     "INTEGER_KEY",
     "OFFSET",
+    "PRINTABLE",
     "TIME",
     "exact",
     "uuid_pattern",
@@ -53,6 +56,18 @@ DURATION = f"-?P(?:[0-9]{{1,5}}D(?:{_CLOCK_TIME})?|{_CLOCK_TIME})"
 INTEGER_KEY = "-?(?:0|[1-9][0-9]{0,17})"
 """An integer as the name of a property."""
 
+# A host is a name whose last label begins with a letter, so that nobody takes it for a number, or an IPv4 address.
+# Labels have no two hyphens side by side: those of other scripts do, and must decode.
+_LABEL = "(?:[A-Za-z0-9]|-[A-Za-z0-9]){0,62}"
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_HOST = rf"(?:(?:[A-Za-z0-9]{_LABEL}\.)*[A-Za-z]{_LABEL}|{_BYTE}(?:\.{_BYTE}){{3}})"
+_PORT = "(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))"
+AFTER_SCHEME = rf"://{_HOST}{_PORT}?(?:[/?#](?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
+"""What follows the scheme of a URL, as every reader of URLs reads it."""
+
+PRINTABLE = "[ -~]*"
+"""Characters that are one byte each."""
+
 
 def uuid_pattern(version: int | None = None) -> str:
     """A UUID in its usual spelling, of one version or of any."""
@@ -62,7 +77,7 @@ def uuid_pattern(version: int | None = None) -> str:
 
 
 _BASE64 = "(?:{0}{{4}})*(?:{0}{{2}}==|{0}{{3}}=)?"
-_BY_FORMAT = {
+BY_FORMAT = {
     "base64": _BASE64.format("[A-Za-z0-9+/]"),
     "base64url": _BASE64.format("[A-Za-z0-9_-]"),
     "fraction": "-?[0-9]{1,9}(?:/[1-9][0-9]{0,8})?",
@@ -82,9 +97,9 @@ def exact(schema: dict[str, Any]) -> dict[str, Any]:
     if form == "zoneinfo":
         # With ``str`` these are names, and without a time-zone database there are none.
         return {"type": "string", "enum": sorted(zoneinfo.available_timezones())}
-    if not isinstance(form, str) or form not in _BY_FORMAT:
+    if not isinstance(form, str) or form not in BY_FORMAT:
         return schema
-    return {**{key: value for key, value in schema.items() if key != "format"}, **whole(_BY_FORMAT[form])}
+    return {**{key: value for key, value in schema.items() if key != "format"}, **whole(BY_FORMAT[form])}
 
 
 def whole(pattern: str) -> dict[str, Any]:

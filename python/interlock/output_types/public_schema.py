@@ -1,0 +1,100 @@
+"""The schema of a type as one writes it for a reader: with the formats and bounds that stand for the exact patterns.
+
+What is enforced for a date is a long pattern, so that only days of the calendar are written. A model that reads a
+prompt knows what a date is, and a pattern only costs it tokens.
+"""
+
+from __future__ import annotations
+
+import functools
+import zoneinfo
+from typing import Any
+
+from interlock.output_types import string_formats
+
+__all__ = ["public_schema"]
+
+_MAPS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+_VALUES = frozenset(("enum", "const", "default", "examples"))
+_OF_NUMBERS = frozenset(
+    ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "description", "default")
+)
+
+
+def public_schema(schema: Any) -> Any:
+    """``schema`` without titles, and with formats and plain bounds in the place of what enforces them exactly. A
+    pattern that a user wrote stays.
+
+    >>> public_schema({"title": "When", **string_formats.whole(string_formats.DATE)})
+    {'type': 'string', 'format': 'date'}
+    """
+    if isinstance(schema, list):
+        return [public_schema(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "title" and isinstance(value, str):
+            continue
+        if key in _VALUES:
+            made[key] = value
+        elif key in _MAPS and isinstance(value, dict):
+            made[key] = {name: public_schema(inner) for name, inner in value.items()}
+        elif key == "pattern" and isinstance(value, str):
+            made |= _of_pattern(value)
+        else:
+            made[key] = public_schema(value)
+    return _without_zones(_plain_number(made))
+
+
+def _of_pattern(pattern: str) -> dict[str, str]:
+    """What to say of a string that has to match ``pattern``."""
+    known = _known_patterns().get(pattern)
+    if known is None and string_formats.AFTER_SCHEME in pattern:
+        known = {"format": "uri"}
+    return {"pattern": pattern} if known is None else known
+
+
+@functools.cache
+def _known_patterns() -> dict[str, dict[str, str]]:
+    """What stands for the patterns of this package."""
+    words: dict[str, dict[str, str]] = {
+        string_formats.DATE: {"format": "date"},
+        string_formats.DURATION: {"format": "duration"},
+        string_formats.INTEGER_KEY: {"pattern": "^-?[0-9]+$"},
+        string_formats.PRINTABLE: {},
+    }
+    for pattern, name in ((string_formats.TIME, "time"), (string_formats.DATETIME, "date-time")):
+        bare = pattern.removesuffix(f"{string_formats.OFFSET}?")
+        words |= dict.fromkeys((pattern, bare, bare + string_formats.OFFSET), {"format": name})
+    for version in (None, *range(1, 9)):
+        words[string_formats.uuid_pattern(version)] = {"format": "uuid"}
+    for name, pattern in string_formats.BY_FORMAT.items():
+        words[pattern] = {"format": name}
+    return {string_formats.whole(pattern)["pattern"]: said for pattern, said in words.items()}
+
+
+def _plain_number(schema: dict[str, Any]) -> dict[str, Any]:
+    """One object for a number whose bounds stand in an ``allOf``, with the narrower of two bounds on a side."""
+    parts = schema.get("allOf")
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return schema
+    merged: dict[str, Any] = {}
+    for part in (*parts, {key: value for key, value in schema.items() if key != "allOf"}):
+        # Two values of one keyword would have to be compared.
+        if part.keys() - _OF_NUMBERS or any(merged.get(key, value) != value for key, value in part.items()):
+            return schema
+        merged |= part
+    for inclusive, exclusive, sign in (("maximum", "exclusiveMaximum", 1), ("minimum", "exclusiveMinimum", -1)):
+        if inclusive in merged and exclusive in merged:
+            del merged[exclusive if sign * merged[inclusive] < sign * merged[exclusive] else inclusive]
+    return merged
+
+
+def _without_zones(schema: dict[str, Any]) -> dict[str, Any]:
+    """Time zones are hundreds of names."""
+    names = schema.get("enum")
+    if isinstance(names, list) and len(names) > 100 and "Etc/UTC" in names:
+        if names == sorted(zoneinfo.available_timezones()):
+            return {key: value for key, value in schema.items() if key != "enum"} | {"format": "zoneinfo"}
+    return schema
