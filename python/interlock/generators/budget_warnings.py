@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy.typing as npt
 from interlock._core import Guide, Index
 from interlock.caller_warnings import warn_caller
 from interlock.masks import allocate_bitmask
+from interlock.output_types.unbounded_places import unbounded_place
 
 __all__ = ["TightBudgetWarning", "is_cut_short", "warn_tight_budget"]
 
@@ -25,7 +28,8 @@ class TightBudgetWarning(UserWarning):
     The value is whole and of its type. The message says which of two things it was. Either ``max_tokens`` is tight, and
     a larger one is the remedy; the message says how many tokens the shortest value needs. Or it is many times of what
     the shortest value needs, and the model did not stop by itself: then bounds of the type are the remedy,
-    ``Annotated[str, Field(max_length=30)]`` and the like.
+    ``Annotated[str, Field(max_length=30)]`` and the like, and the message names a place without one. Where the type has
+    bounds everywhere, it is a larger ``max_tokens`` again.
     """
 
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.
@@ -38,7 +42,10 @@ def is_cut_short(
     index permits were forbidden since what follows them has no room. Whether the model wanted one of those is not
     asked. ``tokens`` may lack the output's last ones.
 
-    Two masks a token, some microseconds.
+    A place inside a token counts as well: ``{}`` is one token in many vocabularies, and behind its brace a name might
+    have come.
+
+    Two masks a token, some microseconds; some milliseconds for a token that only one of them allows to be longer.
     """
     free, bound = index.guide(), index.guide(max_tokens=max_tokens)
     bits = allocate_bitmask(2, index.vocabulary)
@@ -49,8 +56,9 @@ def is_cut_short(
         bound.fill_bitmask(bits, 1)
         # Where an output may end anyway, its end is no cut.
         if not free.is_accepting and not np.array_equal(bits[0], bits[1]):
-            permitted, left = (_characters(guide, first_bytes()) for guide in (free, bound))
-            if len(permitted) > 1 and 2 * len(permitted - left) >= len(permitted):
+            if _forbids_half(*(_characters(guide, first_bytes()) for guide in (free, bound))):
+                return True
+            if count < len(tokens) and _is_cut_inside(free, bound, tokens[count], first_bytes()):
                 return True
         if count == len(tokens) or not (bound.try_advance(tokens[count]) and free.try_advance(tokens[count])):
             break
@@ -60,6 +68,42 @@ def is_cut_short(
 def _characters(guide: Guide, first: npt.NDArray[np.uint16]) -> set[Any]:
     """The first bytes of the tokens that are allowed; 256 is a stop token."""
     return set(np.unique(first[guide.allowed_token_ids()]).tolist())
+
+
+def _forbids_half(permitted: set[Any], left: set[Any]) -> bool:
+    """Whether of at least two characters that are ``permitted`` at most half are ``left``."""
+    return len(permitted) > 1 and 2 * len(permitted - left) >= len(permitted)
+
+
+def _is_cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.uint16]) -> bool:
+    """Whether the budget decided how ``token`` went on, at one of the places between its bytes."""
+    vocabulary = free.index.vocabulary
+    spelling = vocabulary.token_bytes(token)
+    if len(spelling) < 2 or first[token] != spelling[0]:
+        return False
+    spellings = [_spellings(guide, spelling[:1], first) for guide in (free, bound)]
+    for length in range(1, len(spelling)):
+        begun = spelling[:length]
+        behind = [{one[length] for one in allowed if one[:length] == begun and len(one) > length}
+                  for allowed in spellings]  # fmt: skip
+        for guide, allowed, characters in zip((free, bound), spellings, behind):
+            # A token that ends here is followed by what its own mask allows.
+            if begun in allowed:
+                after = guide.fork()
+                after.advance(allowed[begun])
+                if guide is free and after.is_accepting:
+                    return False
+                characters |= _characters(after, first)
+        if _forbids_half(*behind):
+            return True
+    return False
+
+
+def _spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16]) -> dict[bytes, int]:
+    """The tokens that are allowed and begin with a byte, by their spellings."""
+    allowed = guide.allowed_token_ids()
+    near = allowed[first[allowed] == begin[0]]
+    return {guide.index.vocabulary.token_bytes(int(token)): int(token) for token in near}
 
 
 def warn_tight_budget(
@@ -75,17 +119,34 @@ def warn_tight_budget(
     needed = index.guide().min_tokens_to_finish()
     which = "" if len(outputs) == 1 else f" (prompts {', '.join(map(str, cut))})"
     shortest = f"{needed} token{'' if needed == 1 else 's'}"
+    larger = f"pass a larger max_tokens, such as {max(2 * max_tokens, needed + 32)}"
     if max_tokens >= max(_AMPLE * needed, needed + 16):
         warn_caller(
             f"the model did not stop by itself{which}, and max_tokens={max_tokens} ended the value, which is whole; "
-            f"the shortest one needs only {shortest}. Bound the texts and lists of the type (max_length; in a JSON "
-            "Schema maxLength and maxItems) and how deep it nests, or ask for less in the prompt",
+            f"the shortest one needs only {shortest}. {_remedy(index, larger)}",
             TightBudgetWarning,
         )
         return
+    may_be = "with empty texts or short lists" if index.kind == "json_schema" else "before the model would have ended"
     warn_caller(
-        f"max_tokens={max_tokens} is tight{which}: the value is whole, but it may have been cut short, with empty "
-        f"texts or short lists. The shortest value alone needs {shortest}: pass a larger max_tokens, such as "
-        f"{max(2 * max_tokens, needed + 32)}",
+        f"max_tokens={max_tokens} is tight{which}: the value is whole, but it may have been cut short, {may_be}. "
+        f"The shortest value alone needs {shortest}: {larger}",
         TightBudgetWarning,
     )
+
+
+def _remedy(index: Index, larger: str) -> str:
+    """What helps against a value that an ample budget ended."""
+    less = "ask for less in the prompt"
+    if index.kind == "grammar":
+        return f"Bound the repetitions of the grammar's rules and terminals, {less}, or {larger}"
+    if index.kind == "regex":
+        return f"Bound the repetitions of the pattern ({{0,30}} in the place of *), {less}, or {larger}"
+    place = None
+    if index.kind == "json_schema":
+        # What a schema says with other keywords is not looked at, and no bound may be missing there.
+        with contextlib.suppress(RecursionError):
+            place = unbounded_place(json.loads(index.source))
+    if place is None:
+        return f"The type has bounds everywhere, and the model wrote more than the budget holds: {larger}"
+    return f"Bound the texts and lists of the type, beginning with {place}, and how deep it nests, or {less}"

@@ -1,0 +1,135 @@
+"""Where a JSON Schema lets a value have any length: which bound is missing, for a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["unbounded_place"]
+
+_OF_TYPE = {
+    "string": ("maxLength", "minLength", "pattern", "format"),
+    "array": ("maxItems", "items", "prefixItems"),
+    "object": ("properties", "additionalProperties", "maxProperties"),
+}
+_KINDS = ("string", "number", "array", "object")
+# Formats whose texts have a greatest length.
+_SHORT = frozenset(("date", "time", "date-time", "uuid", "ipv4", "ipv6"))
+_ESCAPES_AND_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+
+
+def unbounded_place(schema: Any) -> str | None:
+    """The first place whose values can be of any length, with the bound that it lacks, in words; ``None`` if there is
+    none. A type that holds itself is of any length. A number with bounds on both sides is not.
+
+    >>> unbounded_place({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False})
+    '.a (maxLength, in Python max_length)'
+    """
+    root = schema if isinstance(schema, Mapping) else {}
+    return _Search(root).place(schema, "", ())
+
+
+class _Search:
+    """One schema, whose references that were found bounded are not followed again."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._bounded: set[str] = set()
+
+    def place(self, schema: Any, at: str, within: tuple[str, ...]) -> str | None:
+        """The first unbounded place of ``schema``, which stands at ``at`` inside of the references ``within``."""
+        if schema is False:
+            return None
+        if not isinstance(schema, Mapping):
+            return _said(at, "a type with bounds")
+        if "enum" in schema or "const" in schema:
+            return None
+        found: list[str | None] = []
+        # Each of these has to hold, so one that is bounded is enough.
+        if isinstance(ref := schema.get("$ref"), str):
+            found.append(self._referred(ref, at, within))
+        if isinstance(parts := schema.get("allOf"), list) and parts:
+            merged: dict[str, Any] = {}
+            for part in (*(one for one in parts if isinstance(one, Mapping)), schema):
+                merged |= {key: value for key, value in part.items() if key != "allOf"}
+            return self.place(merged, at, within)
+        for keyword in ("anyOf", "oneOf"):
+            if isinstance(options := schema.get(keyword), list):
+                found.append(next(filter(None, (self.place(one, at, within) for one in options)), None))
+        if not found or any(key in schema for keys in _OF_TYPE.values() for key in keys):
+            types = schema.get("type", _KINDS)
+            named = [types] if isinstance(types, str) else types
+            found.append(next(filter(None, (self._of_kind(kind, schema, at, within) for kind in named)), None))
+        return None if None in found else found[0]
+
+    def _referred(self, ref: str, at: str, within: tuple[str, ...]) -> str | None:
+        if ref in self._bounded:
+            return None
+        if ref in within:
+            return _said(at, "how deep it nests")
+        target: Any = self._root if ref == "#" else None
+        if ref.startswith("#/"):
+            target = self._root
+            for step in ref[2:].split("/"):
+                target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
+        found = self.place(target, at, (*within, ref))
+        if found is None:
+            self._bounded.add(ref)
+        return found
+
+    def _of_kind(self, kind: str, schema: Mapping[str, Any], at: str, within: tuple[str, ...]) -> str | None:
+        if kind == "string":
+            is_short = "maxLength" in schema or schema.get("format") in _SHORT or _is_short(schema.get("pattern"))
+            return None if is_short else _said(at, "maxLength, in Python max_length")
+        if kind in ("integer", "number"):
+            is_closed = _has(schema, "Minimum") and _has(schema, "Maximum")
+            return None if is_closed else _said(at, "minimum and maximum, in Python ge and le")
+        if kind == "array":
+            return self._array(schema, at, within)
+        return self._object(schema, at, within) if kind == "object" else None
+
+    def _array(self, schema: Mapping[str, Any], at: str, within: tuple[str, ...]) -> str | None:
+        first = schema.get("prefixItems")
+        first = first if isinstance(first, list) else []
+        rest = schema.get("items", True)
+        most = schema.get("maxItems")
+        if most is None and rest is not False:
+            return _said(at, "maxItems, in Python max_length")
+        found = [self.place(one, f"{at}[{i}]", within) for i, one in enumerate(first)]
+        if rest is not False and (most is None or most > len(first)):
+            found.append(self.place(rest, f"{at}[]", within))
+        return next(filter(None, found), None)
+
+    def _object(self, schema: Mapping[str, Any], at: str, within: tuple[str, ...]) -> str | None:
+        properties = schema.get("properties")
+        for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+            if (found := self.place(inner, f"{at}.{name}", within)) is not None:
+                return found
+        others = [*(schema.get("patternProperties") or {}).values(), schema.get("additionalProperties", True)]
+        others = [one for one in others if one is not False]
+        is_closed = schema.get("unevaluatedProperties") is False and "additionalProperties" not in schema
+        if not others or is_closed:
+            return None
+        if "maxProperties" not in schema:
+            return _said(at, "maxProperties, in Python max_length")
+        names = {"type": "string", **(schema.get("propertyNames") or {})}
+        return self.place(names, f"{at} names", within) or next(
+            filter(None, (self.place(one, f"{at}{{}}", within) for one in others)), None
+        )
+
+
+def _said(at: str, lacks: str) -> str:
+    return f"{at or 'the value itself'} ({lacks})"
+
+
+def _has(schema: Mapping[str, Any], side: str) -> bool:
+    """Whether a number has the bound ``"Minimum"`` or ``"Maximum"``."""
+    return side.lower() in schema or f"exclusive{side}" in schema
+
+
+def _is_short(pattern: Any) -> bool:
+    """Whether a pattern has both anchors and no repetition without an end."""
+    if not isinstance(pattern, str) or not pattern.startswith("^") or not pattern.endswith("$"):
+        return False
+    return re.search(r"[*+]|\{[0-9]*,\}", _ESCAPES_AND_CLASSES.sub("_", pattern)) is None

@@ -1,0 +1,131 @@
+"""When a warning says that the budget decided how a value ended, and what it advises."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import uuid
+import warnings
+from typing import Annotated, Any, Literal
+
+import pydantic
+import pytest
+from pydantic import Field
+from scripted_generator import ScriptedGenerator
+
+import interlock
+from interlock.generators.budget_warnings import is_cut_short, warn_tight_budget
+from interlock.integrations._number_end import first_bytes
+from interlock.output_types import output_type_of
+from interlock.output_types.unbounded_places import unbounded_place
+
+PIECES = [b"{}", b'{"', b'": ', b'""}', b"12", b"[]", b"true"]
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    return interlock.Vocabulary([bytes([i]) for i in range(256)] + PIECES + [b""], eos_token_ids=[256 + len(PIECES)])
+
+
+def ids_of(tokens):
+    return [256 + PIECES.index(one) if one in PIECES else one[0] for one in tokens]
+
+
+@pytest.mark.parametrize(
+    ("hint", "tokens", "max_tokens", "is_cut"),
+    [
+        (dict[str, int], [b"{}"], 1, True),
+        (dict[str, int], [b"{}"], 60, False),
+        (list[str], [b"[]"], 1, True),
+        (list[str], [b"[]"], 60, False),
+        (int, [b"12"], 1, False),
+        (list[bool], [b"[", b"true", b"]"], 60, False),
+        (re.compile("12|1[a-z]{30}"), [b"12"], 60, False),
+    ],
+)
+def test_a_budget_that_decided_inside_of_a_token(vocabulary, hint, tokens, max_tokens, is_cut):
+    index = interlock.index_from_type(hint, vocabulary)
+    assert is_cut_short(index, ids_of(tokens), max_tokens, lambda: first_bytes(vocabulary)) is is_cut
+
+
+class Summary(pydantic.BaseModel):
+    title: Annotated[str, Field(max_length=80)]
+    tags: Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=5)]
+
+
+class Tree(pydantic.BaseModel):
+    label: Annotated[str, Field(max_length=8)]
+    children: Annotated[list[Tree], Field(max_length=3)]
+
+
+class Bounded(pydantic.BaseModel):
+    note: Annotated[str, Field(max_length=8)] | None = None
+    day: datetime.date
+    at: datetime.datetime
+    key: uuid.UUID
+    kind: Literal["a", "b"]
+    share: Annotated[float, Field(ge=0, lt=1)]
+    is_new: bool
+    code: Annotated[str, Field(pattern="^[*+]{1,8}$")]
+    first: Summary
+    more: Annotated[list[Summary], Field(max_length=3)]
+    pair: tuple[bool, Annotated[int, Field(ge=0, le=9)]]
+    counts: Annotated[dict[Annotated[str, Field(max_length=3)], bool], Field(max_length=3)]
+
+
+@pytest.mark.parametrize(
+    ("hint", "place"),
+    [
+        (Summary, None),
+        (Bounded, None),
+        (bool, None),
+        (Tree, ".children[] (how deep it nests)"),
+        (str | None, "the value itself (maxLength, in Python max_length)"),
+        (list[bool], "the value itself (maxItems, in Python max_length)"),
+        (Annotated[list[str], Field(max_length=3)], "[] (maxLength, in Python max_length)"),
+        (dict[str, bool], "the value itself (maxProperties, in Python max_length)"),
+        (tuple[bool, int], "[1] (minimum and maximum, in Python ge and le)"),
+        (Annotated[str, Field(pattern="^a+$")], "the value itself (maxLength, in Python max_length)"),
+        (Any, "the value itself (a type with bounds)"),
+        ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, None),
+        ({"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array"}]}, "the value itself (maxItems, in Python "
+         "max_length)"),
+    ],
+)  # fmt: skip
+def test_the_place_without_a_bound(hint, place):
+    schema = True if hint is Any else output_type_of(hint).source
+    assert unbounded_place(schema) == place
+
+
+def said(hint, answer, max_tokens):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        ScriptedGenerator({"N": answer})("N", hint, max_tokens=max_tokens)
+    assert [one.category for one in seen] == [interlock.TightBudgetWarning]
+    return str(seen[0].message)
+
+
+def test_where_everything_is_bounded_a_larger_budget_is_advised():
+    lines = Annotated[list[Annotated[str, Field(max_length=80)]], Field(max_length=2)]
+    message = said(lines, '["' + "a" * 80 + '"]', 60)
+    assert "has bounds everywhere" in message and message.endswith("pass a larger max_tokens, such as 120")
+    assert "max_length" not in message
+
+
+def test_a_missing_bound_is_named():
+    message = said(Tree, '{"label": "a", "children": [' + '{"label": "a", "children": [' * 40, 200)
+    assert "beginning with .children[] (how deep it nests)" in message and "larger" not in message
+
+
+@pytest.mark.parametrize("make", [lambda: interlock.Grammar('start: "<" /[a-z]*/ ">"'), lambda: re.compile("<[a-z]*>")])
+def test_the_advice_for_texts_is_not_about_schemas(make):
+    message = said(make(), "<" + "a" * 400, 60)
+    assert "Bound the repetitions of the" in message and not re.search("max_length|maxItems|maxLength|lists", message)
+
+
+def test_one_token_is_no_plural(vocabulary):
+    with pytest.warns(interlock.TightBudgetWarning, match="alone needs 1 token: pass") as seen:
+        warn_tight_budget(
+            interlock.index_from_type(dict[str, int], vocabulary), [ids_of([b"{}"])], 1, lambda: first_bytes(vocabulary)
+        )
+    assert len(seen) == 1
