@@ -57,8 +57,9 @@ def from_transformers(
     ``JumpForwardStats`` that counts). Naming an option of sampling turns sampling on; otherwise the model's generation
     config decides.
 
-    ``ArgumentError`` for what is no model or no tokenizer, and the errors of ``Vocabulary.from_tokenizer``. Reading the
-    vocabulary takes some tenths of a second.
+    ``ArgumentError`` for what is no model or no tokenizer, and for a tokenizer that cannot be the model's, with the
+    numbers of tokens of both; a warning for one that hardly is. The errors of ``Vocabulary.from_tokenizer``. Reading
+    the vocabulary takes some tenths of a second.
 
     Example::
 

@@ -15,6 +15,7 @@ import torch
 from interlock._core import ArgumentError, BudgetError, Index, InterlockError, Vocabulary
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
+from interlock.generators.tokenizer_match import check_tokenizer
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, seeded, with_sampling
 from interlock.output_types import OutputType
@@ -44,6 +45,7 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
         return tokenizer
     named = getattr(model.generation_config, "eos_token_id", None)
     stop = [named] if isinstance(named, int) else list(named or [])
+    check_tokenizer(tokenizer, size, stop)
     own = getattr(tokenizer, "eos_token_id", None)
     if isinstance(own, int) and own not in stop:
         stop.append(own)
