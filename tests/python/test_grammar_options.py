@@ -53,6 +53,37 @@ def test_parameters_are_a_flag():
         grammars.sql(parameters="no")
 
 
+@pytest.mark.parametrize(
+    ("text", "has_comments"),
+    [
+        (grammars.sql(), False),
+        (grammars.sql(comments=True), True),
+        (grammars.sql(tables={"student": ["name", "age"]}), False),
+        (grammars.sql(tables={"student": ["name", "age"]}, comments=True), True),
+        (grammars.load("sql"), True),
+        (grammars.load("sql", comments=False), False),
+        (grammars.load("sql", tables={"student": ["name", "age"]}), False),
+    ],
+)
+def test_comments_of_sql(text, has_comments):
+    """A small model does not leave a comment that it began, so there are none where nobody asks for them."""
+    assert text.accepts("SELECT age FROM student WHERE age - -1 > 2 / 3 * 4")
+    for comment in ("-- a", "/* a */", "/**/"):
+        assert text.accepts(f"SELECT age FROM student {comment}") is has_comments
+
+
+def test_comments_are_a_flag():
+    with pytest.raises(TypeError, match="comments must be True or False, not str"):
+        grammars.sql(comments="no")
+
+
+def test_a_text_says_what_it_accepts():
+    text = grammars.load("arithmetic")
+    assert text.accepts("1 + 2") and not text.accepts("1 +") and not text.accepts("")
+    with pytest.raises(TypeError, match="text must be a str"):
+        text.accepts(1)
+
+
 def test_headers_name_the_lexer():
     for name in grammars.names():
         assert f"// Lexer: {grammars.lexer(name)}" in grammars.load(name)

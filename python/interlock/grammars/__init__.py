@@ -23,14 +23,14 @@ from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
-from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_parameters
+from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters
 from interlock.grammars.xml_elements import with_elements
 from interlock.near_words import nearest
 
 __all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 
 # The options of each grammar that has any.
-_OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions", "parameters"), "xml": ("elements",)}
+_OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions", "parameters", "comments"), "xml": ("elements",)}
 
 
 def names() -> list[str]:
@@ -57,7 +57,7 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        tables, functions, parameters: for ``"sql"``; see `sql`.
+        tables, functions, parameters, comments: for ``"sql"``; see `sql`. Comments are permitted without `tables`.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 
@@ -89,6 +89,8 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
     if name == "sql" and given:
         if not given.get("parameters", "tables" not in given):
             text = without_parameters(text)
+        if not given.get("comments", "tables" not in given):
+            text = without_comments(text)
         if "tables" in given:
             return with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
         if "functions" in given:
@@ -100,6 +102,7 @@ def sql(
     tables: Mapping[str, Sequence[str]] | None = None,
     functions: Iterable[str] | None = None,
     parameters: bool | None = None,
+    comments: bool = False,
 ) -> GrammarText:
     """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
@@ -111,6 +114,8 @@ def sql(
 
         parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By
             default it may not where `tables` are given: the statement runs as it is.
+        comments: whether a statement may have comments (``--``, ``/* */``). By default it may not: a small model would
+            write on in a comment until its budget ends.
 
     Raises:
         ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
@@ -125,8 +130,8 @@ def sql(
         raise TypeError(f"tables must map names of tables to lists of columns, not be {type(tables).__name__}")
     if functions is not None and (isinstance(functions, str) or not isinstance(functions, Iterable)):
         raise TypeError(f"functions must be names in a list, not {type(functions).__name__}")
-    require(parameters=(parameters, "flag?"))
-    return load("sql", tables=tables, functions=functions, parameters=parameters)
+    require(parameters=(parameters, "flag?"), comments=(comments, "flag"))
+    return load("sql", tables=tables, functions=functions, parameters=parameters, comments=comments)
 
 
 def _known(name: str) -> None:

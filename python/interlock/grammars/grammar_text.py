@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import functools
+from typing import TYPE_CHECKING, Literal
 
 from interlock.argument_types import require
+
+if TYPE_CHECKING:
+    from interlock.output_types.grammar import Grammar
 
 __all__ = ["GrammarText"]
 
@@ -16,8 +20,8 @@ class GrammarText(str):
     Both use ``lexer``. ``Index.from_grammar`` reads the characters alone: pass ``lexer=text.lexer`` there.
 
     >>> text = GrammarText('start: "a"', "contextual")
-    >>> text == 'start: "a"', text.lexer
-    (True, 'contextual')
+    >>> text == 'start: "a"', text.lexer, text.accepts("a")
+    (True, 'contextual', True)
     """
 
     lexer: Literal["any", "dynamic", "contextual"]
@@ -28,3 +32,19 @@ class GrammarText(str):
         made = super().__new__(cls, text)
         made.lexer = lexer
         return made
+
+    def accepts(self, text: str) -> bool:
+        """Whether ``text`` as a whole is one of this grammar. The last few grammars that were asked stay compiled.
+
+        ``TypeError`` if ``text`` is no text, and the errors of ``Index.from_grammar``.
+        """
+        require(text=(text, "text"))
+        return _compiled(str(self), self.lexer).accepts(text)
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(text: str, lexer: Literal["any", "dynamic", "contextual"]) -> Grammar:
+    # A grammar takes texts of this class, so it cannot be known when this module is read.
+    from interlock.output_types.grammar import Grammar
+
+    return Grammar(GrammarText(text, lexer))

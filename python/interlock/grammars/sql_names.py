@@ -58,6 +58,11 @@ def without_parameters(text: str) -> str:
     return replace_rules(re.sub(r"^ +\| PARAMETER\n", "", text, flags=re.M), {"PARAMETER": ""})
 
 
+def without_comments(text: str) -> str:
+    """The grammar without comments, which may be of any length."""
+    return replace_rules(text.replace("%ignore COMMENT\n", ""), {"COMMENT": ""})
+
+
 class _Names:
     """One terminal for each name, whatever it names: names differ by more than the case of their letters."""
 
