@@ -153,7 +153,7 @@ GENERATORS = [
     ("gen(5, User)", Argument, "a prompt is a text or a list of messages, not int .. the prompt comes first"),
     ("gen([{'role': 'user'}], User)", Argument, 'message 0 .. {"role": "user", "content": "..."}'),
     ("gen([{'rolle': 'user', 'content': 'x'}], User)", Argument, "message 0 .. rolle .. a message is"),
-    ("gen(['a', 'b'], User, stream=True)", Argument, "a stream has one prompt .. without stream=True"),
+    ("gen(['a', 'b'], User, stream=True)", Argument, "a stream has one prompt .. gen.batch(prompts, output_type)"),
     ("gen('a', 'int')", Argument, "pass the type int without quotes"),
     ("interlock.Program(5)", Argument, "the generator of a program is a model in this process .. not int"),
     ("interlock.Program(gen, 5)", Argument, "a prompt is a text or a list of messages, not int"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import decimal
+import inspect
 import pickle
 import re
 import sys
 import types
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -402,3 +404,25 @@ def test_a_missing_backend_says_what_to_install(make, module, extra, monkeypatch
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
     with pytest.raises(ModuleNotFoundError, match=rf"pip install 'interlock\[{extra}\]'"):
         make()
+
+
+def test_help_shows_that_a_prompt_has_to_be_passed():
+    for function in (interlock.generate, interlock.from_transformers, interlock.Generator.batch):
+        shown = str(inspect.signature(function))
+        assert "= <missing>" in shown and "object object" not in shown
+
+
+def test_a_trace_of_one_token_is_no_plural():
+    found = ScriptedGenerator({"N": "7"}).trace("N", {"enum": [7, 77]}, max_tokens=1)
+    assert str(found).splitlines()[1].startswith("1 token, ")
+
+
+# Numbers
+
+
+def test_exact_digits_of_a_decimal_come_from_a_string():
+    """As the page on output types says: pydantic reads numbers of JSON through float."""
+    assert str(output_type_of(decimal.Decimal).parse("7.50")) == "7.5"
+    schema = {"type": "string", "pattern": r"^[0-9]{1,9}\.[0-9]{2}$"}
+    exact = output_type_of(Annotated[decimal.Decimal, pydantic.WithJsonSchema(schema)])
+    assert exact.source == schema and str(exact.parse('"7.50"')) == "7.50"

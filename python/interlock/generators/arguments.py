@@ -26,7 +26,15 @@ __all__ = [
 DEFAULT_MAX_TOKENS = 512
 """The budget of a call that names none."""
 
-MISSING: Any = object()
+
+class _Missing:
+    """In signatures, ``help`` shows it for an argument that has to be passed."""
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING: Any = _Missing()
 """In the place of a prompt that was not passed."""
 
 Message = Mapping[str, Any]

@@ -289,7 +289,9 @@ class Generator(ABC):
         """
         check_prompt(prompt, options)
         if is_batch(prompt):
-            raise ArgumentError("a stream has one prompt: make a stream for each, or call without stream=True")
+            raise ArgumentError(
+                "a stream has one prompt: make a stream for each, or call gen.batch(prompts, output_type)"
+            )
         is_described = take_describe(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):

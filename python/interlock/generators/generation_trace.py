@@ -70,7 +70,10 @@ class GenerationTrace(Generic[T]):
 
     def __str__(self) -> str:
         """The text and, a line each, where the model wanted something that was not allowed."""
-        lines = [self.text, f"{len(self.steps)} tokens, {self.walk.forced} of them forced"]
+        lines = [
+            self.text,
+            f"{len(self.steps)} token{'' if len(self.steps) == 1 else 's'}, {self.walk.forced} of them forced",
+        ]
         for step, other in self.refused:
             likely = f" ({other.probability:.0%})" if other.probability is not None else ""
             reason = f": {other.reason}" if other.reason else ""
