@@ -22,6 +22,7 @@ from scripted_generator import ScriptedGenerator
 import interlock
 from interlock import pattern_hints
 from interlock.ascii_patterns import as_ascii
+from interlock.generators import LocalGenerator
 from interlock.output_types import output_type_of
 
 
@@ -407,7 +408,7 @@ def test_a_missing_backend_says_what_to_install(make, module, extra, monkeypatch
 
 
 def test_help_shows_that_a_prompt_has_to_be_passed():
-    for function in (interlock.generate, interlock.from_transformers, interlock.Generator.batch):
+    for function in (interlock.generate, interlock.from_transformers, LocalGenerator.batch):
         shown = str(inspect.signature(function))
         assert "= <missing>" in shown and "object object" not in shown
 

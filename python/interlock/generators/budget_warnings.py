@@ -121,11 +121,13 @@ def warn_tight_budget(
     shortest = f"{needed} token{'' if needed == 1 else 's'}"
     larger = f"pass a larger max_tokens, such as {max(2 * max_tokens, needed + 32)}"
     if max_tokens >= max(_AMPLE * needed, needed + 16):
-        warn_caller(
-            f"the model did not stop by itself{which}, and max_tokens={max_tokens} ended the value, which is whole; "
-            f"the shortest one needs only {shortest}. {_remedy(index, larger)}",
-            TightBudgetWarning,
-        )
+        remedy = _remedy(index, larger)
+        began = f"max_tokens={max_tokens} ended the value{which}, which is whole"
+        if remedy is None:
+            message = f"{began}. The type has bounds everywhere, and permits longer values: {larger}"
+        else:
+            message = f"the model did not stop by itself, and {began}; the shortest one needs only {shortest}. {remedy}"
+        warn_caller(message, TightBudgetWarning)
         return
     may_be = "with empty texts or short lists" if index.kind == "json_schema" else "before the model would have ended"
     warn_caller(
@@ -135,8 +137,8 @@ def warn_tight_budget(
     )
 
 
-def _remedy(index: Index, larger: str) -> str:
-    """What helps against a value that an ample budget ended."""
+def _remedy(index: Index, larger: str) -> str | None:
+    """What helps against a value that an ample budget ended; ``None`` for a larger budget alone."""
     less = "ask for less in the prompt"
     if index.kind == "grammar":
         return f"Bound the repetitions of the grammar's rules and terminals, {less}, or {larger}"
@@ -148,5 +150,5 @@ def _remedy(index: Index, larger: str) -> str:
         with contextlib.suppress(RecursionError):
             place = unbounded_place(json.loads(index.source))
     if place is None:
-        return f"The type has bounds everywhere, and the model wrote more than the budget holds: {larger}"
+        return None
     return f"Bound the texts and lists of the type, beginning with {place}, and how deep it nests, or {less}"
