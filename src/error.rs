@@ -8,7 +8,7 @@ mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
 
-pub(crate) use crate::error::message::quoted;
+pub(crate) use crate::error::message::{counted, quoted};
 
 pub use crate::error::line_with_caret::SourceExcerpt;
 use std::fmt;
@@ -136,14 +136,17 @@ impl Error {
 
     /// A token budget of `max_tokens` is smaller than the `needed` tokens of a complete output.
     pub fn budget(max_tokens: u64, needed: u64) -> Self {
-        let message = format!("max_tokens is {max_tokens}, but a complete output needs {needed} tokens");
+        let needs = counted(needed, "token");
+        let message = format!("max_tokens is {max_tokens}, but a complete output needs {needs}");
         Error::of_budget(message, max_tokens, needed)
     }
 
     /// No output of at most `max_tokens` tokens was found, but one of `known` exists; fewer may do.
     pub fn budget_unless_fewer(max_tokens: u64, known: u64) -> Self {
-        let message =
-            format!("max_tokens is {max_tokens}, but the shortest output that was found needs {known} tokens");
+        let message = format!(
+            "max_tokens is {max_tokens}, but the shortest output that was found needs {}",
+            counted(known, "token")
+        );
         Error::of_budget(message, max_tokens, known)
     }
 

@@ -16,6 +16,11 @@ pub(super) fn fitted(message: String) -> String {
     escaped(&cut(&message, MOST), |c| c != '\n')
 }
 
+/// So many of something, in the singular where it is one.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A name or another text of a source between quotes, as Rust writes it, cut where it is too long.
 pub(crate) fn quoted(text: &str) -> String {
     format!("{:?}", cut(text, MOST_QUOTED))

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, counted};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
 use crate::guide::host_text_log::OutsidePart;
@@ -419,9 +419,9 @@ impl PyGuide {
         let skipped = if all { 0 } else { text.chars().count().saturating_sub(SHOWN) };
         let shown: String = text.chars().skip(skipped).collect();
         let dots = if all { "" } else { "..." };
-        let count = tokens.len();
+        let count = counted(tokens.len() as u64, "token");
         let end = if ended { ", terminated" } else { "" };
-        Ok(format!("<interlock.Guide after {count} tokens, text {dots}{shown:?}{end}>"))
+        Ok(format!("<interlock.Guide after {count}, text {dots}{shown:?}{end}>"))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<PyGuide> {

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::error::near_name::did_you_mean;
 use crate::grammar::lower::rules::Lowered;
 use crate::grammar::lower::validate::undefined;
+use crate::grammar::lower::validate::wrong_count;
 use crate::grammar::lower::{Lowering, RuleKey, Value, ValueId};
 use crate::grammar::model::Node;
 use crate::grammar::tree::{Definition, DefinitionId, Part, PartId, SpaceId};
@@ -35,8 +36,7 @@ impl Lowering<'_> {
         };
         let d = &self.tree.definitions[id as usize];
         if d.parameters.len() != given.len() || d.is_parametric() {
-            let message =
-                format!("{:?} takes {} arguments, and here stand {}", d.name, d.parameters.len(), given.len());
+            let message = wrong_count(&d.name, d.parameters.len(), given.len());
             return Err(self.tree.texts.error(place, message));
         }
         Ok(Value::Instance(id, given))

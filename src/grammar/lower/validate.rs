@@ -1,7 +1,7 @@
 //! Names that a grammar uses and does not define.
 
 use crate::error::near_name::did_you_mean;
-use crate::error::{Result, quoted};
+use crate::error::{Result, counted, quoted};
 use crate::grammar::tree::{Definition, Part, Tree};
 
 /// Looks every name up that the grammar itself uses, in rules that nothing needs too. What imported files use is looked
@@ -51,11 +51,15 @@ fn check_use(tree: &Tree, user: &Definition, found: &Definition, p: u32, argumen
     if let Some(count) = arguments
         && count != found.parameters.len()
     {
-        let wanted = found.parameters.len();
-        let message = format!("{name:?} takes {wanted} arguments, and here stand {count}");
+        let message = wrong_count(name, found.parameters.len(), count);
         return Err(tree.texts.error(tree.place(p), message));
     }
     Ok(())
+}
+
+/// What is said of a template that is given another number of arguments than it takes.
+pub(super) fn wrong_count(name: &str, wanted: usize, given: usize) -> String {
+    format!("{name:?} takes {}, and {given} are given here", counted(wanted as u64, "argument"))
 }
 
 /// What is said of a name without a definition.
