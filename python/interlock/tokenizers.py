@@ -60,11 +60,14 @@ def from_tokenizer(
 
     ``eos_token_ids`` are the stop tokens, by default the one that the tokenizer names. A model may have more (look at
     its ``generation_config.json``). ``size`` is the width of the logits, by default the ids that are listed.
-    ``special_token_ids`` never spell text, beside those that the tokenizer marks as special.
+    ``special_token_ids`` never spell text, beside those that the tokenizer marks as special: by default its added
+    tokens that are markup (``interlock.integrations.markup_tokens``), and with ``()`` none.
 
     Raises ``VocabularyError`` for an object that is not recognised or names no stop token, and ``UnsupportedError``
     for one whose decoder gives a token no bytes of its own.
     """
+    from interlock.integrations.markup_tokens import readable_markup_ids
+
     table = _read(tokenizer)
     if eos_token_ids is None:
         eos = table.eos
@@ -72,7 +75,10 @@ def from_tokenizer(
             raise _error(f"{_name(tokenizer)} names no stop token: give eos_token_ids, the ids that end an output")
     else:
         eos = _ids("eos_token_ids", eos_token_ids)
-    special = [] if special_token_ids is None else _ids("special_token_ids", special_token_ids)
+    if special_token_ids is None:
+        special = readable_markup_ids(tokenizer)
+    else:
+        special = _ids("special_token_ids", special_token_ids)
     return _vocabulary(table, eos, special, size)
 
 
@@ -124,14 +130,19 @@ def from_file(
     ``eos_token_ids`` are the stop tokens, by default those of the configuration files beside the file
     (``generation_config.json``, ``tokenizer_config.json``, ``config.json``) or of the file itself. ``size`` is the
     width of the logits, by default the ids that are listed. ``special_token_ids`` never spell text, beside those that
-    the file marks as special.
+    the file marks as special: by default the added tokens of a ``tokenizer.json`` that are markup
+    (``interlock.integrations.markup_tokens``), and with ``()`` none.
     """
     from interlock import _core
     from interlock.argument_types import require
+    from interlock.integrations.markup_tokens import readable_markup_ids
 
     require(path=(path, "path"))
     eos = None if eos_token_ids is None else _ids("eos_token_ids", eos_token_ids)
-    special = None if special_token_ids is None else _ids("special_token_ids", special_token_ids)
+    if special_token_ids is None:
+        special = readable_markup_ids(path) if os.path.isfile(path) else []
+    else:
+        special = _ids("special_token_ids", special_token_ids)
     return _core._load_vocabulary(os.fspath(path), eos, size, special)
 
 
@@ -172,6 +183,12 @@ def _name(value: Any) -> str:
 def _is(value: Any, package: str, name: str) -> bool:
     """Whether a class named ``name`` from ``package`` is among the classes of ``value``."""
     return any(c.__name__ == name and c.__module__.split(".")[0] == package for c in type(value).__mro__)
+
+
+def is_recognised(tokenizer: Any) -> bool:
+    """Whether ``tokenizer`` is an object that ``from_tokenizer`` reads."""
+    known = (("mistral_common", "MistralTokenizer"), *(reader[:2] for reader in _READERS))
+    return any(_is(tokenizer, package, name) for package, name in known)
 
 
 def _read(tokenizer: Any) -> _Table:

@@ -1,7 +1,11 @@
 """Added tokens that are markup, as both servers' plug-ins keep them out of text."""
 
+import json
 from types import SimpleNamespace
 
+import pytest
+
+import interlock
 from interlock.integrations.markup_tokens import markup_token_ids
 
 TOKENS = {
@@ -36,4 +40,52 @@ def test_other_texts_of_a_server_are_looked_through_too():
 
 
 def test_tokenizers_without_added_tokens_have_none():
-    assert markup_token_ids(object()) == [] and markup_token_ids(SimpleNamespace(added_tokens_decoder=None)) == []
+    assert markup_token_ids(SimpleNamespace(added_tokens_decoder={})) == []
+    for nothing in (object(), SimpleNamespace(added_tokens_decoder=None), None):
+        with pytest.raises(interlock.VocabularyError, match="added tokens of .* cannot be read"):
+            markup_token_ids(nothing)
+
+
+@pytest.fixture
+def made():
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "<b>": 1, '"added_tokens": [': 2}, []))
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer.add_tokens(["</think>", "<b>", "@@end", "<0x0A>", "user"])
+    tokenizer.add_special_tokens(["<end>"])
+    return tokenizer
+
+
+def test_tokenizers_and_their_files_are_read(made, tmp_path):
+    made.save(str(tmp_path / "tokenizer.json"))
+    ids = sorted(made.token_to_id(text) for text in ("</think>", "<b>"))
+    for source in (made, tmp_path, tmp_path / "tokenizer.json", str(tmp_path)):
+        assert markup_token_ids(source) == ids
+        assert markup_token_ids(source, ["@@end"]) == sorted([*ids, made.token_to_id("@@end")])
+    vocabulary = interlock.Vocabulary.from_file(tmp_path / "tokenizer.json", made.token_to_id("<end>"))
+    assert set(vocabulary.special_token_ids) == {*ids, made.token_to_id("<end>")}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tokenizer_config.json", json.dumps({"chat_template": "{{ x }}@@end"})),
+        ("tokenizer_config.json", json.dumps({"chat_template": [{"name": "tool", "template": "@@end"}]})),
+        ("chat_template.json", json.dumps({"chat_template": "@@end"})),
+        ("chat_template.jinja", "{{ x }}@@end"),
+    ],
+)
+def test_chat_templates_beside_the_file_are_read(made, tmp_path, name, text):
+    made.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / name).write_text(text)
+    assert made.token_to_id("@@end") in markup_token_ids(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b'{"added_tokens": [{"id": 1}]}', b'{"added_tokens": [', b'{"a": 1}', b"GGUF"]
+)
+def test_files_that_cannot_be_read_are_refused(tmp_path, data):
+    (tmp_path / "tokenizer.json").write_bytes(data)
+    for path in (tmp_path, tmp_path / "tokenizer.json", tmp_path / "missing"):
+        with pytest.raises(interlock.VocabularyError, match="no tokenizer.json that can be read"):
+            markup_token_ids(path)

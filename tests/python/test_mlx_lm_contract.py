@@ -276,7 +276,8 @@ def test_vocabulary_of_the_wrapper():
     made.add_special_tokens(["<eos>", "<eot>"])
     made.add_tokens(["</think>"])
     wrapper = TokenizerWrapper(made, [257, 256])
-    assert 258 not in vocabulary_from_mlx(wrapper).special_token_ids
+    assert 258 in vocabulary_from_mlx(wrapper).special_token_ids
+    assert 258 not in vocabulary_from_mlx(wrapper, special_token_ids=()).special_token_ids
     for tokenizer in (wrapper, made):
         silent = vocabulary_from_mlx(tokenizer, eos_token_ids=256, special_token_ids=[258])
         assert {257, 258} <= set(silent.special_token_ids)

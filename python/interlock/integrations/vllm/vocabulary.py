@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from interlock import Index, Vocabulary, VocabularyError
-from interlock.integrations.markup_tokens import markup_token_ids
+from interlock.integrations.markup_tokens import readable_markup_ids
 from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vocabulary_packs import found_or_made
@@ -33,7 +33,7 @@ def vocabulary_of(tokenizer: Any, size: int, options: Options, counts: Counts) -
     begin = time.perf_counter()
     inner = unwrapped(tokenizer)
     eos = _eos(tokenizer, inner)
-    forbidden = markup_token_ids(tokenizer) if options.forbid_markup else []
+    forbidden = readable_markup_ids(tokenizer) if options.forbid_markup else []
     vocabulary, found = found_or_made(inner, size, eos, forbidden, folder=options.cache_folder())
     counts.vocabulary_seconds.set(time.perf_counter() - begin, "pack" if found else "tokenizer")
     return vocabulary
