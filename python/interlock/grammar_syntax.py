@@ -22,16 +22,26 @@ __all__ = ["Syntax", "syntax_of"]
 Syntax = Literal["lark", "gbnf", "ebnf"]
 
 # Texts, tokens, classes and comments come whole, so nothing is looked for in them. A ``.`` in a name is a part of it.
+# Clients write these texts, so the patterns take time linear in the text: what is not closed goes up to the line's end.
 _PIECES = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|(?P<token>!?<[^<>\s][^<>\n]*>)|\[(?:\\.|[^\]\\\n])*\]|#[^\n]*|[\w.-]*\w[\w.-]*|(?P<any>\.)'
+    r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|(?P<token>!?<[^>\n]+>?)|\[[^\]\\\n]*(?:\\.[^\]\\\n]*)*\]?|#[^\n]*|(?P<run>[\w.-]+)'
 )
+_DEFINITION = re.compile(r"^[^\S\n]*[A-Za-z_][\w.-]*\s*::=", re.MULTILINE)
 
 
 def syntax_of(text: str) -> Syntax:
     """``"lark"``, ``"gbnf"`` or ``"ebnf"``, whichever ``text`` is written in. Any text has an answer; whether it is
-    well formed is said when it is compiled. Costs a pass over the text.
+    well formed is said when it is compiled. Linear in the text.
     """
     # What stands in texts of Lark's notation may hold anything, so the definition is looked for at a line's beginning.
-    if not re.search(r"^\s*[A-Za-z_][\w.-]*\s*::=", text, re.MULTILINE):
+    if "::=" not in text or not _DEFINITION.search(text):
         return "lark"
-    return "gbnf" if any(piece.lastgroup for piece in _PIECES.finditer(text)) else "ebnf"
+    return "gbnf" if any(_is_of_gbnf(piece) for piece in _PIECES.finditer(text)) else "ebnf"
+
+
+def _is_of_gbnf(piece: re.Match[str]) -> bool:
+    """Whether this is a token, or a ``.`` that is no part of a name."""
+    run = piece["run"]
+    if piece["token"] is not None:
+        return piece[0].endswith(">")
+    return run is not None and "." in run and not run.strip(".-")

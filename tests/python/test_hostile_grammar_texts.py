@@ -1,0 +1,56 @@
+"""Grammars of clients are looked through before they are compiled: in linear time, and never beyond the limit.
+
+A text below would take hours where a pattern looks at it again from each of its places.
+"""
+
+import pytest
+
+import interlock
+from interlock.grammar_syntax import syntax_of
+from interlock.tools import tag_index
+from interlock.tools.named_tokens import named_tokens
+
+LENGTH = 300_000
+VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b"<|im_start|>", b""], 257, [256])
+
+
+@pytest.mark.parametrize(
+    "unit", ["/\\/", '"\\"', "<[", "<a", "<", "[", "[\\]", "!<", "Token(", 'Token("', "-", ".", "\n", "a\n"]
+)
+def test_hostile_texts_take_linear_time(unit):
+    text = "Token < ::=" + unit * (LENGTH // len(unit))
+    for syntax in ("lark", "gbnf", "ebnf"):
+        assert sum(1 for _ in named_tokens(text, syntax)) <= 1
+    assert syntax_of(text) == "lark"
+    assert syntax_of("root ::= " + text) in ("gbnf", "ebnf")
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax", "names"),
+    [
+        ('root ::= "a" | <b <c>', "gbnf", [("<b <c>",)]),
+        ('root ::= Token("a") | ExcludeToken("b")', "ebnf", [("a",), ("b",)]),
+        ('root ::= Token (7, "a") "Token(" Token("<b>")', "ebnf", [("a",), ("<b>",)]),
+        ('start: "\\"" <b> /\\/"/ <c>', "lark", [("<b>",), ("<c>",)]),
+        ('root ::= "\\"" <b> ["\\]] <c>', "gbnf", [("<b>",), ("<c>",)]),
+    ],
+)
+def test_every_named_token_is_seen(text, syntax, names):
+    assert [found.names for found in named_tokens(text, syntax)] == names
+
+
+def test_a_macro_inside_of_another_is_not_clear():
+    (found,) = named_tokens('root ::= Token(Token("<|im_start|>"))', "ebnf")
+    assert not found.is_clear
+
+
+@pytest.mark.parametrize("limits", [{"max_source_bytes": 10}, interlock.Limits(max_source_bytes=10)])
+def test_a_text_beyond_the_limit_is_not_looked_through(monkeypatch, limits):
+    def never(*_):
+        raise AssertionError("the text is looked through")
+
+    monkeypatch.setattr(tag_index, "syntax_of", never)
+    monkeypatch.setattr(tag_index, "check_grammar_tokens", never)
+    with pytest.raises(interlock.LimitError) as caught:
+        interlock.Index.from_response_format({"guided_grammar": 'start: "aaa"'}, VOCABULARY, limits=limits)
+    assert caught.value.limit == 10
