@@ -555,6 +555,8 @@ class Index:
         cancel: CancelToken | None = None,
         unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
         response_format: Any = None,
+        whitespace: Literal["flexible", "compact"] = "flexible",
+        spelling: Literal["any", "plain"] = "any",
     ) -> Index:
         """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -570,6 +572,9 @@ class Index:
         ``response_format`` is that of a request which has both: with ``tool_choice="auto"`` the model calls tools, or
         what it writes is of the format; with ``"none"`` the format alone counts, and with ``"required"`` the tools
         alone. JSON in it is written as in structural tags.
+        ``whitespace`` and ``spelling`` say how JSON is written, in arguments and in the ``response_format``:
+        ``"flexible"`` allows any blanks and ``"compact"`` none; ``"any"`` allows all escapes and ``"plain"`` those that
+        JSON cannot do without.
 
         ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.

@@ -102,6 +102,8 @@ def from_tools(
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     response_format: Any = None,
+    whitespace: Literal["flexible", "compact"] = "flexible",
+    spelling: Literal["any", "plain"] = "any",
 ) -> Index:
     """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -117,6 +119,9 @@ def from_tools(
     ``response_format`` is that of a request which has both: with ``tool_choice="auto"`` the model calls tools, or
     what it writes is of the format; with ``"none"`` the format alone counts, and with ``"required"`` the tools
     alone. JSON in it is written as in structural tags.
+    ``whitespace`` and ``spelling`` say how JSON is written, in arguments and in the ``response_format``:
+    ``"flexible"`` allows any blanks and ``"compact"`` none; ``"any"`` allows all escapes and ``"plain"`` those that
+    JSON cannot do without.
 
     ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -146,8 +151,9 @@ def from_tools(
         "response_format": response_format,
     }
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
+    written = {"whitespace": whitespace, "spelling": spelling}
     with handling(unknown_keywords):
-        return index_of_tools(tools, vocabulary, closed=closed, **more, **request)
+        return index_of_tools(tools, vocabulary, closed=closed, **more, **written, **request)
 
 
 def from_response_format(

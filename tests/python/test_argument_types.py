@@ -110,6 +110,12 @@ CALLS = [
         "from_tools",
         {**TOOLS, "vocabulary": V, "closed": False, "allowed_tokens": None, "unknown_keywords": "warn", **SOURCE},
     ),
+    (Index, "from_tools", {**TOOLS, "vocabulary": V, "whitespace": "compact", "spelling": "plain"}),
+    (
+        interlock,
+        "check_tools",
+        {**TOOLS, "whitespace": "compact", "spelling": "plain"},
+    ),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "allowed_tokens": None, **SOURCE}),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "unknown_keywords": "warn"}),
     (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "closed": False, **SOURCE}),

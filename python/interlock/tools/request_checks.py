@@ -15,6 +15,7 @@ from interlock.tools.answer_format import answer_of
 from interlock.tools.allowed_tokens import allowed_names
 from interlock.tools.parameter_checks import tell_of_slips
 from interlock.tools.response_format import response_format as source_of
+from interlock.tools.rule_writer import json_writing
 from interlock.tools.structural_tag import tag_of_request
 from interlock.tools.tool_list import tools_of
 
@@ -53,6 +54,8 @@ def check_tools(
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     response_format: Any = None,
+    whitespace: Literal["flexible", "compact"] = "flexible",
+    spelling: Literal["any", "plain"] = "any",
 ) -> None:
     """Check the tools of a request without a vocabulary: everything that ``Index.from_tools`` checks, with the same
     options and errors, but for what only a vocabulary can lack. About as long as compiling takes.
@@ -68,6 +71,7 @@ def check_tools(
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected; did you mean "object"?
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
+    json = json_writing(whitespace, spelling)
     known, answer = tools_of(tools), answer_of(response_format)
     given = known if answer is None else [*known, answer.part]
     if (allowed := allowed_names(allowed_tokens)) is not None:
@@ -88,7 +92,7 @@ def check_tools(
         response_format=answer,
     )
     with tag_index.in_tools(tag, given):
-        tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+        tag_index.check_structural_tag(tag, closed=closed, json=json, limits=limits, cancel=cancel)
     with handling(unknown_keywords):
         tell_of_slips(known, strict, limits=limits, cancel=cancel)
         if answer is not None:

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from interlock._core import UnsupportedError, Vocabulary
+from interlock._core import ArgumentError, UnsupportedError, Vocabulary
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens, allowed_tokens, special_names
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.spec import nodes
 
-__all__ = ["JsonWriting", "RuleWriter", "Stop", "Stops", "any_of", "special_names"]
+__all__ = ["JsonWriting", "RuleWriter", "Stop", "Stops", "any_of", "json_writing", "special_names"]
 
 Stop = str | nodes.Token | nodes.Regex
 Stops = tuple[Stop, ...]
@@ -33,6 +33,21 @@ class JsonWriting:
     """How much may stand between its parts; ``None`` for any."""
     any_escapes: bool = True
     """Whether strings may have escapes that JSON does not need."""
+
+
+def json_writing(whitespace: str, spelling: str) -> JsonWriting:
+    """How JSON is written by the options of ``Index.from_tools``. ``ArgumentError`` for what a grammar cannot say.
+
+    >>> json_writing("compact", "plain")
+    JsonWriting(most_whitespace=0, any_escapes=False)
+    """
+    for name, given, known in (
+        ("whitespace", whitespace, ("flexible", "compact")),
+        ("spelling", spelling, ("any", "plain")),
+    ):
+        if given not in known:
+            raise ArgumentError(f"{name} of tools is {known[0]!r} or {known[1]!r}, not {given!r:.80}")
+    return JsonWriting(0 if whitespace == "compact" else None, spelling == "any")
 
 
 @functools.lru_cache(maxsize=4)

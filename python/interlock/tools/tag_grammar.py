@@ -17,7 +17,7 @@ from interlock.tools.ebnf_rules import lark_of_ebnf
 from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
 from interlock.tools.grammar_text import pattern
 from interlock.tools.quoted_grammar import quoted
-from interlock.tools.rule_writer import JsonWriting, Stops, special_names
+from interlock.tools.rule_writer import JsonWriting, Stops, json_writing, special_names
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
 from interlock.tools.tag_sequences import MOST_UNIQUE, TagSequences, times
@@ -26,6 +26,7 @@ __all__ = [
     "AnyVocabularyBuilder",
     "GrammarBuilder",
     "JsonWriting",
+    "json_writing",
     "MOST_UNIQUE",
     "TagGrammar",
     "grammar_of",

@@ -15,6 +15,7 @@ from interlock._core import (
     Index,
     InterlockError,
     LimitError,
+    Limits,
     PatternError,
     SchemaError,
     UnsatisfiableError,
@@ -46,7 +47,14 @@ from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
 from interlock.tools.tool_list import GRAMMARS, Tool, tools_of
 from interlock.tools.tool_places import place_in_tools
-from interlock.tools.tag_grammar import AnyVocabularyBuilder, JsonWriting, TagGrammar, special_names, tag_grammar
+from interlock.tools.tag_grammar import (
+    AnyVocabularyBuilder,
+    JsonWriting,
+    TagGrammar,
+    json_writing,
+    special_names,
+    tag_grammar,
+)
 
 __all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
@@ -243,10 +251,13 @@ def index_of_tools(
     allowed_tokens: Any = None,
     limits: Any = None,
     cancel: Any = None,
+    whitespace: str = "flexible",
+    spelling: str = "any",
     **request: Any,
 ) -> Index:
     """See ``Index.from_tools``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
+    json = json_writing(whitespace, spelling)
     known, answer = tools_of(tools), answer_of(request.get("response_format"))
     given = known if answer is None else [*known, answer.part]
     check_tokens_of_tools(given, vocabulary, _allowed_to_clients(allowed_tokens, vocabulary))
@@ -257,7 +268,7 @@ def index_of_tools(
         _refuse_names_of_tokens(known, vocabulary)
     work = {"limits": limits, "cancel": cancel}
     with in_tools(tag, given):
-        index = _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, **work)
+        index = _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, json=json, **work)
     tell_of_slips(known, request.get("strict"), **work)
     if answer is not None:
         tell_of_slips([answer.part], None, **work)
@@ -308,7 +319,10 @@ def index_of_response_format(
 ) -> Index:
     """See ``Index.from_response_format``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
-    kind, source, given = plain_source(response_format(value), options)
+    asked = response_format(value)
+    if asked.kind == "grammar":
+        _refuse_long(asked.value, limits)
+    kind, source, given = plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
     if kind in ("structural_tag", "grammar"):
@@ -317,6 +331,14 @@ def index_of_response_format(
         check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
     index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
     return index
+
+
+def _refuse_long(grammar: str, limits: Any) -> None:
+    """``LimitError`` for a grammar of more than ``max_source_bytes``, before anything here walks it."""
+    given = {"max_source_bytes": limits.max_source_bytes} if isinstance(limits, Limits) else limits
+    most = Limits(**dict(given or {})).max_source_bytes
+    if len(grammar) > most:  # A character has at least one byte.
+        check_grammar(grammar, "lark", limits=limits)
 
 
 def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
@@ -405,14 +427,15 @@ def stored_source(
             check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
         if kind != "structural_tag":
             return kind, source, given | limits
-    is_closed, is_described = given.pop("closed", False), False
+    is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
     if kind == "tools":
+        json = json_writing(given.pop("whitespace", "flexible"), given.pop("spelling", "any"))
         known, answer = tools_of(source), answer_of(given.get("response_format"))
         check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
         if strangers := given.keys() - REQUEST.keys():
             raise ArgumentError(
                 f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
-                f"{', '.join(REQUEST)}, closed, limits, allowed_tokens"
+                f"{', '.join(REQUEST)}, closed, whitespace, spelling, limits, allowed_tokens"
             )
         source = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
@@ -422,9 +445,9 @@ def stored_source(
         )
     found = _read(source, vocabulary, is_described)
     if _is_whole_json(found.format):
-        schema, written = _schema_of(found.format, is_closed, JsonWriting())
+        schema, written = _schema_of(found.format, is_closed, json)
         return "json_schema", schema, {"property_order": "any", **written, **limits}
     if kind == "tools":
         allowed = None  # What the tool format writes needs no leave.
-    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=None, allowed=allowed)
+    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=json, allowed=allowed)
     return "grammar", grammar.text, {"lexer": "any", **limits}
