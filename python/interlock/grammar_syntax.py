@@ -15,9 +15,15 @@ XGrammar's EBNF. The three can be told apart by their definitions:
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-__all__ = ["Syntax", "syntax_of"]
+from interlock._core import Limits, check_grammar
+from interlock.cancelling import until_cancelled
+
+if TYPE_CHECKING:
+    from interlock._core import CancelToken
+
+__all__ = ["Syntax", "syntax_for_client", "syntax_of"]
 
 Syntax = Literal["lark", "gbnf", "ebnf"]
 
@@ -29,14 +35,26 @@ _PIECES = re.compile(
 _DEFINITION = re.compile(r"^[^\S\n]*[A-Za-z_][\w.-]*\s*::=", re.MULTILINE)
 
 
-def syntax_of(text: str) -> Syntax:
+def syntax_of(text: str, cancel: CancelToken | None = None) -> Syntax:
     """``"lark"``, ``"gbnf"`` or ``"ebnf"``, whichever ``text`` is written in. Any text has an answer; whether it is
-    well formed is said when it is compiled. Linear in the text.
+    well formed is said when it is compiled. Linear in the text, and ``cancel`` ends it.
     """
     # What stands in texts of Lark's notation may hold anything, so the definition is looked for at a line's beginning.
     if "::=" not in text or not _DEFINITION.search(text):
         return "lark"
-    return "gbnf" if any(_is_of_gbnf(piece) for piece in _PIECES.finditer(text)) else "ebnf"
+    return "gbnf" if any(map(_is_of_gbnf, until_cancelled(_PIECES.finditer(text), cancel))) else "ebnf"
+
+
+def syntax_for_client(text: str, given: Any, limits: Any, cancel: CancelToken | None) -> Syntax:
+    """``given``, or ``syntax_of(text)`` where that is empty.
+
+    ``LimitError`` for a text of more than ``max_source_bytes``, which nothing in Python should walk.
+    """
+    asked = {"max_source_bytes": limits.max_source_bytes} if isinstance(limits, Limits) else dict(limits or {})
+    if len(text) > Limits(**asked).max_source_bytes:  # A character has at least one byte.
+        check_grammar(text, "lark", limits=limits)
+    known: Syntax = given or syntax_of(text, cancel)
+    return known
 
 
 def _is_of_gbnf(piece: re.Match[str]) -> bool:

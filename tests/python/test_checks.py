@@ -170,4 +170,6 @@ def test_defaults_of_a_request_are_those_of_the_method() -> None:
             "limits",
             "cancel",
             "unknown_keywords",
+            "whitespace",
+            "spelling",
         } | ({"vocabulary"} if function != interlock.check_tools else set())

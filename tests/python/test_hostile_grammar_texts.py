@@ -6,6 +6,7 @@ A text below would take hours where a pattern looks at it again from each of its
 import pytest
 
 import interlock
+from interlock import grammar_syntax
 from interlock.grammar_syntax import syntax_of
 from interlock.tools import tag_index
 from interlock.tools.named_tokens import named_tokens
@@ -44,13 +45,32 @@ def test_a_macro_inside_of_another_is_not_clear():
     assert not found.is_clear
 
 
+@pytest.mark.parametrize("unit", ["<[*]> ", "<a>", "a "])
+def test_a_token_ends_the_look(unit):
+    token = interlock.CancelToken()
+    token.cancel()
+    text = "root ::= " + unit * 10
+    for look in (lambda: syntax_of(text, token), lambda: list(named_tokens(text + "<", "gbnf", token))):
+        with pytest.raises(interlock.CancelledError):
+            look()
+    with pytest.raises(interlock.CancelledError) as caught:
+        late = interlock.CancelToken.after(0)
+        interlock.Index.from_response_format({"guided_grammar": text}, VOCABULARY, cancel=late)
+    assert caught.value.is_deadline
+
+
 @pytest.mark.parametrize("limits", [{"max_source_bytes": 10}, interlock.Limits(max_source_bytes=10)])
 def test_a_text_beyond_the_limit_is_not_looked_through(monkeypatch, limits):
     def never(*_):
         raise AssertionError("the text is looked through")
 
-    monkeypatch.setattr(tag_index, "syntax_of", never)
+    monkeypatch.setattr(grammar_syntax, "syntax_of", never)
     monkeypatch.setattr(tag_index, "check_grammar_tokens", never)
-    with pytest.raises(interlock.LimitError) as caught:
-        interlock.Index.from_response_format({"guided_grammar": 'start: "aaa"'}, VOCABULARY, limits=limits)
-    assert caught.value.limit == 10
+    request = {"guided_grammar": 'start: "aaa"'}
+    for make in (
+        lambda: interlock.Index.from_response_format(request, VOCABULARY, limits=limits),
+        lambda: interlock.check_response_format(request, limits=limits),
+    ):
+        with pytest.raises(interlock.LimitError) as caught:
+            make()
+        assert caught.value.limit == 10

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from interlock._core import ArgumentError, Vocabulary
+from interlock._core import ArgumentError, CancelToken, Vocabulary
 from interlock.client_messages import with_hint
 from interlock.integrations.role_tokens import ENDS_OF_TURNS, ROLE_TOKENS
 from interlock.tools.errors import StructuralTagError
@@ -56,10 +56,10 @@ class AllowedTokens:
         if number not in self:
             _refuse(token, pointer)
 
-    def check_grammar(self, text: str, syntax: str, pointer: str) -> None:
+    def check_grammar(self, text: str, syntax: str, pointer: str, cancel: CancelToken | None = None) -> None:
         """The same for every token that a grammar names, or means by "all but"."""
         refused = set(self._refused)
-        for found in named_tokens(text, syntax) if refused else ():
+        for found in named_tokens(text, syntax, cancel) if refused else ():
             named = {number for number in refused if any(first <= number <= last for first, last in found.ranges)}
             named |= {number for name in found.names if (number := self._names.get(name)) in refused}
             if not found.is_clear or (refused - named if found.is_complement else named):

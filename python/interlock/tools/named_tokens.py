@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from interlock._core import CancelToken
+from interlock.cancelling import until_cancelled
+
 __all__ = ["NamedTokens", "named_tokens"]
 
 
@@ -41,10 +44,11 @@ _SYMBOL = re.compile(
 _MACROS = ("Token", "ExcludeToken", "TokenTagDispatch")
 
 
-def named_tokens(text: str, syntax: str) -> Iterator[NamedTokens]:
+def named_tokens(text: str, syntax: str, cancel: CancelToken | None = None) -> Iterator[NamedTokens]:
     """The tokens that a grammar in ``"lark"``, ``"gbnf"`` or ``"ebnf"`` names, in the order of the text.
 
-    A text that is no grammar has an answer too; compiling it says what is wrong. Linear in the text.
+    A text that is no grammar has an answer too; compiling it says what is wrong. Linear in the text, and
+    ``cancel`` ends it.
 
     >>> [found.names for found in named_tokens('start: "<a>" <b> // <c>', "lark")]
     [('<b>',)]
@@ -55,13 +59,13 @@ def named_tokens(text: str, syntax: str) -> Iterator[NamedTokens]:
     if ("Token" if syntax == "ebnf" else "<") not in text:
         return
     if syntax == "lark":
-        for match in _LARK.finditer(text):
+        for match in until_cancelled(_LARK.finditer(text), cancel):
             if match["set"] is not None:
                 yield _of_set(match["set"], match[0])
             elif match["name"] is not None:
                 yield NamedTokens(match[0], (match[0],))
         return
-    symbols = (match for match in _SYMBOL.finditer(text) if match.lastgroup)
+    symbols = (match for match in until_cancelled(_SYMBOL.finditer(text), cancel) if match.lastgroup)
     if syntax == "gbnf":
         yield from (_of_gbnf(match[0]) for match in symbols if match["token"] is not None)
         return

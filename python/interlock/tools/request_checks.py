@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 from interlock import _core
 from interlock._core import CancelToken, ReportRow
 from interlock.argument_types import require
+from interlock.grammar_syntax import syntax_for_client
 from interlock.nesting import bounded_nesting
 from interlock.schema_hints import handling
 from interlock.tools import tag_index
@@ -128,7 +130,10 @@ def check_response_format(
     at /json_schema: the schema is missing: it goes into "schema", beside "name"
     """
     require(cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
-    kind, source, given = tag_index.plain_source(source_of(value), options)
+    asked = source_of(value)
+    if asked.kind == "grammar":
+        asked = replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
+    kind, source, given = tag_index.plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)
     with handling(unknown_keywords):

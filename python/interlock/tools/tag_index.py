@@ -10,12 +10,12 @@ from typing import Any, TypeGuard
 
 from interlock._core import (
     ArgumentError,
+    CancelToken,
     CancelledError,
     GrammarError,
     Index,
     InterlockError,
     LimitError,
-    Limits,
     PatternError,
     SchemaError,
     UnsatisfiableError,
@@ -25,7 +25,7 @@ from interlock._core import (
     check_grammar,
     check_json_schema,
 )
-from interlock.grammar_syntax import syntax_of
+from interlock.grammar_syntax import syntax_for_client, syntax_of
 from interlock._recipe import OPTIONS
 from interlock.argument_types import require
 from interlock.client_messages import with_hint, without_hint
@@ -321,24 +321,16 @@ def index_of_response_format(
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
     asked = response_format(value)
     if asked.kind == "grammar":
-        _refuse_long(asked.value, limits)
+        asked = dataclasses.replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
     kind, source, given = plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
     if kind in ("structural_tag", "grammar"):
         if kind == "structural_tag":
             return _index_of_tag(source, vocabulary, allowed_tokens=allowed, **given)
-        check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
+        check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
     index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
     return index
-
-
-def _refuse_long(grammar: str, limits: Any) -> None:
-    """``LimitError`` for a grammar of more than ``max_source_bytes``, before anything here walks it."""
-    given = {"max_source_bytes": limits.max_source_bytes} if isinstance(limits, Limits) else limits
-    most = Limits(**dict(given or {})).max_source_bytes
-    if len(grammar) > most:  # A character has at least one byte.
-        check_grammar(grammar, "lark", limits=limits)
 
 
 def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
@@ -350,11 +342,15 @@ def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
 
 
 def check_grammar_tokens(
-    grammar: str, syntax: str, vocabulary: Vocabulary, allowed: Iterable[int | str] | None
+    grammar: str,
+    syntax: str,
+    vocabulary: Vocabulary,
+    allowed: Iterable[int | str] | None,
+    cancel: CancelToken | None = None,
 ) -> None:
     """``StructuralTagError`` for a special token in a client's grammar that is not ``allowed``; ``None`` is any."""
     if allowed is not None:
-        known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "")
+        known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "", cancel)
 
 
 def _allowed_to_clients(allowed_tokens: Any, vocabulary: Vocabulary) -> Iterable[int | str] | None:

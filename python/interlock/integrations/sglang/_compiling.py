@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from interlock import CancelledError, CancelToken, Index, InterlockError, Vocabulary
-from interlock.grammar_syntax import syntax_of
+from interlock.grammar_syntax import syntax_for_client
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
@@ -127,8 +127,8 @@ class Compiler:
             return Index.from_regex(text, self.vocabulary, flags=flags, limits=dict(options.limits), cancel=cancel)
         if kind == "ebnf":
             # Clients send what other engines read: EBNF, GBNF or Lark's notation.
-            syntax = syntax_of(text)
-            check_grammar_tokens(text, syntax, self.vocabulary, allowed)
+            syntax = syntax_for_client(text, "", dict(options.limits), cancel)
+            check_grammar_tokens(text, syntax, self.vocabulary, allowed, cancel)
             return Index.from_grammar(text, self.vocabulary, syntax=syntax, limits=dict(options.limits), cancel=cancel)
         if kind == "structural_tag":
             # JSON in tags is written as other JSON is, as far as tags can say that.

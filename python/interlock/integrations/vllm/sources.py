@@ -24,7 +24,7 @@ from interlock import (
     check_json_schema,
     check_regex,
 )
-from interlock.grammar_syntax import syntax_of
+from interlock.grammar_syntax import syntax_for_client
 from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
@@ -102,8 +102,8 @@ def compile_source(
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
         # Clients send what other engines read: Lark's notation, EBNF or GBNF.
-        syntax = syntax_of(source.text)
-        check_grammar_tokens(source.text, syntax, vocabulary, allowed)
+        syntax = syntax_for_client(source.text, "", limits, cancel)
+        check_grammar_tokens(source.text, syntax, vocabulary, allowed, cancel)
         return Index.from_grammar(source.text, vocabulary, syntax=syntax, limits=limits, cancel=cancel)
     if source.kind == "choice":
         return Index.from_choices(_choices(source.text), vocabulary, limits=limits, cancel=cancel)
@@ -156,7 +156,7 @@ def check_source(source: Source, options: Options, cancel: CancelToken | None = 
     elif source.kind == "regex":
         check_regex(source.text, flags=options.regex_flags, **work)
     elif source.kind == "grammar":
-        check_grammar(source.text, syntax=syntax_of(source.text), **work)
+        check_grammar(source.text, syntax=syntax_for_client(source.text, "", **work), **work)
     elif source.kind == "choice":
         check_choices(_choices(source.text), **work)
     else:
