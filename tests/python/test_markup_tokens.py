@@ -46,6 +46,13 @@ def test_tokenizers_without_added_tokens_have_none():
             markup_token_ids(nothing)
 
 
+def test_a_tokenizer_that_marks_all_it_adds_has_none():
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([i]): i for i in range(256)}
+    encoding = tiktoken.Encoding("bytes", pat_str=".", mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 256})
+    assert markup_token_ids(encoding) == []
+
+
 @pytest.fixture
 def made():
     tokenizers = pytest.importorskip("tokenizers")

@@ -40,8 +40,9 @@ def markup_token_ids(tokenizer: Any, texts: Iterable[str] = ()) -> list[int]:
 
     ``tokenizer`` is one of transformers, anything with its ``added_tokens_decoder``, a ``tokenizers.Tokenizer``, or the
     path of a ``tokenizer.json`` or of its folder; chat templates are those of the object, or of the files beside.
-    Tokenizers of tiktoken, sentencepiece and mistral_common have no added tokens that are not special, so they have no
-    markup. ``VocabularyError`` for what is none of these, and for a file that cannot be read.
+    Those of tiktoken and mistral_common mark all that they add as special, so they have no markup, and of the
+    user-defined pieces of sentencepiece none is found. ``VocabularyError`` for what is none of these, and for a file
+    that cannot be read.
     """
     found = _markup(tokenizer, texts)
     if found is not None:
