@@ -187,8 +187,9 @@ class Vocabulary:
 
         ``eos_token_ids`` replaces the stop tokens that the tokenizer names. ``size`` is the width of the logits where
         the model pads them. ``special_token_ids`` are tokens that never spell text, beside those that the tokenizer
-        marks as special: give the added tokens that a chat template or a parser of tool calls gives a meaning
-        (``</think>``, say), or a string may hold them. Forced tokens stay those that the tokenizer makes.
+        marks as special. By default they are its added tokens that look like markup (``</think>``) or stand in its chat
+        template: a string that held one could end reasoning or begin a call. Give ``()`` for none, and more where a
+        parser of the server looks for others. Forced tokens stay those that the tokenizer makes.
 
         ``VocabularyError`` if the tokenizer's tokens cannot be read, nothing names a stop token, or an id lies outside
         the logits; ``UnsupportedError`` if a token has no bytes of its own in it. Each of the ids may be one integer or
@@ -207,9 +208,10 @@ class Vocabulary:
         GGUF.
 
         Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names. ``size`` and
-        ``special_token_ids`` are as for ``from_tokenizer``. ``VocabularyError`` if the file cannot be read or is
-        malformed, no stop id is found, or an id lies outside the logits; ``UnsupportedError`` if a token has no bytes
-        of its own in its tokenizer. Some tenths of a second for 128,000 tokens.
+        ``special_token_ids`` are as for ``from_tokenizer``; the markup is that of a ``tokenizer.json``, and the chat
+        templates are those beside it. ``VocabularyError`` if the file cannot be read or is malformed, no stop id is
+        found, or an id lies outside the logits; ``UnsupportedError`` if a token has no bytes of its own in its
+        tokenizer. Some tenths of a second for 128,000 tokens.
         """
 
     @property

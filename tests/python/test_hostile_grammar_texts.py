@@ -74,3 +74,10 @@ def test_a_text_beyond_the_limit_is_not_looked_through(monkeypatch, limits):
         with pytest.raises(interlock.LimitError) as caught:
             make()
         assert caught.value.limit == 10
+
+
+@pytest.mark.parametrize("syntax", ["gbnf", "ebnf"])
+@pytest.mark.parametrize("end", ["[.-", "[.-\n", "[a-z", "[", "[^", "[^-", "[\\", "[a-\\"])
+def test_a_class_that_the_text_ends_in(syntax, end):
+    with pytest.raises(interlock.GrammarError):
+        interlock.check_grammar('root ::= "a" | ' + end, syntax)

@@ -183,19 +183,19 @@ impl<'a> Reader<'a, '_> {
         self.at += 1;
         let negated = self.takes("^");
         let mut ranges = Vec::new();
-        loop {
-            let at = self.at;
-            match self.peek() {
-                Some(']') => break,
-                None | Some('\n' | '\r') => {
-                    return Err(self.error(start, "this class is not closed; ']' must end it on its line"));
-                }
-                Some(_) => {}
+        let is_open = |reader: &Self| match reader.peek() {
+            None | Some('\n' | '\r') => {
+                Err(reader.error(start, "this class is not closed; ']' must end it on its line"))
             }
+            Some(next) => Ok(next != ']'),
+        };
+        while is_open(self)? {
+            let at = self.at;
             let lo = self.one_char()?;
             let mut hi = lo;
             if self.rest().starts_with('-') && !self.rest().starts_with("-]") {
                 self.at += 1;
+                is_open(self)?;
                 hi = self.one_char()?;
                 if lo > hi {
                     return Err(self.error(at, format!("this range is empty: {lo:?} comes behind {hi:?}")));
