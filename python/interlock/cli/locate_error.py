@@ -109,8 +109,8 @@ _GRAMMAR_REMEDIES = {
 
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
-    from interlock.cli.sources import from_yaml, is_yaml
     from interlock.cli.suggest import near_file
+    from interlock.cli.yaml_files import from_yaml, is_yaml
 
     assert error.offset is not None
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))

@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 import interlock
-from interlock import schema_hints
 from interlock.cli import atomic_files, exits, sources, vocabularies
+from interlock.cli.schema_or_answer import is_answer
 from interlock.cli.suggest import near_file
 from interlock.cli.walk import Speller
+from interlock.cli.yaml_files import is_yaml
 
 
 def one_of(args: argparse.Namespace, ways: dict[str, Any]) -> None:
@@ -38,7 +39,8 @@ def in_order(args: argparse.Namespace) -> sources.Source:
         return sources.read(args.source, args)
     except (exits.UsageError, interlock.SchemaError) as error:
         first_is_none = error.no_source if isinstance(error, exits.UsageError) else _is_document(args.source)
-        swapped = first_is_none and os.path.isfile(args.source)
+        # A schema in YAML is in its right place: what helps is the command that makes JSON of it.
+        swapped = first_is_none and os.path.isfile(args.source) and not is_yaml(args.source)
         if swapped and _names_source(_first(args)) and not _is_document(_first(args)):
             raise exits.UsageError(_swapped(args)) from error
         raise
@@ -65,9 +67,7 @@ def _names_source(path: str) -> bool:
 
 def _is_document(path: str) -> bool:
     """Whether a file is JSON that is no schema."""
-    return path.lower().endswith(".json") and bool(
-        schema_hints.no_schema(_json(atomic_files.read(path)), annotations=False)
-    )
+    return path.lower().endswith(".json") and bool(is_answer(_json(atomic_files.read(path))))
 
 
 def _json(text: str | bytes) -> Any:
