@@ -303,13 +303,15 @@ def test_drawings_on_the_standard_output(folder):
 
 
 def test_samples_are_lines(folder):
-    """A text that no line can show is a JSON string."""
-    done = run(folder, "sample", 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}', "--wild", "-n", "3")
-    wild = machine(folder, "sample", 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}', "--wild", "-n", "3")
-    texts = [sample["text"] for sample in wild["samples"]]
-    lines = done.stdout.splitlines()
-    assert [line if text.isprintable() else json.loads(line) for line, text in zip(lines, texts, strict=True)] == texts
-    assert any(not text.isprintable() for text in texts) and "written as JSON strings" in done.stderr
+    """A text that no line can show is a JSON string; a document of a schema is a line of JSON already."""
+    schema = 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}'
+    for source, is_document in ((schema, True), ("pattern:[\U000fc050]", False)):
+        done = run(folder, "sample", source, "--wild", "-n", "3", *["--whitespace", "compact"] * is_document)
+        wild = machine(folder, "sample", source, "--wild", "-n", "3", *["--whitespace", "compact"] * is_document)
+        texts = [sample["text"] for sample in wild["samples"]]
+        assert any(not text.isprintable() for text in texts)
+        lines = [line if is_document else json.loads(line) for line in done.stdout.splitlines()]
+        assert lines == texts and ("written as JSON strings" in done.stderr) != is_document
     newline = run(folder, "sample", "pattern:a\\n", "-n", "1")
     assert newline.stdout == '"a\\n"\n' and newline.stderr.startswith("1 of 1 written as JSON strings")
 

@@ -161,7 +161,12 @@ def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str,
         output.remark(Line(("note: ", NOTE), note))
     report = index.report if source.kind == "json_schema" else ()
     keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
-    for slip in [str(k) for k in keywords if k.suggestion] + [str(f) for f in formats if f.suggestion]:
+    told: list[Any] = [*keywords, *formats]
+    slips = [slip for slip in told if slip.suggestion]
+    if source.outer is not None:  # What the schema refers to stands in it a second time.
+        outer = schema_key.OuterFile(*source.outer)
+        slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
+    for slip in map(str, slips):
         output.remark(Line(("warning: ", TRY), slip))
     return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
@@ -436,6 +441,10 @@ def take_remedy(document: Any) -> str:
     key = schema_hints.schema_key(document)
     if key:
         return f"--schema-key {key} takes the schema in it"
+    if isinstance(document, dict) and {"openapi", "swagger", "components", "definitions"} & document.keys():
+        if places := schema_key.schemas_of(document):
+            others = ", ".join(places[1:4]) + (", ..." if places[4:] else "")
+            return f"--schema-key {places[0]} takes that schema" + (f"; others are {others}" if others else "")
     return "--take-all takes it as a schema all the same"
 
 
