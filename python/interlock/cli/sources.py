@@ -155,10 +155,12 @@ class Source:
         return replace(self, text=text, outer=None, compiled=None)
 
 
-def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str, list[dict[str, str]]]:
-    """Say beside the result what is probably a mistake in a source. The unknown keywords and formats, for machines."""
+def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:
+    """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
+    keywords and formats, for machines.
+    """
     for note in source.notes:
-        output.remark(Line(("note: ", NOTE), note))
+        output.remark(Line(("note: ", NOTE), whose + note))
     report = index.report if source.kind == "json_schema" else ()
     keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
     told: list[Any] = [*keywords, *formats]
@@ -167,7 +169,7 @@ def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str,
         outer = schema_key.OuterFile(*source.outer)
         slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
     for slip in map(str, slips):
-        output.remark(Line(("warning: ", TRY), slip))
+        output.remark(Line(("warning: ", TRY), whose + slip))
     return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
 
