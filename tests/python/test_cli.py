@@ -376,6 +376,13 @@ def test_draw(folder):
     beyond = ["draw", nested, "--form", "jumps", "-o", "b.svg", "--max-states", "99"]
     assert "recurses" in run(folder, *beyond, code=3).stderr
     assert not (folder / "b.svg").exists()
+    large = "pattern:(a|b){5500}c"
+    costs = "try: --max-states 5502 may take minutes and write up to 39 MB\n"
+    assert costs in run(folder, "draw", large, "-o", "b.svg", code=3).stderr
+    few = ["draw", "order.json", "--form", "states", "-o", "b.svg", "--max-states", "9", "--whitespace", "compact"]
+    said = run(folder, *few, code=3).stderr
+    assert "--whitespace" not in said and "--spelling plain makes fewer" in said and "--form structure" in said
+    assert "fewer" not in run(folder, *few, "--spelling", "plain", code=3).stderr
     assert ".mmd" in run(folder, "draw", "pattern:a", "-o", "a.png", code=2).stderr
     assert "only a schema" in run(folder, "draw", "pattern:a", "--form", "structure", "-o", "a.svg", code=2).stderr
 
