@@ -60,3 +60,18 @@ def test_a_schema_in_yaml_is_in_its_right_place(folder):
         assert said in error["message"]
     (folder / "odd.json").write_text("type: object\n")
     assert "yaml.safe_load" in machine(folder, "check", "odd.json", "order.json", code=3)["error"]["remedy"]
+
+
+def test_a_schema_that_ends_too_early_says_so_at_its_last_line(folder):
+    (folder / "cut.json").write_text('{"type": "object",\n "properties": {"a": true\n\n')
+    said = run(folder, "inspect", "cut.json", code=3).stderr
+    assert "  cut.json:2:26:\n" in said and '{"a": true\n' in said
+    assert "the text ends inside the object that begins at line 2, column 16" in said
+
+
+def test_ways_on_are_within_reach(folder):
+    """A wheel has no pages of documentation, and what comes through a pipe needs its name."""
+    assert "- in the place of FILE is the standard input" in run(folder, "check", "order.json", code=2).stderr
+    for grammar in ("start: (", "root ::= ("):
+        said = run(folder, "inspect", f"grammar:{grammar}", code=3).stderr
+        assert "docs/" not in said and "--syntax" in said

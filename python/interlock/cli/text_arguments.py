@@ -23,7 +23,7 @@ def one_of(args: argparse.Namespace, ways: dict[str, Any]) -> None:
     if not given:
         raise exits.UsageError(
             f"there is nothing to {args.command}: give {', '.join(names)} or {last}",
-            f"interlock {args.command} {args.source} FILE",
+            f"interlock {args.command} {args.source} FILE; - in the place of FILE is the standard input",
         )
     if len(given) > 1:
         both = "both " if len(given) == 2 else ""
