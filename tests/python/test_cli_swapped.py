@@ -50,6 +50,24 @@ def test_schemas_with_other_keys_stay_schemas(schema):
     assert is_answer(schema) == ""
 
 
+def test_a_schema_nested_deeply_is_no_matter_of_the_guess():
+    deep = {"minimum": 1}
+    for _ in range(5000):
+        deep = {"items": deep}
+    assert is_answer(deep | {"a": 1, "b": 2}) == ""
+
+
+def test_an_answer_that_has_a_type_is_warned_of(folder):
+    (folder / "answer.json").write_text('{"type": "string", "name": "x", "label": "y"}')
+    (folder / "names.json").write_text('"x"')
+    said = run(folder, "check", "answer.json", "order.json", code=1).stderr
+    assert "warning: most keys of answer.json are no keywords, and order.json is a schema: are the two swapped?" in said
+    for document in ("names.json", "good.json"):
+        code = int(document == "good.json")
+        assert "swapped" not in run(folder, "check", "answer.json", document, code=code).stderr
+    assert "swapped" not in run(folder, "check", "order.json", "answer.json", code=1).stderr
+
+
 def test_a_schema_in_yaml_is_in_its_right_place(folder):
     (folder / "y.yaml").write_text("type: object\n")
     (folder / "typed.txt").write_text("# a comment\ntype: object\n")

@@ -55,6 +55,14 @@ def is_answer(document: Any) -> str:
     return f"{why}, and what {'they hold' if many else 'it holds'} is no schema"
 
 
+def is_doubtful(document: Any) -> bool:
+    """Whether most keys of what may be a schema are no keywords, so that an answer with a ``type`` may look like it."""
+    if not isinstance(document, dict):
+        return False
+    others = [key for key in document if key not in KEYWORDS and not _is_slip(key)]
+    return len(others) > len(document) - len(others)
+
+
 def _is_slip(key: str) -> bool:
     """Whether an unknown key is an extension, a keyword of another language, or a slip of a keyword."""
     return key.startswith(("x-", "x_", "$")) or key in ELSEWHERE or suggestion(key) not in ("", "const", "items")
@@ -83,7 +91,12 @@ def _fits(keyword: str, value: Any) -> bool:
 
 
 def _may_be_schema(value: Any) -> bool:
-    return isinstance(value, bool) or (isinstance(value, dict) and not is_answer(value))
+    """Whether a part is a schema by its own keys; what is nested in it is not looked at, however deep it is."""
+    if not isinstance(value, dict):
+        return isinstance(value, bool)
+    known = KEYWORDS & value.keys()
+    others = [key for key in value if key not in known and not _is_slip(key)]
+    return not value or len(known) > len(others) or bool(known - ANNOTATIONS - SCALARS)
 
 
 def _holds_answers(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import atomic_files, exits, sources, vocabularies
-from interlock.cli.schema_or_answer import is_answer
+from interlock.cli.schema_or_answer import is_answer, is_doubtful
 from interlock.cli.suggest import near_file
 from interlock.cli.walk import Speller
 from interlock.cli.yaml_files import is_yaml
@@ -44,6 +44,23 @@ def in_order(args: argparse.Namespace) -> sources.Source:
         if swapped and _names_source(_first(args)) and not _is_document(_first(args)):
             raise exits.UsageError(_swapped(args)) from error
         raise
+
+
+def swapped_perhaps(args: argparse.Namespace) -> str:
+    """A warning where the source may be an answer, and the document is surely a schema; else empty."""
+    first = _first(args)
+    if args.take_all or not all(
+        path.lower().endswith(".json") and os.path.isfile(path) for path in (args.source, first)
+    ):
+        return ""
+    given, document = (_json(atomic_files.read(path)) for path in (args.source, first))
+    is_schema = isinstance(document, dict) and {"type", "properties"} <= document.keys() and not is_answer(document)
+    if not is_schema or args.schema_key or not is_doubtful(given):
+        return ""
+    return (
+        f"most keys of {args.source} are no keywords, and {first} is a schema: are the two swapped? "
+        f"The source comes first, interlock {args.command} {first} {args.source}"
+    )
 
 
 def _first(args: argparse.Namespace) -> str:
