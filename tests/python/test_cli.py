@@ -303,13 +303,15 @@ def test_drawings_on_the_standard_output(folder):
 
 
 def test_samples_are_lines(folder):
-    """A text that no line can show is a JSON string."""
-    done = run(folder, "sample", 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}', "--wild", "-n", "3")
-    wild = machine(folder, "sample", 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}', "--wild", "-n", "3")
-    texts = [sample["text"] for sample in wild["samples"]]
-    lines = done.stdout.splitlines()
-    assert [line if text.isprintable() else json.loads(line) for line, text in zip(lines, texts, strict=True)] == texts
-    assert any(not text.isprintable() for text in texts) and "written as JSON strings" in done.stderr
+    """A text that no line can show is a JSON string; a document of a schema is a line of JSON already."""
+    schema = 'schema:{"type": "string", "pattern": "^[\U000fc050]$"}'
+    for source, is_document in ((schema, True), ("pattern:[\U000fc050]", False)):
+        done = run(folder, "sample", source, "--wild", "-n", "3", *["--whitespace", "compact"] * is_document)
+        wild = machine(folder, "sample", source, "--wild", "-n", "3", *["--whitespace", "compact"] * is_document)
+        texts = [sample["text"] for sample in wild["samples"]]
+        assert any(not text.isprintable() for text in texts)
+        lines = [line if is_document else json.loads(line) for line in done.stdout.splitlines()]
+        assert lines == texts and ("written as JSON strings" in done.stderr) != is_document
     newline = run(folder, "sample", "pattern:a\\n", "-n", "1")
     assert newline.stdout == '"a\\n"\n' and newline.stderr.startswith("1 of 1 written as JSON strings")
 
@@ -374,6 +376,13 @@ def test_draw(folder):
     beyond = ["draw", nested, "--form", "jumps", "-o", "b.svg", "--max-states", "99"]
     assert "recurses" in run(folder, *beyond, code=3).stderr
     assert not (folder / "b.svg").exists()
+    large = "pattern:(a|b){5500}c"
+    costs = "try: --max-states 5502 may take minutes and write up to 39 MB\n"
+    assert costs in run(folder, "draw", large, "-o", "b.svg", code=3).stderr
+    few = ["draw", "order.json", "--form", "states", "-o", "b.svg", "--max-states", "9", "--whitespace", "compact"]
+    said = run(folder, *few, code=3).stderr
+    assert "--whitespace" not in said and "--spelling plain makes fewer" in said and "--form structure" in said
+    assert "fewer" not in run(folder, *few, "--spelling", "plain", code=3).stderr
     assert ".mmd" in run(folder, "draw", "pattern:a", "-o", "a.png", code=2).stderr
     assert "only a schema" in run(folder, "draw", "pattern:a", "--form", "structure", "-o", "a.svg", code=2).stderr
 

@@ -332,12 +332,12 @@ MISTAKES = [
     (
         ["draw", "order.json", "-o", "a.svg", "--form", "states", "--max-states", "9"],
         3,
-        "try: --max-states 710; --form s",
+        "try: --max-states 710 draws it; --form s",
     ),
     (
         ["draw", "order.json", "-o", "a.svg", "--form", "jumps", "--limit", "max_flat_states=9"],
         3,
-        "the automaton of order.json is too large to draw: more than 9 states\n  try: --limit max_flat_states=N",
+        "the automaton of order.json is too large to draw: more than 9 states\n  try: --form structure",
     ),
     (["compile", "order.json"], 2, "try: interlock compile SOURCE -t FILE -o FILE"),
     (["vocab", "gpt2"], 4, "no file is named gpt2; a tokenizer is a file, and not the name of a model"),

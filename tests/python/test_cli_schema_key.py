@@ -18,6 +18,7 @@ NAME = {"type": "string", "maxLength": 9, "x-limit": 1.50}
 API = {"openapi": "3.1.0", "paths": {"/a~b": {"schema": {"const": 1}}}, "components": {"schemas": {"User": USER}}}
 API["components"]["schemas"] |= {"Name": NAME, "Unused": {"type": "integer"}}
 POINTER = "/components/schemas/User"
+POINTER_OF_NODE = "#/components/schemas/Node"
 
 
 @pytest.fixture
@@ -109,3 +110,25 @@ def test_precompute_takes_pointers(api):
     (api / "lines.jsonl").write_text(json.dumps(API) + "\n" + json.dumps(API) + "\n")
     done = machine(api, "precompute", "lines.jsonl", "--schema-key", POINTER, "-t", "bytes", "-o", "store")
     assert (done["sources"], done["packs"]) == (2, 1)
+
+
+def test_the_schemas_of_an_api_are_named(api):
+    error = machine(api, "inspect", "api.json", code=3)["error"]
+    assert error["remedy"] == (
+        "--schema-key /components/schemas/User takes that schema; others are /components/schemas/Name, "
+        "/components/schemas/Unused"
+    )
+    for key in ("User", "components/schemas/User"):
+        said = run(api, "inspect", "api.json", "--schema-key", key, code=4).stderr
+        assert "did you mean /components/schemas/User?" in said
+
+
+def test_a_warning_has_the_place_in_the_file_and_comes_once(folder):
+    """A schema that refers to itself stands in what is compiled twice."""
+    node = {"properties": {"a": {"nullable": True}, "next": {"$ref": POINTER_OF_NODE}}}
+    (folder / "api.json").write_text(json.dumps({"components": {"schemas": {"Node": node}}}))
+    said = run(folder, "check", "api.json", "--schema-key", POINTER_OF_NODE[1:], "--text", "{}").stderr
+    assert said.count("`nullable`") == 1 and "at /components/schemas/Node/properties/a" in said
+    report = run(folder, "inspect", "api.json", "--schema-key", POINTER_OF_NODE[1:]).stdout
+    assert 'not a keyword of JSON Schema; write "null" into a list of types' in report
+    assert "did you mean" not in report

@@ -23,7 +23,7 @@ from typing import Any
 
 from interlock.cli import check_many, exits, sources, text_arguments, vocabularies
 from interlock.cli.output import Output
-from interlock.cli.style import Line
+from interlock.cli.style import TRY, Line
 from interlock.cli.verdict import Walker
 
 
@@ -56,6 +56,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     ids, data = text_arguments.tokens_of(args, vocabulary, given, text)
     index = source.compile(vocabulary)
     unknown = sources.remarks(source, index, output)
+    if swapped := text_arguments.swapped_perhaps(args):
+        output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
     verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
     machine = (

@@ -88,6 +88,12 @@ def bash(commands: dict[str, tuple[str, list[Option]]]) -> str:
     return f"""# completion of interlock for bash
 _interlock() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command="" options="" words="" only="" i
+    # In bash, the = of --option=value is a word of its own.
+    if [[ $word == = ]]; then
+        word=""
+    elif [[ $before == = ]] && ((COMP_CWORD > 2)); then
+        before=${{COMP_WORDS[COMP_CWORD-2]}}
+    fi
     for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ ${{COMP_WORDS[i]}} != -* ]]; then
             command=${{COMP_WORDS[i]}}

@@ -6,8 +6,8 @@
 First the exact comparison, whose texts are shortest ones. Where it takes more than --limit max_flat_states=N pairs of
 states, or a source recurses or is a grammar, the keywords of two schemas say which of them accepts less (a larger
 maxLength accepts more), and a quick search through members of both sides looks for a text that only one of them
-accepts. Where nothing decides, the places are listed in which the two schemas differ. Exit code 0: they accept the
-same; 1: they do not; 5: not decided.
+accepts. The places are listed in which the two schemas differ. Exit code 0: they accept the same, or differ as --allow
+says; 1: they do not; 5: not decided.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import exits, kind_options, recursion, sources, vocabularies
-from interlock.cli.document_differences import differences, shown
+from interlock.cli.document_differences import changes, differences, is_reordered, shown
 from interlock.cli.output import Output, counted, table, text_of
 from interlock.cli.schema_inclusion import Inclusion, parse
 from interlock.cli.style import BAD, GOOD, NAME, NOTE, TRY, Line
@@ -29,6 +29,8 @@ from interlock.cli.verbatim_json import extract
 from interlock.cli.witness_search import Found, search
 
 NAMES = ("first", "second")
+ALLOWED = ("wider", "narrower")
+"""What ``--allow`` takes: that the first, or the second, accepts nothing which the other refuses."""
 FIRST_TRY = 200_000
 """Pairs of states of the exact comparison before the quick search, which takes less than a second; where --limit asks
 for more, the rest comes after the search."""
@@ -39,6 +41,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="FIRST", help=sources.HELP)
     parser.add_argument("second", metavar="SECOND", help="the other source")
     sources.add_arguments(parser, positional=False)
+    parser.add_argument(
+        "--allow",
+        choices=ALLOWED,
+        help="exit code 0 also where the second accepts all that the first accepts (wider), or nothing else (narrower)",
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -47,8 +54,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
     kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
     first, second = (source.compile(vocabulary) for source in read)
-    for source, index in zip(read, (first, second)):
-        sources.remarks(source, index, output)
+    for name, source, index in zip(NAMES, read, (first, second)):
+        sources.remarks(source, index, output, f"in the {name}, ")
     indexes = (first, second)
     found = Comparison() if _same(read, indexes) else _compare(read, indexes)
     known = [text is not None for text in found.texts]
@@ -64,15 +71,30 @@ def run(args: argparse.Namespace, output: Output) -> int:
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
+    documents = [source.document for source in read]
+    rows = differences(*documents) if None not in documents and relation != "equal" else []
+    if relation != "equal" and found.is_decided and None not in documents:
+        machine["differences"] = rows
+        people += changes(rows)
+        if args.property_order != "any" and is_reordered(*documents):
+            way = "--property-order any takes keys in every order"
+            people.append(Line("  properties come in another order, and a schema takes keys as they are declared"))
+            people.append(Line(("  try: ", TRY), way))
     if not found.is_exact and found.is_decided and any(found.included):
         machine["decided_by"] = "keywords"
         people.append(Line("  decided by the keywords in which the two schemas differ"))
     elif not found.is_exact:
-        documents = [source.document for source in read]
-        rows = differences(*documents) if None not in documents else []
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
+    if args.allow is not None:
+        side = ALLOWED.index(args.allow)
+        is_allowed = found.texts[side] is None and (found.is_exact or found.included[side])
+        machine["allowed"] = is_allowed
+        if relation != "equal":
+            people.append(Line(f"  {'allowed' if is_allowed else 'not allowed'} by --allow {args.allow}"))
     output.answer(machine, people)
+    if args.allow is not None and is_allowed:
+        return exits.OK
     return {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
 
 

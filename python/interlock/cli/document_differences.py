@@ -6,10 +6,17 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from interlock.cli.style import Line
+from interlock.schema_hints import KEYWORDS
+
 ABSENT = object()
 """What stands in a document that has nothing at a place."""
 MOST = 200
 """Places that are listed."""
+MOST_CHANGES = 20
+"""Changes that people are shown; ``--json`` has more."""
+MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+"""Keywords below which names stand, and no keywords."""
 SHOWN = 60
 """Characters of a value that are shown."""
 
@@ -70,3 +77,31 @@ def shown(row: dict[str, Any], name: str) -> str:
         return "(absent)"
     text = json.dumps(row[name], ensure_ascii=False)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+def changes(rows: list[dict[str, Any]]) -> list[Line]:
+    """What changed from the first schema to the second, a line each: the place, the keyword, and both values."""
+    lines = []
+    for row in rows[:MOST_CHANGES]:
+        place, _, last = row["pointer"].rpartition("/")
+        if last in KEYWORDS and place.rpartition("/")[2] not in MAPS:
+            what = f"{place or '(root)'}: {last}"
+        else:
+            what = f"{row['pointer'] or '(root)'}:"
+        lines.append(Line(f"  {what} {shown(row, 'first')} -> {shown(row, 'second')}"))
+    if len(rows) > MOST_CHANGES:
+        lines.append(Line(f"  and {len(rows) - MOST_CHANGES} other places; --json has them"))
+    return lines
+
+
+def is_reordered(first: Any, second: Any) -> bool:
+    """Whether properties that two schemas declare at the same place come in another order in the second."""
+    ways = [(first, second, False)]
+    for one, other, are_properties in ways:
+        if isinstance(one, dict) and isinstance(other, dict):
+            if are_properties and [key for key in one if key in other] != [key for key in other if key in one]:
+                return True
+            ways += [(one[key], other[key], key == "properties" and not are_properties) for key in one if key in other]
+        elif isinstance(one, list) and isinstance(other, list):
+            ways += [(one_part, other_part, False) for one_part, other_part in zip(one, other)]
+    return False

@@ -35,6 +35,10 @@ from interlock.output_types import Grammar
 
 OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
 """Other endings of the formats, and those that are written here."""
+FEW_STATES = 4000
+"""States that are drawn in seconds."""
+STATE_BYTES = 7_000
+"""What a state takes in a file, with its edges, where a drawing has many."""
 FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
 
 
@@ -132,20 +136,32 @@ def _limits(source: sources.Source) -> Iterator[None]:
         raise _too_large(error, source) from error
 
 
+def _more_states(count: int) -> str:
+    """The option that draws so many states, with what it costs where that is much."""
+    if count <= FEW_STATES:
+        return f"--max-states {count} draws it"
+    return f"--max-states {count} may take minutes and write up to {-(-count * STATE_BYTES // 10**6)} MB"
+
+
 def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock.LimitError:
     """The same error in the words of a drawing, with the option that helps."""
     told = str(error)
     said = f"the automaton of {source.name} is too large to draw: "
+    ways = []
+    if source.kind == "json_schema":
+        ways.append("--form structure draws a schema of any size")
+        if source.options.get("whitespace") != "compact":
+            ways.append("--whitespace compact makes fewer states")
+        elif source.options.get("spelling") != "plain":
+            ways.append("--spelling plain makes fewer states")
     if "of the automaton" in told:
         said += f"{error.value} states, and {error.limit} at most are drawn"
-        remedy = f"--max-states {error.value}"
+        ways.insert(0 if (error.value or 0) <= FEW_STATES else len(ways), _more_states(error.value or 0))
     else:
         said += f"more than {error.limit} {'transitions' if 'transitions' in told else 'states'}"
-        remedy = "--limit max_flat_states=N takes more"
-        if source.kind == "json_schema":
-            remedy += "; --whitespace compact makes fewer"
-    if source.kind == "json_schema":
-        remedy += "; --form structure draws a schema of any size"
+        if source.kind != "json_schema" or error.limit in source.options.get("limits", {}).values():
+            ways.append("--limit max_flat_states=N takes more")
+    remedy = "; ".join(ways)
     made = interlock.LimitError(said)
     made.limit, made.value = error.limit, error.value
     made.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]

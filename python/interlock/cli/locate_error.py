@@ -102,29 +102,35 @@ _GRAMMAR_OPTIONS = {
     "start": "--start RULE names the rule that the output is",
 }
 _GRAMMAR_REMEDIES = {
-    interlock.GrammarError: "docs/grammars.md has an example of each construct; --syntax says which notation it is",
-    interlock.UnsatisfiableError: "under another --lexer the same rules may accept something; see docs/grammars.md",
+    interlock.GrammarError: (
+        """in Lark's notation, start: "a" start | "b" is a whole grammar; --syntax says which notation it is"""
+    ),
+    interlock.UnsatisfiableError: "another --lexer (any, dynamic, contextual) may accept something by the same rules",
     interlock.VocabularyError: "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names",
 }
 
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
-    from interlock.cli.sources import from_yaml, is_yaml
     from interlock.cli.suggest import near_file
+    from interlock.cli.yaml_files import from_yaml, is_yaml
 
     assert error.offset is not None
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
     remedy = ""
+    notes: tuple[str, ...] = ()
     try:
         explain.parse(text)
     except explain.NotJson as own:
         remedy = own.hint
+        if not text[start:].strip():  # What is missing is missing behind the last line that has anything.
+            start = len(text.rstrip())
+            notes = (own.message,) if own.message.startswith("the text ends") else ()
     if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
         name = near_file(text.strip()) or text.strip()
         remedy = f"is this a file? write {name} or schema:@{name}"
     if is_yaml(source.file):
         remedy = from_yaml(source.file)
-    return PlaceInSource(text, start, start + 1, remedy)
+    return PlaceInSource(text, start, start + 1, remedy, notes=notes)
 
 
 def _span(document: Node, pointer: str, keyword: str | None) -> tuple[int, int]:

@@ -8,8 +8,8 @@ Plausible examples hold everyday words, short numbers and plain spelling; wild o
 show every escape, blank and character that is allowed. Each one is walked once more, byte by byte, through an index of
 its own; a schema's documents are also judged by the package jsonschema where that is installed and takes the schema.
 Each is a line, written as soon as it is drawn; one with characters that no line can show (a newline, controls) is
-written as a JSON string. --json has all of them, the same way, in one object. Exit code 1: an example was not
-confirmed, or did not come to its end.
+written as a JSON string, unless it is a JSON document on one line. --json has all of them, the same way, in one object.
+Exit code 1: an example was not confirmed, or did not come to its end.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import interlock
 from interlock._recipe import Recipe
-from interlock.cli import exits, sources, vocabularies
+from interlock.cli import exits, sources, streams, vocabularies
 from interlock.cli.output import Output, Progress, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import Speller, random_walk
@@ -34,6 +35,8 @@ from interlock.plausible import example
 
 LENGTH = 40
 """Tokens of a walk before it looks for the end."""
+REDRAWS = 30
+"""How often a plausible example is drawn before a wild one takes its place."""
 MOST = 2000
 """Tokens after which a walk is given up."""
 
@@ -71,7 +74,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     index = source.compile(vocabulary)
     walker = source.compile(vocabularies.byte_vocabulary()).guide()
     judge = _validator(source)
-    recipe = Recipe.of(index)
+    plausible = _Plausible(Recipe.of(index))
     speller = Speller(vocabulary)
     wild = bad = 0
     all_ended = True
@@ -80,14 +83,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     failures: list[str] = []
     quoted = 0
     # Where the examples come on the same terminal, they are the progress.
-    silent = not args.json and sys.stdout.isatty()
+    on_terminal = sys.stdout.isatty()
+    silent = not args.json and on_terminal
     with Progress("sampling", args.count, output, hidden=silent) as bar:
         for number in range(args.count):
             guide = index.guide()
-            rng = random.Random(f"{args.seed}/{number}")
-            drawn = None if args.wild else example(recipe, rng)
+            drawn = None if args.wild else plausible.draw(f"{args.seed}/{number}")
             if drawn is None:
-                wild += not args.wild
+                if not args.wild:
+                    wild += 1
+                    guide = _on_one_line(source, vocabulary).guide()
                 ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), length, most)
                 data = vocabulary.decode(guide.tokens)
             else:
@@ -103,15 +108,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
                     judged = judge(text)
                 except Exception as error:  # It reads patterns as Python does, and gives up on some of them.
                     failures.append(f"{type(error).__name__}: {error}")
-            sample = {"text": text, "tokens": guide.num_tokens, "ended": ended}
+            sample = {"text": text, "wild": drawn is None, "tokens": guide.num_tokens, "ended": ended}
             sample |= {"confirmed": confirmed and judged is not False, "judged": judged is not None}
             bad += not sample["confirmed"]
             all_ended = all_ended and ended
             if args.json:
                 samples.append(sample)
             elif ended:
-                quoted += not text.isprintable()
-                output.line(text if text.isprintable() else text_of(data))
+                if not on_terminal and source.kind == "json_schema" and _is_line(text):
+                    streams.write(text + "\n")
+                else:
+                    quoted += not text.isprintable()
+                    output.line(text if text.isprintable() else text_of(data))
             bar.show(number + 1)
     if quoted:
         output.remark(f"{quoted} of {args.count} written as JSON strings, for characters that no line can show")
@@ -127,6 +135,37 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.remark(f"{len(failures)} of {args.count} not judged by jsonschema, {failures[0]}")
     output.result({"samples": samples, "not_confirmed": bad}, [])
     return exits.NO if bad else exits.OK
+
+
+def _on_one_line(source: sources.Source, vocabulary: interlock.Vocabulary) -> interlock.Index:
+    """The index that writes wild documents among plausible ones: without line ends, so that each is a line as it is.
+
+    Compiled once: the package keeps it.
+    """
+    is_free = source.kind == "json_schema" and "whitespace" not in source.options
+    return source.compile(vocabulary, **({"whitespace": "compact"} if is_free else {}))
+
+
+class _Plausible:
+    """Draws plausible examples, and again where one way led to nothing: a file of them should hold nothing else."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.draws = REDRAWS
+
+    def draw(self, seed: str) -> bytes | None:
+        """A plausible text; ``None`` where there seems to be none. The first try is that of the seed alone."""
+        for again in range(self.draws):
+            drawn = example(self.recipe, random.Random(f"{seed}/{again}" if again else seed))
+            if drawn is not None:
+                return drawn
+        self.draws = 1  # So many failures are no bad luck: the next examples do not wait for as many.
+        return None
+
+
+def _is_line(text: str) -> bool:
+    """Whether readers of JSON Lines take a document as one line: JSON allows line ends between values only."""
+    return "\n" not in text and "\r" not in text
 
 
 def _validator(source: sources.Source) -> Callable[[str], bool | None]:

@@ -29,7 +29,7 @@ def take(data: bytes, key: str) -> str:
 def pointer(data: bytes, key: str) -> str:
     """The JSON Pointer that a key stands for."""
     steps = _steps(key) if _is_pointer(parse(data), key) else [key]
-    return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join("/" + _escaped(step) for step in steps)
 
 
 def find(document: Any, key: str) -> Any:
@@ -39,6 +39,8 @@ def find(document: Any, key: str) -> Any:
             raise InputError(f"the file is no JSON object, so it has no key {key!r} (see --schema-key)")
         if key not in document:
             instead = _instead(key, document)
+            if inside := _pointer_meant(document, key):
+                instead = f", did you mean {inside}?"
             if "." in key and _at(document, key.split(".")) is not _NOTHING:
                 instead = f"; for what is inside, write --schema-key /{key.replace('.', '/')}"
             raise InputError(f"the file has no key {key!r} at its top{instead} (see --schema-key)")
@@ -80,6 +82,38 @@ def _at(value: Any, steps: list[str]) -> Any:
         else:
             return _NOTHING
     return value
+
+
+def schemas_of(document: Any) -> list[str]:
+    """The pointers of the schemas that an API's document names (OpenAPI, or Swagger's ``definitions``)."""
+    for steps in (["components", "schemas"], ["definitions"], ["$defs"]):
+        there = _at(document, steps)
+        if isinstance(there, dict) and there:
+            return ["".join("/" + _escaped(step) for step in [*steps, name]) for name in there]
+    return []
+
+
+def _pointer_meant(document: dict[str, Any], key: str) -> str:
+    """The pointer that a name of a schema, or a pointer without its first slash, stands for; empty if none."""
+    if "/" in key and _at(document, _steps("/" + key)) is not _NOTHING:
+        return f"/{key}"
+    return next((place for place in schemas_of(document) if place.endswith("/" + _escaped(key))), "")
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+class OuterFile:
+    """The file that a schema was taken out of, to say where in it a place of the schema is."""
+
+    def __init__(self, text: str, inside: str) -> None:
+        self._document, self._inside = parse(text.encode()), inside
+
+    def place(self, where: str) -> str:
+        """The JSON Pointer in the file. What the schema refers to outside of itself has the same pointer in both."""
+        whole = self._inside + where
+        return whole if _at(self._document, _steps(whole)) is not _NOTHING else where
 
 
 def _instead(key: str, there: dict[str, Any]) -> str:

@@ -34,8 +34,10 @@ from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
+from interlock.cli.schema_or_answer import is_answer
 from interlock.cli.suggest import near_file
 from interlock.cli.verbatim_json import extract
+from interlock.cli.yaml_files import from_yaml, is_yaml, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
 
@@ -153,14 +155,21 @@ class Source:
         return replace(self, text=text, outer=None, compiled=None)
 
 
-def remarks(source: Source, index: interlock.Index, output: Output) -> dict[str, list[dict[str, str]]]:
-    """Say beside the result what is probably a mistake in a source. The unknown keywords and formats, for machines."""
+def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:
+    """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
+    keywords and formats, for machines.
+    """
     for note in source.notes:
-        output.remark(Line(("note: ", NOTE), note))
+        output.remark(Line(("note: ", NOTE), whose + note))
     report = index.report if source.kind == "json_schema" else ()
     keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
-    for slip in [str(k) for k in keywords if k.suggestion] + [str(f) for f in formats if f.suggestion]:
-        output.remark(Line(("warning: ", TRY), slip))
+    told: list[Any] = [*keywords, *formats]
+    slips = [slip for slip in told if slip.suggestion]
+    if source.outer is not None:  # What the schema refers to stands in it a second time.
+        outer = schema_key.OuterFile(*source.outer)
+        slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
+    for slip in map(str, slips):
+        output.remark(Line(("warning: ", TRY), whose + slip))
     return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
 
@@ -385,7 +394,7 @@ def _what_is(word: str, prefix: str) -> tuple[str, str]:
     if prefix and (meant := nearest(prefix, KINDS)):
         return f"no source begins with {prefix}:", f"did you mean {meant}:{word[len(prefix) + 1 :]}?"
     if exists and is_yaml(word):
-        return f"{word} is YAML by its name, and sources are JSON", from_yaml(word)
+        return f"{word} is YAML by its {'name' if yaml_name(word) else 'text'}, and sources are JSON", from_yaml(word)
     if exists:
         return f"the name of {word} does not say what it is", at
     if meant := near_file(word):
@@ -403,19 +412,6 @@ def _what_is(word: str, prefix: str) -> tuple[str, str]:
     return f"no file is named {word!r}", way
 
 
-def is_yaml(name: str) -> bool:
-    """Whether a file is YAML by its name."""
-    return name.lower().endswith((".yaml", ".yml"))
-
-
-def from_yaml(name: str) -> str:
-    """The command that writes the JSON of a YAML file, with a package that most have who write YAML."""
-    made = shlex.quote(os.path.splitext(name)[0] + ".json")
-    code = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, default=str)"
-    package = "pip install pyyaml, where yaml is missing"
-    return f"python -c '{code}' < {shlex.quote(name)} > {made}; then name {made} ({package})"
-
-
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
     """The schema in an API's envelope as text and value, and what was found; the text itself where it is none."""
     try:
@@ -429,12 +425,13 @@ def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
 
 
 def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:
-    """``SchemaError`` for JSON without any keyword that asserts something: by the letter of the specification it
-    accepts everything, and it is nearly always a document that came into the wrong place.
+    """``SchemaError`` for JSON without any keyword that asserts something, or with few of them among other keys: by the
+    letter of the specification it accepts nearly everything, and mostly it is a document in the wrong place.
     """
-    reason = schema_hints.no_schema(parsed, annotations=False) if isinstance(parsed, dict) else ""
+    reason = is_answer(parsed) if isinstance(parsed, dict) else ""
     if reason:
-        error = interlock.SchemaError(f"{name} is no schema, and would accept everything: {reason}")
+        everything = "everything" if reason.startswith("none") else "nearly everything"
+        error = interlock.SchemaError(f"{name} is no schema, and would accept {everything}: {reason}")
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         remedy = take_remedy(parsed)
         error.located = PlaceInSource(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
@@ -446,6 +443,10 @@ def take_remedy(document: Any) -> str:
     key = schema_hints.schema_key(document)
     if key:
         return f"--schema-key {key} takes the schema in it"
+    if isinstance(document, dict) and {"openapi", "swagger", "components", "definitions"} & document.keys():
+        if places := schema_key.schemas_of(document):
+            others = ", ".join(places[1:4]) + (", ..." if places[4:] else "")
+            return f"--schema-key {places[0]} takes that schema" + (f"; others are {others}" if others else "")
     return "--take-all takes it as a schema all the same"
 
 

@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 import interlock
-from interlock import schema_hints
 from interlock.cli import atomic_files, exits, sources, vocabularies
+from interlock.cli.schema_or_answer import is_answer, is_doubtful
 from interlock.cli.suggest import near_file
 from interlock.cli.walk import Speller
+from interlock.cli.yaml_files import is_yaml
 
 
 def one_of(args: argparse.Namespace, ways: dict[str, Any]) -> None:
@@ -22,7 +23,7 @@ def one_of(args: argparse.Namespace, ways: dict[str, Any]) -> None:
     if not given:
         raise exits.UsageError(
             f"there is nothing to {args.command}: give {', '.join(names)} or {last}",
-            f"interlock {args.command} {args.source} FILE",
+            f"interlock {args.command} {args.source} FILE; - in the place of FILE is the standard input",
         )
     if len(given) > 1:
         both = "both " if len(given) == 2 else ""
@@ -38,10 +39,28 @@ def in_order(args: argparse.Namespace) -> sources.Source:
         return sources.read(args.source, args)
     except (exits.UsageError, interlock.SchemaError) as error:
         first_is_none = error.no_source if isinstance(error, exits.UsageError) else _is_document(args.source)
-        swapped = first_is_none and os.path.isfile(args.source)
+        # A schema in YAML is in its right place: what helps is the command that makes JSON of it.
+        swapped = first_is_none and os.path.isfile(args.source) and not is_yaml(args.source)
         if swapped and _names_source(_first(args)) and not _is_document(_first(args)):
             raise exits.UsageError(_swapped(args)) from error
         raise
+
+
+def swapped_perhaps(args: argparse.Namespace) -> str:
+    """A warning where the source may be an answer, and the document is surely a schema; else empty."""
+    first = _first(args)
+    if args.take_all or not all(
+        path.lower().endswith(".json") and os.path.isfile(path) for path in (args.source, first)
+    ):
+        return ""
+    given, document = (_json(atomic_files.read(path)) for path in (args.source, first))
+    is_schema = isinstance(document, dict) and {"type", "properties"} <= document.keys() and not is_answer(document)
+    if not is_schema or args.schema_key or not is_doubtful(given):
+        return ""
+    return (
+        f"most keys of {args.source} are no keywords, and {first} is a schema: are the two swapped? "
+        f"The source comes first, interlock {args.command} {first} {args.source}"
+    )
 
 
 def _first(args: argparse.Namespace) -> str:
@@ -65,9 +84,7 @@ def _names_source(path: str) -> bool:
 
 def _is_document(path: str) -> bool:
     """Whether a file is JSON that is no schema."""
-    return path.lower().endswith(".json") and bool(
-        schema_hints.no_schema(_json(atomic_files.read(path)), annotations=False)
-    )
+    return path.lower().endswith(".json") and bool(is_answer(_json(atomic_files.read(path))))
 
 
 def _json(text: str | bytes) -> Any:

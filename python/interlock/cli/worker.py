@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import interlock
 from interlock import schema_hints
 from interlock.cli import exits, schema_key, sources
+from interlock.cli.schema_or_answer import is_answer
 
 
 class Item(NamedTuple):
@@ -126,7 +127,7 @@ class Worker:
             return ""
         if self.arguments.unwrap and schema_hints.envelope(document) is not None:
             return ""
-        return schema_hints.no_schema(document, annotations=False)
+        return is_answer(document)
 
 
 def _described(error: Exception, item: Item, source: sources.Source | None) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""``diff`` that decides: what changed, in which source something is odd, and what ``--allow`` lets pass."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+NAMED = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 80}}, "additionalProperties": False}
+
+
+def words(*schemas):
+    return [f"schema:{json.dumps(schema)}" for schema in schemas]
+
+
+def longer(most):
+    return NAMED | {"properties": {"name": {"type": "string", "maxLength": most}}}
+
+
+def test_what_changed_is_named_with_both_values(folder):
+    said = run(folder, "diff", *words(NAMED, longer(120)), code=1).stdout
+    assert said.startswith("the first accepts less\n") and "\n  /properties/name: maxLength 80 -> 120\n" in said
+    found = machine(folder, "diff", *words(NAMED, longer(120)), code=1)
+    assert found["differences"] == [{"pointer": "/properties/name/maxLength", "first": 80, "second": 120}]
+    opened = NAMED | {"additionalProperties": True, "properties": {"items": {"type": "null"}}}
+    said = run(folder, "diff", *words(NAMED, opened), code=1).stdout
+    assert "  (root): additionalProperties false -> true\n" in said
+    assert '  /properties/items: (absent) -> {"type": "null"}\n' in said
+    assert "differences" not in machine(folder, "diff", *words(NAMED, NAMED))
+
+
+def test_many_changes_are_cut_for_people_alone(folder):
+    first, second = ({"enum": [1], "properties": {f"p{i}": {"title": t} for i in range(30)}} for t in "ab")
+    second["enum"] = [2]
+    assert "  and 11 other places; --json has them\n" in run(folder, "diff", *words(first, second), code=1).stdout
+    assert len(machine(folder, "diff", *words(first, second), code=1)["differences"]) == 31
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "allow", "code"),
+    [
+        (80, 120, "wider", 0),
+        (80, 120, "narrower", 1),
+        (120, 80, "narrower", 0),
+        (120, 80, "wider", 1),
+        (80, 80, "wider", 0),
+        (80, 80, "narrower", 0),
+    ],
+)
+def test_what_is_allowed_is_no_failure(folder, first, second, allow, code):
+    found = machine(folder, "diff", *words(longer(first), longer(second)), "--allow", allow, code=code)
+    assert found["allowed"] == (not code)
+    said = run(folder, "diff", *words(longer(first), longer(second)), "--allow", allow, code=code).stdout
+    assert first == second or f"{'not ' * code}allowed by --allow {allow}" in said
+
+
+def test_what_differs_both_ways_or_is_open_is_not_allowed(folder):
+    for allow in ("wider", "narrower"):
+        run(folder, "diff", "pattern:a|b", "pattern:a|c", "--allow", allow, code=1)
+        run(folder, "diff", 'grammar:start: start? "a"', 'grammar:start: "a" start?', "--allow", allow, code=5)
+
+
+def test_properties_in_another_order(folder):
+    first = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
+    second = first | {"properties": dict(reversed(first["properties"].items()))}
+    said = run(folder, "diff", *words(first, second), code=1).stdout
+    assert "properties come in another order" in said and "try: --property-order any" in said
+    assert run(folder, "diff", *words(first, second), "--property-order", "any").stdout.startswith("equal\n")
+    assert "another order" not in run(folder, "diff", *words(NAMED, longer(3)), code=1).stdout
+
+
+def test_warnings_say_whose_they_are(folder):
+    said = run(folder, "diff", *words(NAMED, NAMED | {"minPropertys": 1})).stderr
+    assert said.startswith("warning: in the second, `minPropertys` is no keyword")

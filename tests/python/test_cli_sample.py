@@ -1,0 +1,47 @@
+"""``sample``: plausible examples in each line, and how lines are written."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+import interlock.cli.sample
+
+# One way in ten to an address of e-mail leads to no end.
+CONTACT = {
+    "type": "object",
+    "properties": {
+        "item": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]{4}$"},
+        "email": {"type": "string", "format": "email"},
+    },
+    "required": ["item", "email"],
+    "additionalProperties": False,
+}
+
+
+def test_what_led_to_nothing_is_drawn_again(folder):
+    (folder / "contact.json").write_text(json.dumps(CONTACT))
+    drawn = machine(folder, "sample", "contact.json", "-n", "100")["samples"]
+    assert not any(sample["wild"] for sample in drawn)
+    done = run(folder, "sample", "contact.json", "-n", "100")
+    assert done.stderr == "" and done.stdout.splitlines() == [sample["text"] for sample in drawn]
+    (folder / "drawn.jsonl").write_text(done.stdout)
+    assert "100 documents: 100 accepted" in run(folder, "check", "contact.json", "drawn.jsonl").stdout
+    assert all(s["wild"] for s in machine(folder, "sample", "contact.json", "-n", "2", "--wild")["samples"])
+
+
+def test_wild_documents_among_plausible_ones_are_lines_too(folder, monkeypatch):
+    tries = []
+    monkeypatch.setattr(interlock.cli.sample, "example", lambda recipe, rng: tries.append(rng))
+    done = run(folder, "sample", "order.json", "-n", "20")
+    assert "20 of 20 are wild" in done.stderr and "JSON strings" not in done.stderr
+    assert len(tries) == interlock.cli.sample.REDRAWS + 19
+    (folder / "drawn.jsonl").write_text(done.stdout)
+    assert "20 documents: 20 accepted" in run(folder, "check", "order.json", "drawn.jsonl").stdout
+
+
+@pytest.mark.parametrize("character", ["\u0085", "\u2028", "\U000fc050"])
+def test_a_document_on_one_line_is_written_as_it_is(folder, character):
+    source = f"schema:{json.dumps({'const': character})}"
+    shown = run(folder, "sample", source, "--wild", "--whitespace", "compact", "-n", "9", "--spelling", "plain")
+    assert json.loads(shown.stdout.split("\n")[0]) == character
