@@ -43,10 +43,13 @@ pub(crate) type Ways = Arc<[Arc<[u8]>]>;
 #[derive(Default)]
 pub(crate) struct ShortestEnds(Mutex<EndMemo>);
 
+type FoundWays = SeededMap<QueueEntry, Option<Arc<[u8]>>>;
+
 #[derive(Default)]
 struct EndMemo {
-    ways: SeededMap<QueueEntry, Option<Arc<[u8]>>>,
-    soon: SeededMap<QueueEntry, Option<Arc<[u8]>>>,
+    ways: FoundWays,
+    /// Those that a short search finds.
+    soon: FoundWays,
     farthest: SeededMap<QueueEntry, Option<Farthest>>,
     members: SeededMap<(QueueEntry, usize), Ways>,
     /// Bytes that both take.
@@ -111,15 +114,7 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
     if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
         return Some(Arc::from([]));
     }
-    let place = (state, lexeme.significant_count(count));
-    if let Some(known) = known(lexeme).ways.get(&place) {
-        return known.clone();
-    }
-    let found = in_bounds(lexeme, place, |lexeme, place| search(lexeme, place, MAX_SEARCHED)).map(Arc::from);
-    let mut known = known(lexeme);
-    known.take(found.as_ref().map_or(0, |way: &Arc<[u8]>| way.len()));
-    known.ways.insert(place, found.clone());
-    found
+    remembered_way(lexeme, (state, count), MAX_SEARCHED, |memo| &mut memo.ways)
 }
 
 /// Some bytes from a state of a string to its end, the closing quote included, as [`shortest_end`] has them: the
@@ -127,21 +122,28 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
 /// ask of hundreds of states. `None` where that takes more than a short search.
 pub(crate) fn soon_ended(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
     let LexemeKind::Text { min, max, .. } = lexeme.kind() else { return None };
-    let way = short_search(lexeme, (state, lexeme.significant_count(count.min(min))));
+    let short = |count| remembered_way(lexeme, (state, count), FEW_SEARCHED, |memo| &mut memo.soon);
     // A way has no more characters than bytes.
     let fits = |way: &Arc<[u8]>| count <= min || u64::from(count) + way.len() as u64 <= u64::from(max);
-    way.filter(fits).or_else(|| short_search(lexeme, (state, lexeme.significant_count(count))))
+    short(count.min(min)).filter(fits).or_else(|| short(count))
 }
 
-/// A shortest way from a place, if a short search finds it.
-fn short_search(lexeme: &Lexeme, place: QueueEntry) -> Option<Arc<[u8]>> {
-    if let Some(known) = known(lexeme).soon.get(&place) {
+/// A shortest way from a state after `count` code points, which a search of so many places finds, in the table of the
+/// memo where such ways are remembered.
+fn remembered_way(
+    lexeme: &Lexeme,
+    (state, count): QueueEntry,
+    max_searched: u32,
+    table: impl Fn(&mut EndMemo) -> &mut FoundWays,
+) -> Option<Arc<[u8]>> {
+    let place = (state, lexeme.significant_count(count));
+    if let Some(known) = table(&mut known(lexeme)).get(&place) {
         return known.clone();
     }
-    let found = in_bounds(lexeme, place, |lexeme, place| search(lexeme, place, FEW_SEARCHED)).map(Arc::from);
+    let found = in_bounds(lexeme, place, |lexeme, place| search(lexeme, place, max_searched)).map(Arc::from);
     let mut known = known(lexeme);
     known.take(found.as_ref().map_or(0, |way: &Arc<[u8]>| way.len()));
-    known.soon.insert(place, found.clone());
+    table(&mut known).insert(place, found.clone());
     found
 }
 

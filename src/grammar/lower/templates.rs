@@ -3,8 +3,7 @@
 use crate::error::Result;
 use crate::error::near_name::did_you_mean;
 use crate::grammar::lower::rules::Lowered;
-use crate::grammar::lower::validate::undefined;
-use crate::grammar::lower::validate::wrong_count;
+use crate::grammar::lower::validate::{undefined, wrong_count};
 use crate::grammar::lower::{Lowering, RuleKey, Value, ValueId};
 use crate::grammar::model::Node;
 use crate::grammar::tree::{Definition, DefinitionId, Part, PartId, SpaceId};

@@ -50,8 +50,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let program = self.program;
         let of = |item: &ScalarItem| {
             let lexeme = &program.lexemes[item.lexeme as usize];
-            let is_live = lexeme.kind() != LexemeKind::Raw && lexeme.live_at(lexeme.state(item.state), count);
-            let is_asked = is_live && !lexeme.is_any_text();
+            let is_asked = has_pattern(lexeme) && lexeme.live_at(lexeme.state(item.state), count);
             is_asked.then(|| Some(soon_ended(lexeme, item.state, count)?.len() as u32))?
         };
         self.arena.scalars[items].iter().filter_map(of).min()
@@ -71,10 +70,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         }
         let program = self.program;
         let items: Vec<ScalarItem> = self.arena.scalars[n.items()].to_vec();
-        let is_asked = |item: &ScalarItem| {
-            let lexeme = &program.lexemes[item.lexeme as usize];
-            lexeme.kind() != LexemeKind::Raw && !lexeme.is_any_text()
-        };
+        let is_asked = |item: &ScalarItem| has_pattern(&program.lexemes[item.lexeme as usize]);
         let Some(bounds) = self.bounds else { return false };
         let frames = JsonMachine { program, arena: self.arena };
         if !items.iter().any(is_asked) || bounds.inside_text(&frames, &n).is_none() {
@@ -274,6 +270,11 @@ impl<'a> TextEnds<'a> {
         self.failed += u32::from(way.is_none());
         way.map_or(ENDLESS, |way| way.len() as u32)
     }
+}
+
+/// Whether a lexeme is a string that is not any text.
+fn has_pattern(lexeme: &Lexeme) -> bool {
+    lexeme.kind() != LexemeKind::Raw && !lexeme.is_any_text()
 }
 
 /// The key of what is remembered of an item's state.
