@@ -180,6 +180,13 @@ def test_canonical_leaves_the_forced_token_alone(rows, word_vocabulary):
     assert g.validate_tokens([ord("y")]) == [] and g.validate_tokens([yes, ord("!")]) == [yes, ord("!")]
 
 
+def test_the_first_request_does_not_wait_for_what_is_made_once(backend):
+    """A backend compiles the schema of any object when it is made, so a first request for it finds it compiled."""
+    before = interlock.stats()["compile_hits"]
+    backend.create(request(json_object=True), reasons=False)
+    assert interlock.stats()["compile_hits"] == before + 1
+
+
 def test_of_a_known_tokenizer_the_guide_itself_is_canonical(backend, monkeypatch):
     """With jump-forward that is the default; the option says otherwise."""
     for drafts, option, wanted in ((0, "auto", False), (4, "auto", True), (4, "0", False), (0, "1", True)):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 import types
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -294,6 +295,18 @@ def test_threads_take_turns_more_often_while_something_compiles(vllm):
     manager.compiles = "compiled at once"
     manager.grammar_init(SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=None)))
     assert manager.calls[-1] < usual / 10 and sys.getswitchinterval() == usual
+
+
+def test_a_request_waits_for_a_short_compile(vllm, monkeypatch):
+    plugin.register()
+    monkeypatch.setattr(plugin, "_SHORT_COMPILE", 60)
+    manager = vllm.structured_output.StructuredOutputManager(config(vllm))
+    manager.compiles = Future()
+    thread = threading.Timer(0.05, manager.compiles.set_result, [None])
+    thread.start()
+    manager.grammar_init(SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=None)))
+    assert manager.compiles.done()
+    thread.join()
 
 
 def test_the_engine_fills_a_batch_in_one_call(vllm):

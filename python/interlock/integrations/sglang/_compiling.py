@@ -26,7 +26,7 @@ from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
-from interlock.integrations.role_tokens import nameable_tokens
+from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.tools.tag_index import check_grammar_tokens, index_of_structural_tag
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
@@ -121,7 +121,7 @@ class Compiler:
     @quiet()
     def _index(self, kind: str, text: str, cancel: CancelToken | None) -> Index:
         options = self._options
-        allowed = nameable_tokens(self.vocabulary) if options.role_tokens == "refuse" else None
+        allowed = allowed_to_clients(None, self.vocabulary) if options.role_tokens == "refuse" else None
         if kind == "regex":
             flags = options.regex_flags
             return Index.from_regex(text, self.vocabulary, flags=flags, limits=dict(options.limits), cancel=cancel)

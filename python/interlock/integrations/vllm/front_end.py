@@ -84,6 +84,10 @@ class FrontEnd:
         self._vocabulary: Vocabulary | None = None
         self._lock = threading.Lock()
 
+    def warm_up(self) -> None:
+        """Check one source: modules that are loaded when they are first used are then there for the first request."""
+        check_source(Source("json_object", "", self.options.whitespace), self.options)
+
     def source(self, params: Any) -> Source:
         """The constraint of a request, as far as it can be read; vLLM's validation error where it cannot."""
         try:

@@ -10,7 +10,7 @@ import functools
 import logging
 import os
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any, Literal, get_args
 
 from interlock.integrations.vllm import options as options_module
@@ -134,6 +134,7 @@ def _start(vllm_config: Any) -> None:
     _install_front_end()
     if _missing:
         raise RuntimeError(f"the backend {NAME!r} does not fit this version of vLLM: {'; '.join(_missing)}")
+    _front().warm_up()
     if options.metrics:
         folder = make_folder()
         import prometheus_client
@@ -278,6 +279,9 @@ def _manager_init(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _switch_interval = ThreadSwitchInterval()
+_SHORT_COMPILE = 0.003
+"""Seconds that a new request waits for its compile. Afterwards the engine's thread asks all the time whether it
+has ended, which makes both slower."""
 
 
 def _grammar_init(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -291,6 +295,9 @@ def _grammar_init(original: Callable[..., Any]) -> Callable[..., Any]:
             original(self, request)
         finally:
             _switch_interval.end_with(structured._grammar)
+        if isinstance(structured._grammar, Future):
+            # The thread that reads requests has nothing else to do, and most compiles end within this time.
+            wait([structured._grammar], timeout=_SHORT_COMPILE)
 
     return grammar_init
 

@@ -28,7 +28,7 @@ from interlock.grammar_syntax import syntax_for_client
 from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.tag_grammar import JsonWriting
-from interlock.integrations.role_tokens import nameable_tokens
+from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.tools.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]
@@ -93,7 +93,7 @@ def compile_source(
 ) -> Index:
     """The index of a source. Errors are those of `Index.from_json_schema` and its like, and ``CancelledError``."""
     limits = options.limits_of_compile()
-    allowed = nameable_tokens(vocabulary) if options.role_tokens == "refuse" else None
+    allowed = allowed_to_clients(None, vocabulary) if options.role_tokens == "refuse" else None
     if source.kind == "structural_tag":
         written = _json_of_tags(source, options)
         more: dict[str, Any] = {"allowed_tokens": allowed, "limits": limits, "cancel": cancel}
