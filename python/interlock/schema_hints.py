@@ -15,6 +15,7 @@ adds what was probably meant. ``unwrap`` takes a schema out of the envelopes in 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 import json
 import re
@@ -224,6 +225,34 @@ def unknown_formats(index: Index | Iterable[ReportRow]) -> list[UnknownFormat]:
 
 _FORMAT_REASON = re.compile(r'the format "(.*)" is not known', re.DOTALL)
 
+DRAFTS = (
+    "http://json-schema.org/draft-04/schema#",
+    "http://json-schema.org/draft-06/schema#",
+    "http://json-schema.org/draft-07/schema#",
+    "https://json-schema.org/draft/2019-09/schema",
+    "https://json-schema.org/draft/2020-12/schema",
+)
+"""What ``$schema`` says in the drafts that are known."""
+
+
+def unknown_drafts(rows: Iterable[ReportRow]) -> list[str]:
+    """A message for each ``$schema`` in a report that names a draft which JSON Schema does not have. Dialects of
+    others, under addresses of their own, are none of these.
+
+    >>> import interlock
+    >>> print(unknown_drafts(interlock.check_json_schema({"$schema": "http://json-schema.org/draft-70/schema#"}))[0])
+    `$schema` names no draft of JSON Schema, so the schema is read as 2020-12; did you mean http://json-schema.org/draft-07/schema#?
+    """
+    named = [_DRAFT_REASON.fullmatch(row.reason) for row in rows if row.keyword == "$schema"]
+    return [
+        f"`$schema` names no draft of JSON Schema, so the schema is read as 2020-12; did you mean {near[0]}?"
+        for uri in named
+        if uri and "json-schema.org/" in uri[1] and (near := difflib.get_close_matches(uri[1], DRAFTS, 1, 0))
+    ]
+
+
+_DRAFT_REASON = re.compile(r'"(.*)" is not known and was not passed .*', re.DOTALL)
+
 _handling = threading.local()
 
 
@@ -281,8 +310,8 @@ FEW_SCHEMAS = 64
 
 
 def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") -> None:
-    """What compiling calls with the rows of unknown keywords and formats, and the schema's text; ``place`` is where the
-    schema stands in what a client sent.
+    """What compiling calls with the rows of unknown keywords, formats and drafts, and the schema's text; ``place`` is
+    where the schema stands in what a client sent.
     """
     way = getattr(_handling, "way", "warn")
     if way == "ignore" or (way == "warn" and _is_ignored()):
@@ -303,6 +332,8 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
         if each.suggestion and each.format not in OF_PYDANTIC:
             written = UnknownFormat(place + each.pointer, each.format, each.suggestion)
             tell(str(written), written.pointer, "format")
+    for message in unknown_drafts(rows):
+        tell(message, place, "$schema")
 
 
 MOST_READ = 1 << 16

@@ -21,9 +21,10 @@ pub(crate) fn counted(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A name or another text of a source between quotes, as Rust writes it, cut where it is too long.
+/// A name or another text of a source between quotes, as JSON writes it, cut where it is too long.
 pub(crate) fn quoted(text: &str) -> String {
-    format!("{:?}", cut(text, MOST_QUOTED))
+    let inside = cut(text, MOST_QUOTED).replace('\\', r"\\").replace('"', r#"\""#);
+    format!("\"{}\"", escaped(&inside, |_| true))
 }
 
 /// A JSON Pointer in a message, in one line: without control characters, cut in the middle where it is too long.
@@ -84,6 +85,6 @@ mod tests {
         assert!(shown.chars().count() < 2_000 && shown.contains("é\" is not a type (at \"é"), "{shown}");
         assert!(matches!(error.place(), crate::error::SourcePlace::Pointer { pointer, .. } if *pointer == long));
         assert!(quoted(&long).chars().count() < 140);
-        assert_eq!(quoted("a\"b"), r#""a\"b""#);
+        assert_eq!(quoted("a\"b\\\u{7}e\u{301}"), "\"a\\\"b\\\\\\u0007e\u{301}\"");
     }
 }

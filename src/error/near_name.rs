@@ -1,5 +1,7 @@
 //! The known name that is most like one which is not known, for messages: "did you mean ...?".
 
+use super::message::quoted;
+
 /// The names of `known` that are most like `name`, as a hint for people; empty where none is.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     /// Names that are compared.
@@ -11,7 +13,7 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
         .map(|k| (distance(name, k), k))
         .filter(|(d, k)| *d <= allowed && *k != name)
         .min();
-    near.map_or(String::new(), |(_, k)| format!("; did you mean {k:?}?"))
+    near.map_or(String::new(), |(_, k)| format!("; did you mean {}?", quoted(k)))
 }
 
 /// How many characters must be changed, put in or left out to make one name of the other; case counts half.

@@ -62,12 +62,17 @@ pub(crate) fn report_row(row: &ReportRow) -> PyReportRow {
 /// The most keywords of one schema that a warning is made of.
 const MOST_WARNED: usize = 32;
 
-/// Warns of keywords and formats of a schema that assert nothing and look like slips, as `interlock.schema_hints` says.
+/// Warns of keywords, formats and drafts of a schema that say nothing and look like slips, as `interlock.schema_hints`
+/// says.
 /// A filter of warnings may make an exception of it, which is returned.
 pub(crate) fn warn_of_slips(py: Python<'_>, report: &[ReportRow], schema: &str) -> PyResult<()> {
     let is_unknown = |row: &&ReportRow| {
         let is_format = || row.keyword == "format" && row.reason.ends_with(UNKNOWN_FORMAT);
-        row.enforcement == Enforcement::Annotation && (row.reason == UNKNOWN_KEYWORD || is_format())
+        match row.enforcement {
+            Enforcement::Annotation => row.reason == UNKNOWN_KEYWORD || is_format(),
+            Enforcement::Ignored => row.keyword == "$schema",
+            _ => false,
+        }
     };
     let unknown: Vec<PyReportRow> = report.iter().filter(is_unknown).take(MOST_WARNED).map(report_row).collect();
     if unknown.is_empty() {

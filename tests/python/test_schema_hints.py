@@ -246,6 +246,19 @@ def test_misspelt_formats_are_warned_of():
     assert (caught.value.pointer, caught.value.keyword) == ("", "format")
 
 
+def test_a_draft_that_is_none_is_warned_of():
+    schema = {"$schema": "https://json-schema.org/draft/2021-12/schema", "type": "object"}
+    with pytest.warns(interlock.UnknownKeywordWarning, match="names no draft .* did you mean .*/draft/2020-12/schema"):
+        interlock.check_json_schema(schema)
+    with schema_hints.handling("error"), pytest.raises(interlock.SchemaError, match="did you mean") as caught:
+        interlock.check_json_schema(schema)
+    assert (caught.value.pointer, caught.value.keyword) == ("", "$schema")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        interlock.check_json_schema({"$schema": "https://example.com/dialect", "type": "object"})
+        interlock.check_json_schema({"$schema": "http://json-schema.org/schema#", "type": "object"})
+
+
 def test_misspelt_types_are_named():
     with pytest.raises(interlock.SchemaError, match='"strng" is not a type.*; did you mean "string"'):
         interlock.check_json_schema({"type": "strng"})
