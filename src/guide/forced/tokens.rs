@@ -24,6 +24,7 @@ use crate::guide::Guide;
 use crate::guide::GuideOptions;
 use crate::guide::forced::bytes;
 use crate::index::{Index, IndexEngine};
+use crate::util::bits::has_at_most;
 use crate::vocab::NextText;
 
 /// A longer run is used up to here, so that taking it token by token does not take quadratic time.
@@ -88,7 +89,7 @@ impl Guide {
             return None;
         }
         let mut row = vec![0; index.vocabulary().words()];
-        if !self.fill_mask(&mut row) || row.iter().map(|word| word.count_ones()).sum::<u32>() != 1 {
+        if !self.fill_mask(&mut row) || !has_at_most(&row, 1) {
             return None;
         }
         let word = row.iter().position(|&word| word != 0)?;

@@ -21,8 +21,8 @@ pub struct StructuralTokens {
     /// Tokens with a quote or a backslash, and those that are not whole characters; `None` if there are too many of
     /// them for a trie.
     pub text: Option<MarkedText>,
-    /// A bit for each token of nothing but whitespace.
-    pub blank: Box<[u32]>,
+    /// A bit for each token of nothing but whitespace: the words of a row that have some, and these bits.
+    pub blank: Box<[(u32, u32)]>,
     /// A bit for each node of the vocabulary's trie: between characters, with nothing but plain ones below.
     plain: Box<[u64]>,
 }
@@ -103,12 +103,12 @@ fn mark(bytes: &[u8]) -> usize {
 }
 
 /// How many bytes of a character are missing.
-type MissingBrackets = u8;
+type MissingBytes = u8;
 /// The bytes are no text.
-pub const BROKEN: MissingBrackets = u8::MAX;
+pub const BROKEN: MissingBytes = u8::MAX;
 
 /// What is missing of a character after one more byte.
-pub fn missing_after(missing: MissingBrackets, byte: u8) -> MissingBrackets {
+pub fn missing_after(missing: MissingBytes, byte: u8) -> MissingBytes {
     match (missing, byte) {
         (0, 0..0x80) => 0,
         (0, 0xC2..=0xDF) => 1,
@@ -127,20 +127,24 @@ impl StructuralTokens {
     /// The lists of a vocabulary.
     pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
         let (mut opens, mut colons, mut longest, mut text) = (0, 0, 1, Vec::new());
-        let mut blank: Box<[u32]> = vec![0; vocabulary.words()].into();
+        let mut blank: Vec<(u32, u32)> = Vec::new();
         for id in 0..vocabulary.len() as u32 {
             let Some(bytes) = vocabulary.spelling(id) else { continue };
             opens = opens.max(most_opens(bytes));
             longest = longest.max(bytes.len());
             colons = colons.max(key_colons(bytes));
-            let is_blank = !bytes.is_empty() && bytes.iter().all(|b| b" \t\n\r".contains(b));
-            blank[id as usize >> 5] |= u32::from(is_blank) << (id & 31);
+            if !bytes.is_empty() && bytes.iter().all(|b| b" \t\n\r".contains(b)) {
+                match blank.last_mut() {
+                    Some((word, bits)) if *word == id >> 5 => *bits |= 1 << (id & 31),
+                    _ => blank.push((id >> 5, 1 << (id & 31))),
+                }
+            }
             if bytes.iter().any(|&b| is_mark(b)) || bytes.iter().fold(0, |m, &b| missing_after(m, b)) != 0 {
                 text.push((bytes, id));
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { opens, colons, longest, text: MarkedText::of(vocabulary, text), blank, plain }
+        StructuralTokens { opens, colons, longest, text: MarkedText::of(vocabulary, text), blank: blank.into(), plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there
@@ -187,7 +191,7 @@ fn key_colons(bytes: &[u8]) -> usize {
 
 fn plain_below(trie: &Trie) -> Box<[u64]> {
     let nodes = trie.len();
-    let mut missing: Vec<MissingBrackets> = vec![0; nodes];
+    let mut missing: Vec<MissingBytes> = vec![0; nodes];
     let mut parent: Vec<u32> = vec![0; nodes];
     let mut way: Vec<u32> = vec![0];
     for node in 1..nodes {

@@ -18,6 +18,7 @@ use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
+use crate::util::bits::has_at_most;
 use crate::util::seeded_hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -119,7 +120,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         row.iter_mut().zip(&rest).for_each(kept);
         // Bounds are near to what completions cost, so few of the others fit.
         self.max_work = self.max_work.min(self.work + WORK_FOR_REST);
-        match rest.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+        match has_at_most(&rest, FEW_TOKENS) {
             true => self.keep_few(vocabulary, &mut rest),
             false => self.walk(vocabulary.trie(), Some(marked), &mut rest),
         }

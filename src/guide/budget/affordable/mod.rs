@@ -40,6 +40,7 @@ use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
+use crate::util::bits::{has_at_most, ones_of_sparse};
 use crate::util::seeded_hash::SeededMap;
 use crate::vocab::{Trie, Vocabulary};
 use rustc_hash::FxHashMap;
@@ -140,11 +141,14 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         }
         // Whitespace costs what stands in front of it.
         let fits = self.fits(0);
-        let blank: Vec<u32> = row.iter().zip(&marked.blank).map(|(word, blank)| word & blank).collect();
-        row.iter_mut().zip(&blank).for_each(|(word, blank)| *word &= !blank);
+        let mut blank = marked.blank.clone();
+        for (at, bits) in &mut blank {
+            *bits &= row[*at as usize];
+            row[*at as usize] &= !*bits;
+        }
         self.keep_others(vocabulary, marked, row);
         if fits {
-            row.iter_mut().zip(&blank).for_each(|(word, blank)| *word |= blank);
+            blank.iter().for_each(|&(at, bits)| row[at as usize] |= bits);
         }
     }
 
@@ -158,7 +162,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     /// [`keep`](Self::keep) where whitespace is no matter.
     fn keep_others(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
         let trie = vocabulary.trie();
-        if row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+        if has_at_most(row, FEW_TOKENS) {
             return self.keep_few(vocabulary, row);
         }
         if let Some(text) = &marked.text
@@ -210,7 +214,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// [`keep`](Self::keep) where none but tokens with marks are left.
     fn keep_marked(&mut self, vocabulary: &Vocabulary, text: &MarkedText, row: &mut [u32]) {
-        match row.iter().map(|word| word.count_ones()).sum::<u32>() <= FEW_TOKENS {
+        match has_at_most(row, FEW_TOKENS) {
             true => self.keep_few(vocabulary, row),
             false => self.walk(&text.whole, None, row),
         }
@@ -218,14 +222,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// [`keep`](Self::keep) where few tokens are left.
     fn keep_few(&mut self, vocabulary: &Vocabulary, row: &mut [u32]) {
-        for (word, first) in row.iter_mut().zip((0..).step_by(32)) {
-            let mut rest = *word;
-            while rest != 0 {
-                let t: u32 = first + rest.trailing_zeros();
-                rest &= rest - 1;
-                if !vocabulary.spelling(t).is_some_and(|bytes| self.suffices_after(bytes)) {
-                    *word &= !(1 << (t & 31));
-                }
+        for t in ones_of_sparse(row) {
+            if !vocabulary.spelling(t).is_some_and(|bytes| self.suffices_after(bytes)) {
+                row[t as usize >> 5] &= !(1 << (t & 31));
             }
         }
     }

@@ -20,6 +20,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::lexeme::masked_lexeme::PendingLengths;
 use crate::mask::vocab_tables::VocabTables;
+use crate::util::bits::has_at_most;
 use crate::vocab::Vocabulary;
 
 /// Nodes that a walk which counts meets at most, before the mask is found in another way.
@@ -99,7 +100,7 @@ impl VocabTables {
         }
         let mut unsure = words.to_vec();
         take_out(&mut unsure, sure);
-        if unsure.iter().map(|w| w.count_ones()).sum::<u32>() > MOST {
+        if !has_at_most(&unsure, MOST) {
             return None;
         }
         for ((word, unsure), at) in words.iter_mut().zip(unsure).zip(0u32..) {
