@@ -120,10 +120,11 @@ def test_tokens_that_spell_not_every_text(answers):
     ]
 
 
-def test_lines_of_a_pipe_are_answered_as_they_come(folder):
+@pytest.mark.parametrize("for_machines", [False, True])
+def test_lines_of_a_pipe_are_answered_as_they_come(folder, for_machines):
     """The second line is written only when the first is answered, so that a command which waits would never end."""
     with subprocess.Popen(
-        [*COMMAND, "check", "order.json", "--lines", "-"],
+        [*COMMAND, "check", "order.json", "--lines", "-", *(["--json"] if for_machines else [])],
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -131,13 +132,36 @@ def test_lines_of_a_pipe_are_answered_as_they_come(folder):
         bufsize=1,
         env=os.environ | {"PYTHONPATH": str(PACKAGE)},
     ) as process:
-        for sent, answer in (("5", "-:1: refused"), ("6", "-:2: refused"), ('{"item": "a"}', "-:3: accepted")):
+        for number, (sent, answer) in enumerate((("5", "refused"), ("6", "refused"), ('{"item": "a"}', "accepted")), 1):
             process.stdin.write(sent + "\n")
             process.stdin.flush()
-            assert process.stdout.readline().startswith(answer)
+            said = process.stdout.readline()
+            if for_machines:
+                assert (json.loads(said)["line"], json.loads(said)["accepted"]) == (number, answer == "accepted")
+            else:
+                assert said.startswith(f"-:{number}: {answer}")
         process.stdin.close()
-        assert process.stdout.read() == "3 documents: 1 accepted, 2 refused\n"
+        assert process.stdout.read() == ("" if for_machines else "3 documents: 1 accepted, 2 refused\n")
     assert process.returncode == 1
+
+
+def test_lines_for_machines_are_json_lines(answers):
+    """Each is what ``documents`` has of it, with its line in the file as the place."""
+    whole = machine(answers, "check", "order.json", "answers.jsonl", code=1)["documents"]
+    lines = run(answers, "check", "order.json", "answers.jsonl", "--lines", "--json", code=1).stdout.splitlines()
+    said = [json.loads(line) for line in lines]
+    assert [(one["name"], one["line"], one["accepted"]) for one in said] == [
+        ("answers.jsonl:1", 1, True),
+        ("answers.jsonl:3", 3, False),
+        ("answers.jsonl:4", 4, False),
+        ("answers.jsonl:5", 5, False),
+    ]
+    for one, before in zip(said, whole, strict=True):
+        assert [problem["line"] for problem in one["problems"]] == [one["line"]] * len(before.get("problems", []))
+        assert all(one[name] == value for name, value in before.items() if name not in ("line", "problems"))
+    assert run(answers, "check", "order.json", "good.json", "--lines", "--json", "--quiet").stdout.count("\n") == 1
+    error = run(answers, "check", "order.json", "--lines", "-", "--json", stdin="\n", code=4).stdout
+    assert json.loads(error)["error"]["type"] == "InputError"
 
 
 def test_a_last_line_without_its_end(folder):

@@ -7,9 +7,8 @@
   interlock check order.json answers/*.json
   interlock check order.json answers.jsonl
 
-Every reason is said in the words of the source, with the line and a caret; --bytes adds where generation would have
-stopped, byte by byte. Exit code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part
-of the document.
+Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
+code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part of the document.
 
 Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file; of - each
 line is answered as it comes) are checked in one run: a line for each, then the numbers; a single line where all are
@@ -36,7 +35,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", action="append", help="the document itself (repeatable)")
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument(
-        "--lines", action="store_true", help="each FILE has a document on each line, as .jsonl and .ndjson files have"
+        "--lines", action="store_true", help="each FILE has a document on each line; --json then writes JSON Lines"
     )
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
     parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")

@@ -1,7 +1,8 @@
 """Checking many documents in one run: a line for each, then the numbers.
 
 The lines of documents that are refused alike are held back until one is not: where all are, one line says it. What
-comes through a pipe is answered line by line.
+comes through a pipe is answered line by line. With ``--lines --json`` the answers are JSON Lines: an object for each
+document, written as soon as it is checked.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Document(NamedTuple):
 
     name: str
     data: bytes
-    is_line: bool = False
-    """Whether it is one line of a file, so that only the column says something."""
+    line: int = 0
+    """Its line in the file, where each has a document; 0 where the file is the document."""
 
 
 def asked(args: argparse.Namespace) -> bool:
@@ -69,11 +70,16 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
         for document in _documents(args):
             verdict = _verdict(document, walker, speller)
             report.add(document, verdict)
-            if output.json:
+            if output.json and args.lines:
+                output.result(_in_file(document, verdict.machine), [])
+            elif output.json:
                 machine.append({"name": document.name} | verdict.machine)
             bar.show(report.accepted + report.refused)
-    if not machine and not report.accepted + report.refused:
-        raise exits.InputError(f"there is no document in {', '.join(args.given)}: every line is blank")
+    if not report.accepted + report.refused:
+        names = ", ".join("the standard input" if path == "-" else path for path in args.given)
+        raise exits.InputError(f"there is no document in {names}: every line is blank", "a document on each line")
+    if output.json and args.lines:
+        return exits.NO if report.refused else exits.OK
     whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
     output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
     return exits.NO if report.refused else exits.OK
@@ -89,7 +95,7 @@ def _documents(args: argparse.Namespace) -> Iterator[Document]:
             continue
         for number, raw in enumerate(atomic_files.lines(path), 1):
             if raw.strip():
-                yield Document(f"{path}:{number}", raw.removesuffix(b"\n").removesuffix(b"\r"), True)
+                yield Document(f"{path}:{number}", raw.removesuffix(b"\n").removesuffix(b"\r"), number)
 
 
 def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
@@ -98,9 +104,16 @@ def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
     except interlock.VocabularyError as error:
         return Verdict(False, {"accepted": False, "reason": str(error)}, [], str(error), str(error))
     verdict = walker.walk(ids, document.data)
-    if document.is_line:
+    if document.line:
         verdict.brief = verdict.brief.removeprefix("line 1, ")
     return verdict
+
+
+def _in_file(document: Document, machine: dict[str, Any]) -> dict[str, Any]:
+    """What machines are told of a line of a file: its places are those in the file."""
+    problems = [problem | {"line": document.line} for problem in machine.get("problems", [])]
+    moved = {"name": document.name, "accepted": machine["accepted"], "line": document.line}
+    return moved | {name: value for name, value in machine.items() if name not in moved} | {"problems": problems}
 
 
 class _Report:
