@@ -125,6 +125,38 @@ def test_the_reader_goes_away(folder):
     assert json.loads(done.stdout)
 
 
+def test_the_reader_of_json_lines_goes_away(folder):
+    (folder / "many.jsonl").write_text('{"item": "tea", "count": 0}\n' * 2000)
+    line = shlex.join([*COMMAND, "check", "order.json", "many.jsonl", "--lines", "--json"])
+    script = f"{line} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (141, "") and json.loads(done.stdout)["line"] == 1
+
+
+@pytest.mark.parametrize(
+    "locale",
+    [{"PYTHONIOENCODING": "latin-1"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    ids=["latin-1", "ascii"],
+)
+def test_pipes_are_utf_8_in_every_locale(folder, locale):
+    """The same bytes as elsewhere, and each sample is one line."""
+    (folder / "words.choices").write_text("\u00e9\n\u535a\n", encoding="utf-8")
+    for args in (
+        ["sample", 'schema:{"type": "string"}', "--wild", "-n", "20"],
+        ["sample", "pattern:(?s).{5}", "--wild", "-n", "20"],
+        ["check", "choices:\u00e9,\u535a", "--text", "\u535b"],
+        ["draw", "words.choices", "--format", "dot", "-o", "-"],
+    ):
+        command = [*COMMAND, *args]
+        shown = subprocess.run(command, cwd=folder, capture_output=True, env=os.environ | locale, timeout=60)
+        usual = subprocess.run(
+            command, cwd=folder, capture_output=True, env=os.environ | {"PYTHONUTF8": "1"}, timeout=60
+        )
+        assert (shown.returncode, shown.stdout) == (usual.returncode, usual.stdout), shown.stderr
+        if args[0] == "sample":
+            assert len(shown.stdout.decode("utf-8").split("\n")) == 21
+
+
 def test_samples_come_as_they_are_drawn(folder):
     """The first line is there long before the last one is drawn."""
     command = [*COMMAND, "sample", "order.json", "-n", "1000000"]

@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None, caught: bool) -> int:
-    streams.open_missing()
+    streams.prepare()
     try:
         args = _arguments(argv)
         if args.command is None:

@@ -1,9 +1,12 @@
-"""The standard streams as the caller left them: closed, full, or with nobody at the other end.
+"""The standard streams as the caller left them: closed, full, in another encoding, or with nobody at the other end.
 
 Python has ``None`` for a stream that was closed before the process began, and writes what is left of the standard
 output and error once more when the process ends, where nobody catches what goes wrong. Here a closed stream is a file
 that says so, what the standard output does not take is found before the end, and what the standard error does not take
 is forgotten: the exit code says what happened.
+
+What is written to a file or a pipe is UTF-8 everywhere, because samples, JSON and drawings are read as that again. A
+terminal keeps its encoding, and has escapes for what that cannot write.
 """
 
 from __future__ import annotations
@@ -45,14 +48,20 @@ class _Closed(io.TextIOBase):
         self._refuse()
 
 
-def open_missing() -> None:
-    """Put something in the place of each stream that is closed. What is said on the standard error is lost then."""
+def prepare() -> None:
+    """Put something in the place of each stream that is closed, and have the others take every character. What is said
+    on a standard error that is closed is lost.
+    """
     if sys.stdin is None:
         sys.stdin = cast(io.TextIOWrapper, _Closed("input"))
     if sys.stdout is None:
         sys.stdout = cast(io.TextIOWrapper, _Closed("output"))
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def write(text: str) -> None:
