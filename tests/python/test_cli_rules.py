@@ -1,14 +1,18 @@
 """Rules that hold for every command: folders in the place of files, ``--quiet``, words for what is forced."""
 
+import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from command_line import machine, run
 
 import interlock.cli
+import interlock.cli.draw
 from interlock.cli.commands import COMMANDS
+from interlock.cli.output import Output, Progress
 from interlock.cli.overwriting import WRITTEN
 from interlock.cli.parser import FILES as NAMES_OF_FILES
 from interlock.cli.parser import command_parser
@@ -160,3 +164,26 @@ def test_text_around_the_json(folder):
         ("True", "JSON has no True; write true"),
     ):
         assert words in run(folder, "check", "order.json", "--text", text, code=1).stdout
+
+
+def test_long_work_is_announced(folder, monkeypatch):
+    """Before it begins, and not with ``--quiet``."""
+    monkeypatch.setattr(interlock.cli.draw, "FEW_STATES", 3)
+    args = ["draw", "pattern:a[bc]d[ef]", "-o"]
+    assert run(folder, *args, "a.svg").stderr == (
+        "note: laying out 5 states may take minutes; as .mmd or .dot they take seconds\n"
+    )
+    assert run(folder, *args, "a.svg", "--quiet").stderr == "" == run(folder, *args, "a.dot").stderr
+    assert run(folder, "draw", "order.json", "-o", "a.html").stderr == ""
+
+
+def test_a_bar_is_there_before_the_first_step(monkeypatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("compiling", 4, Output(json=False)):
+        assert terminal.getvalue() == "\rcompiling [" + "." * 30 + "] 0/4"
+    assert terminal.getvalue().endswith("\r") and terminal.getvalue().count("compiling") == 1
+    terminal.truncate(0)
+    with Progress("compiling", 4, Output(json=False, quiet=True)):
+        assert terminal.getvalue() == ""

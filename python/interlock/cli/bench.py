@@ -45,11 +45,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     source = sources.read(args.source, args)
     vocabulary = vocabularies.read(args)
     bits = interlock.allocate_bitmask(1, vocabulary)
-    cold, index = _timed(lambda: source.compile(vocabulary))
-    first, _ = _timed(lambda: index.guide().fill_bitmask(bits))
     masks, advances = [], []
     steps = 2 * args.repeat + args.walks
     with Progress("measuring", steps, output) as bar:
+        cold, index = _timed(lambda: source.compile(vocabulary))
+        first, _ = _timed(lambda: index.guide().fill_bitmask(bits))
 
         def compiles(begun: int) -> list[float]:
             times = []

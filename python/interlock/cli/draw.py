@@ -27,6 +27,7 @@ import interlock
 from interlock.cli import atomic_files, exits, recursion, sources, streams, vocabularies
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
+from interlock.cli.style import NOTE, Line
 from interlock.cli.number_arguments import at_least
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawing import MOST_STATES
@@ -78,6 +79,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     most = MOST_STATES if args.max_states is None else args.max_states
     with _limits(source):
         drawing = draw(drawn, args.form, args.source, most)
+        if suffix in (".svg", ".html") and drawing.form != "structure":
+            states = len((drawing.jumps if drawing.form == "jumps" else drawing.states).states)
+            if states > FEW_STATES:
+                said = f"laying out {states} states may take minutes; as .mmd or .dot they take seconds"
+                output.remark(Line(("note: ", NOTE), said))
         text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")

@@ -68,6 +68,7 @@ class Progress:
         self.shown = sys.stderr.isatty() and not output.quiet and not hidden
 
     def __enter__(self) -> Progress:
+        self.show(0)  # The first step may take long.
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -77,7 +78,7 @@ class Progress:
     def show(self, done: int, note: str = "") -> None:
         """Say that ``done`` of the total are finished."""
         now = time.monotonic()
-        if self.first is None:
+        if self.first is None and done:
             self.first = done
         if not self.shown or (now < self.next and done < self.total):
             return
@@ -85,7 +86,7 @@ class Progress:
         share = done / self.total if self.total else 1.0
         full = int(share * self.WIDTH)
         line = f"{self.title} [{'#' * full}{'.' * (self.WIDTH - full)}] {done}/{self.total}"
-        fresh = done - self.first
+        fresh = done - (self.first or 0)
         if 0 < fresh and done < self.total:
             line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
         line += f", {note}" if note else ""
