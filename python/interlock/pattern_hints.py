@@ -1,8 +1,12 @@
-r"""Mistakes in patterns that no error shows: ``\d``, ``\w`` and ``\s`` are wider than they look.
+r"""Mistakes in patterns that no error shows: ``\d``, ``\w`` and ``\s`` are wider than they look, and POSIX classes are
+none here.
 
 In a ``str`` pattern of Python ``\d`` matches the digits of every script, and a mask allows what the pattern matches. A
 model that is held to ``\d{4}`` may write ``२०२६``. So generators read a pattern as ASCII where that narrows it
 (``interlock.ascii_patterns``), and warn once of each other one.
+
+``[[:alpha:]]`` is a class of letters in ``grep``. In Python and ECMA-262 it is one of the characters ``[ : a l p h``,
+and then a ``]``.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import re
 
 from interlock.caller_warnings import warn_caller
 
-__all__ = ["UnicodeClassWarning", "unicode_classes", "warn_unicode_classes"]
+__all__ = ["UnicodeClassWarning", "posix_class", "unicode_classes", "warn_unicode_classes"]
 
 _CLASSES = {
     "d": ("the digits of every script", "[0-9]"),
@@ -56,3 +60,50 @@ def warn_unicode_classes(pattern: re.Pattern[str]) -> None:
         f"re.compile(..., re.ASCII), or write {instead}; (?u) in front of the pattern says that every script is meant",
         UnicodeClassWarning,
     )
+
+
+_POSIX = {
+    "alnum": "A-Za-z0-9",
+    "alpha": "A-Za-z",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-\/:-@\[-`{-~",
+    "space": r" \t\n\r\f\v",
+    "upper": "A-Z",
+    "word": "A-Za-z0-9_",
+    "xdigit": "0-9A-Fa-f",
+}
+_PIECES = re.compile(rf"(?P<escape>\\.)|(?P<posix>\[:(?P<name>{'|'.join(_POSIX)}):\])|\[\^?\]?|\]", re.DOTALL)
+
+
+def posix_class(pattern: str) -> str:
+    r"""What is wrong with the first POSIX class of a pattern, and the pattern that was meant; empty if there is none.
+
+    Neither Python nor ECMA-262 has such classes.
+
+    >>> posix_class("[[:alpha:]_]+")
+    '[:alpha:] is no class here, and stands for its single characters; did you mean [A-Za-z_]+?'
+    >>> posix_class(r"\[:alpha:\]"), posix_class("[a-z]")
+    ('', '')
+    """
+    first, inside, meant, end = "", False, [], 0
+    for piece in _PIECES.finditer(pattern):
+        meant.append(pattern[end : piece.start()])
+        end = piece.end()
+        if piece["posix"]:
+            first = first or piece["name"]
+            members = _POSIX[piece["name"]]
+            meant.append(members if inside else f"[{members}]")
+            continue
+        if not piece["escape"]:
+            inside = piece[0] != "]"
+        meant.append(piece[0])
+    if not first:
+        return ""
+    written = "".join([*meant, pattern[end:]])
+    way = f"did you mean {written}?" if len(written) <= 80 else f"did you mean {_POSIX[first]}?"
+    return f"[:{first}:] is no class here, and stands for its single characters; {way}"

@@ -51,7 +51,7 @@ def test_structural_tags(folder):
     assert drawn["not_confirmed"] == 0 and all(sample["ended"] for sample in drawn["samples"])
     wrong = run(folder, "check", 'tag:{"type":"structural_tag","format":{"type":"nope"}}', "--text", "a", code=3)
     assert "StructuralTagError" in wrong.stderr and "/format" in wrong.stderr
-    assert "not JSON" in run(folder, "check", "tag:{", "--text", "a", code=4).stderr
+    assert "not JSON" in run(folder, "check", "tag:{", "--text", "a", code=3).stderr
     assert "cannot be drawn" in run(folder, "draw", "tag.json", "--out", "tag.html", code=2).stderr
 
 

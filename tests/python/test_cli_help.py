@@ -10,6 +10,7 @@ import pytest
 from command_line import COMMAND, machine, run
 
 import interlock
+from interlock.cli import exits
 from interlock.cli.commands import COMMANDS
 
 
@@ -85,6 +86,15 @@ def test_every_command_has_a_row_on_its_page():
     table = DOCS.read_text(encoding="utf-8").partition("| command | does |\n|---|---|\n")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `([a-z-]+)` \| \S.* \|$", table, re.MULTILINE)
     assert rows == list(COMMANDS), "docs/cli.md has a row for each command"
+
+
+def test_exit_codes_are_documented_once(folder):
+    """The table of docs/cli.md has the codes of ``help exit-codes``, and every ``--help`` has each of them."""
+    table = DOCS.read_text(encoding="utf-8").partition("| code | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| ([\d, ]+) \|", table, re.MULTILINE) == list(exits.MEANINGS)
+    for name in COMMANDS:
+        said = run(folder, name, "--help").stdout.rpartition("exit codes: ")[2]
+        assert set(re.findall(r"\b\d+\b", said)) == set(re.findall(r"\d+", " ".join(exits.MEANINGS)))
 
 
 def test_documented_examples(folder):

@@ -386,7 +386,7 @@ MISTAKES = [
     (["inspect", "schema:@latin.txt"], 4, "is not UTF-8 (at byte 1)\n  try: save it as UTF-8"),
     (["inspect", "schema:@empty.txt"], 3, "is empty: it should hold a JSON Schema"),
     (["inspect", "grammar:@empty.txt"], 3, "is empty: it should hold a grammar"),
-    (["inspect", "tag:@empty.txt"], 4, "is empty: it should hold a structural tag"),
+    (["inspect", "tag:@empty.txt"], 3, "is empty: it should hold a structural tag"),
     (["trace", "order.json", "--logprobs", "binary.txt"], 4, "--logprobs: the file is not JSON"),
     (["trace", "order.json", "--logprobs", "good.json"], 4, "try: ask the API for logprobs"),
     (["trace", "pattern:a*", "long.txt"], 4, "the output has 10001 tokens, and a page shows 10000 at most"),

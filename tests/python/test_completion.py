@@ -24,6 +24,20 @@ def test_scripts_know_every_command_and_option():
                 assert all(word in script or f"-l {word[2:]}" in script for word in longs)
 
 
+def test_the_script_of_zsh():
+    """Its text, where zsh itself is not installed: a tag, each command once, and values, files and flags as options."""
+    script = zsh(commands())
+    lines = [line.strip() for line in script.splitlines()]
+    assert lines[0] == "#compdef interlock" and lines[-1] == '_interlock "$@"'
+    for name in COMMANDS:
+        assert sum(line.startswith(f"'{name}:") for line in lines) == 1 and lines.count(f"{name})") == 1
+    check = script.partition("\n        check)\n")[2].partition(";;")[0]
+    assert "'--property-order[" in check and "]:value:(schema any)'" in check and "'*:file:_files'" in check
+    assert "'--lines[" in check and "'--tokenizer[" in check and "]:value:_files'" in check
+    # An apostrophe ends a word in single quotes: each is written so that the word goes on.
+    assert all(line.replace("'\\''", "").count("'") % 2 == 0 for line in lines)
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_command_prints_them(shell):
     done = subprocess.run(

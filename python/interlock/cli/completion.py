@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from interlock.cli import exits
 from interlock.cli.commands import CODES, COMMANDS, SOURCES
 from interlock.cli.output import Output
-from interlock.cli.sources import LIMITS, WHITESPACE
+from interlock.cli.pair_options import LIMITS
+from interlock.cli.sources import WHITESPACE
 
 SHELLS = ("bash", "zsh", "fish")
 OFFERED = {

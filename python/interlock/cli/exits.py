@@ -68,6 +68,10 @@ SOURCE_ERRORS = frozenset(
 """The names of the classes of errors of a source. Some are in parts of the package that few commands import."""
 
 
+CUT_OFF = "write what is missing at its end; if it was cut off, as by a download that broke, get the whole file again"
+"""What to do about a file that ends too early."""
+
+
 class _Remedied(Exception):
     """A failure of the command line, with what to do about it."""
 
@@ -142,6 +146,8 @@ def describe(error: BaseException) -> dict[str, Any]:
     if place is not None and place.found and "\n" in message:
         # The errors of grammars show their line themselves; here it is shown as that of other sources.
         message = re.sub(r"^line \d+, column \d+: ", "", message.partition("\n")[0])
+    if place is not None and place.found and isinstance(error, interlock.SchemaError):
+        message = re.sub(r" \(at byte \d+\)$", "", message)  # Line and column say it, and are the user's.
     message, _, way = message.partition(". Give --eos IDS")
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):
@@ -206,6 +212,7 @@ _OS_REMEDIES = {
     errno.EPERM: "choose a place that you may write, or change its permissions",
     errno.ENOENT: "check the spelling of the path",
     errno.EISDIR: "name a file in it",
+    errno.EINVAL: "name a file; a device or a pipe cannot be replaced by a whole one",
 }
 """What to do where the operating system refuses something."""
 
@@ -228,10 +235,16 @@ def _remedy(error: BaseException) -> str:
         return f"a smaller source: {error.limit} is as far as --limit goes here"  # type: ignore[attr-defined]
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
+    if isinstance(error, interlock.LimitError) and str(error).startswith("repeat count"):
+        return "a smaller count, or none: a{9,} has no upper bound"
     if isinstance(error, interlock.LimitError):
         return "--limit NAME=N raises one limit; the message names what was exceeded"
     if isinstance(error, interlock.UnsupportedError) and "no finite automaton" in str(error):
         return "interlock check walks single texts through a grammar; interlock sample writes some"
+    if isinstance(error, interlock.VocabularyError) and "EOF while" in str(error):
+        return CUT_OFF
+    if isinstance(error, interlock.VocabularyError) and re.search("neither a tokenizer|not a tokenizer", str(error)):
+        return "the tokenizer.json in the model's folder"
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"
     if isinstance(error, FileNotFoundError) and error.filename:

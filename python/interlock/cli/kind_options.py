@@ -14,6 +14,7 @@ OPTIONS = {
     "whitespace": ("--whitespace", ("json_schema",)),
     "property_order": ("--property-order", ("json_schema",)),
     "on_unsupported": ("--on-unsupported", ("json_schema",)),
+    "unknown_keywords": ("--unknown-keywords", ("json_schema",)),
     "formats": ("--formats", ("json_schema",)),
     "spelling": ("--spelling", ("json_schema",)),
     "document": ("--document", ("json_schema",)),

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock import explain
+from interlock.cli.exits import CUT_OFF
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.explain.contradicting_keywords import contradiction
-from interlock.explain.document import Node
+from interlock.explain.document import Member, Node
 
 if TYPE_CHECKING:
     from interlock.cli.sources import Source
@@ -32,7 +33,8 @@ def attach(error: interlock.InterlockError, source: Source) -> None:
 
 def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | None:
     if source.kind == "choices":
-        return PlaceInSource("", 0, 0, "give at least one choice", found=False) if not source.text else None
+        way = "choices:yes,no, or a file with one choice on each line"
+        return PlaceInSource("", 0, 0, way, found=False) if not source.text else None
     if source.kind == "regex":
         return _in_pattern(error, source.text, source.options)
     if source.kind == "structural_tag":
@@ -119,18 +121,40 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
     remedy = ""
     notes: tuple[str, ...] = ()
     try:
-        explain.parse(text)
+        document = explain.parse(text)
     except explain.NotJson as own:
         remedy = own.hint
         if not text[start:].strip():  # What is missing is missing behind the last line that has anything.
             start = len(text.rstrip())
-            notes = (own.message,) if own.message.startswith("the text ends") else ()
+            if own.message.startswith("the text ends"):
+                notes, remedy = (own.message,), CUT_OFF if source.file else remedy
+    else:
+        if twice := _repeated(document):
+            return _both_keys(text, *twice)
     if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
         name = near_file(text.strip()) or text.strip()
         remedy = f"is this a file? write {name} or schema:@{name}"
     if is_yaml(source.file):
         remedy = from_yaml(source.file)
     return PlaceInSource(text, start, start + 1, remedy, notes=notes)
+
+
+def _repeated(document: Node) -> tuple[Member, Member] | None:
+    """The first key that an object has had before, behind the member that had it first."""
+    for _, node in document.walk():
+        seen: dict[str, Member] = {}
+        for member in node.members:
+            if member.key in seen:
+                return seen[member.key], member
+            seen[member.key] = member
+    return None
+
+
+def _both_keys(text: str, first: Member, second: Member) -> PlaceInSource:
+    """The place of a key that is there a second time, and where it stands first."""
+    line, column = explain.line_column(text, first.start)
+    notes = (f"it stands first at line {line}, column {column}",)
+    return PlaceInSource(text, second.start, second.end, "leave out one of the two", notes=notes)
 
 
 def _span(document: Node, pointer: str, keyword: str | None) -> tuple[int, int]:

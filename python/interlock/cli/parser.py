@@ -83,7 +83,9 @@ class Parser(argparse.ArgumentParser):
             message = f"no command is named {command[1]!r}" + ("" if meant else f"; there are {', '.join(COMMANDS)}")
         given = command_in(sys.argv[1:])
         first = next(iter(sys.argv[1:]), "")
-        if command and first.startswith("-") and first not in GLOBAL:
+        if command and first.startswith("-") and first not in GLOBAL and "completion" in first:
+            message, meant = f"unrecognized arguments: {first}", self._meant(f"unrecognized arguments: {first}")
+        elif command and first.startswith("-") and first not in GLOBAL:
             message, meant = (
                 f"{first} stands before the command",
                 f"interlock COMMAND {first} ..., options come behind it",
@@ -115,6 +117,10 @@ class Parser(argparse.ArgumentParser):
                 known = [name for name in self._of_command() if name.startswith("--")]
                 if option.lstrip("-") in ("no-color", "no-colour", "no-colors", "no-colours"):
                     return "NO_COLOR=1 before the command turns colours off"
+                if option in ("-o", "--out", "--output") and "--out" not in known:
+                    return "the result is on the standard output: > FILE behind the command writes it to a file"
+                if option in ("--install-completion", "--show-completion"):
+                    return "interlock completion bash, zsh or fish prints the script; its --help says where it belongs"
                 # Without dashes, which all of them have in common.
                 if option.startswith("-") and (found := near_option(option.lstrip("-"), [n[2:] for n in known])):
                     return f"did you mean --{found}?"

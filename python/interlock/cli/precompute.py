@@ -46,6 +46,7 @@ OPTIONS = (
     "whitespace",
     "property_order",
     "on_unsupported",
+    "unknown_keywords",
     "formats",
     "spelling",
     "document",
@@ -86,6 +87,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
     for kind in sources.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
+    if "-" in args.sources:
+        raise UsageError(
+            "SOURCES -: the standard input cannot be read by several processes", "a .jsonl file of schemas"
+        )
     shown = " ".join(args.sources[:3]) + (" ..." if len(args.sources) > 3 else "")
     items = found_in(args.sources)[number - 1 :: count]
     kinds = {sources.KINDS[kind_of(item)] for item in items}

@@ -24,13 +24,14 @@ import os
 import shlex
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import atomic_files, choices_text, kind_options, schema_key
+from interlock.cli import atomic_files, choices_text, kind_options, pair_options, schema_key
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.place_in_source import PlaceInSource
+from interlock.cli.posix_classes import posix_classes
 from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
@@ -40,6 +41,7 @@ from interlock.cli.verbatim_json import extract
 from interlock.cli.yaml_files import from_yaml, is_yaml, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
+from interlock.pattern_hints import posix_class
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one choice a line, .lark, .gbnf, .ebnf a grammar), or text: "
@@ -79,8 +81,6 @@ SCHEMA_KEY = (
     "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "
     "/components/schemas/User of an OpenAPI document"
 )
-LIMITS = tuple(sorted(name for name in dir(interlock.Limits) if name.startswith("max_")))
-"""What ``--limit`` takes."""
 SYNTAXES = {"lark": "Lark's notation", "gbnf": "GBNF", "ebnf": "EBNF"}
 """The notations of grammars in words."""
 WHITESPACE = ("flexible", "compact", "spaced")
@@ -103,6 +103,8 @@ class Source:
     """Of a schema inside a larger document (--schema-key): the text of that, and the pointer to the schema in it."""
     compiled: tuple[str, str] | None = None
     """Of an index file: its path, and the fingerprint of its vocabulary."""
+    unknown_keywords: Literal["warn", "ignore", "error"] = "warn"
+    """What becomes of keywords and formats that look misspelt: ``remarks`` warns of them, or compiling refuses them."""
 
     def compile(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """The index of this source; ``changed`` replaces options. An error has its place in the source with it."""
@@ -115,7 +117,8 @@ class Source:
             asked = self.options.get("limits", {})
             if isinstance(error, interlock.LimitError) and asked.get(error.field, 0) > (error.limit or 0):
                 error.is_highest = True  # type: ignore[attr-defined]
-            if self.file and not isinstance(error, interlock.ArgumentError):  # That is about an option.
+            about_option = isinstance(error, interlock.ArgumentError) or str(error).startswith("whitespace pattern")
+            if self.file and not about_option:
                 error.source_file = self.file  # type: ignore[attr-defined]
             raise
 
@@ -137,6 +140,10 @@ class Source:
     @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """What ``compile`` does, with the engine's errors as they are."""
+        with schema_hints.handling(self.unknown_keywords):
+            return self._made(vocabulary, changed)
+
+    def _made(self, vocabulary: interlock.Vocabulary, changed: dict[str, Any]) -> interlock.Index:
         if self.compiled is not None and not changed and vocabulary.fingerprint == self.compiled[1]:
             return interlock.Index.load(self.compiled[0], vocabulary)
         options = self.options | changed
@@ -164,11 +171,12 @@ def remarks(source: Source, index: interlock.Index, output: Output, whose: str =
     report = index.report if source.kind == "json_schema" else ()
     keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
     told: list[Any] = [*keywords, *formats]
-    slips = [slip for slip in told if slip.suggestion]
+    slips = [slip for slip in told if slip.suggestion and source.unknown_keywords != "ignore"]
     if source.outer is not None:  # What the schema refers to stands in it a second time.
         outer = schema_key.OuterFile(*source.outer)
         slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
-    for slip in map(str, slips):
+    hint = posix_class(source.text) if source.kind == "regex" else ""
+    for slip in [*map(str, slips), *([hint] if hint else posix_classes(source.document))]:
         output.remark(Line(("warning: ", TRY), whose + slip))
     return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
@@ -202,6 +210,11 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         help="keys as declared, or in any order (default: schema, as declared)",
     )
     group.add_argument("--on-unsupported", choices=["error", "warn"], help="refuse (default), or leave out and say so")
+    group.add_argument(
+        "--unknown-keywords",
+        choices=["warn", "ignore", "error"],
+        help="what becomes of keywords and formats that look misspelt: a warning (default), nothing, or an error",
+    )
     group.add_argument("--formats", choices=["assert", "annotate"], help="what format means (default: assert)")
     group.add_argument(
         "--spelling",
@@ -249,7 +262,7 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
 def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
     """The options in ``args`` that a source of this kind takes; those left at their default are not named."""
     out: dict[str, Any] = {}
-    limits = _limits(args.limit)
+    limits = pair_options.limits(args.limit)
     if limits:
         out["limits"] = limits
     if kind == "regex":
@@ -266,12 +279,12 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
         if word.isalpha() and word not in WHITESPACE and (m := nearest(word, WHITESPACE)):
             raise UsageError(f"--whitespace {word}: did you mean {m}?")
         if args.document:
-            out["documents"] = dict(_document(pair) for pair in args.document)
+            out["documents"] = dict(pair_options.document(pair) for pair in args.document)
     elif kind == "grammar":
         wanted = {"syntax": ("", args.syntax), "start": ("", args.start), "lexer": ("", args.lexer)}
         for name in ("imports", "grammars"):
             if getattr(args, name):
-                out[name] = dict(_named_text(name, pair) for pair in getattr(args, name))
+                out[name] = dict(pair_options.named_text(name, pair) for pair in getattr(args, name))
     else:
         wanted = {}
     out.update({name: value for name, (default, value) in wanted.items() if value not in (None, default)})
@@ -348,7 +361,8 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     outer = None
     if kind == "schema" and args.schema_key:
         outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
-    return Source(KINDS[kind], text, options, name, notes, outer)
+    way: Any = getattr(args, "unknown_keywords", None) or "warn"
+    return Source(KINDS[kind], text, options, name, notes, outer, unknown_keywords=way)
 
 
 def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
@@ -356,16 +370,24 @@ def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        way = "save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" not in data else ""
-        what = "is not UTF-8" if way else "is a binary file, and no text in UTF-8"
+        is_text = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" not in data and b"\x1f\x8b" != data[:2]
+        way = "save it as UTF-8" if is_text else "a file of text; what is compressed has to be unpacked first"
+        what = "is not UTF-8" if is_text else "is a binary file, and no text in UTF-8"
         raise InputError(f"{name} {what} (at byte {error.start})", way) from None
-    if not data.strip():
-        if kind == "schema":
-            raise interlock.SchemaError(f"{name} is empty: it should hold a JSON Schema")
-        if kind == "grammar":
-            raise interlock.GrammarError(f"{name} is empty: it should hold a grammar")
-        if kind == "tag":
-            raise InputError(f"{name} is empty: it should hold a structural tag")
+    if not data.strip() and kind in _EMPTY:
+        made, held, way = _EMPTY[kind]
+        shown = "the standard input" if name.endswith(":@-") else name
+        empty = getattr(interlock, made)(f"{shown} is empty: it should hold {held}")
+        empty.located = PlaceInSource("", 0, 0, way, found=False)
+        raise empty
+
+
+_EMPTY = {
+    "schema": ("SchemaError", "a JSON Schema", "{} is the schema that accepts every JSON value"),
+    "grammar": ("GrammarError", "a grammar", """start: "a" start | "b" is a whole one"""),
+    "tag": ("StructuralTagError", "a structural tag", f"""tag:{EXAMPLES["tag"]} is the beginning of one"""),
+}
+"""Kinds that no empty file is of: the name of the error, what the file should hold, and what to do."""
 
 
 def _parsed(text: Any) -> Any:
@@ -459,40 +481,13 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the structural tag is not JSON: {error or 'nested too deeply'}") from None
+            reason, at = getattr(error, "msg", "nested too deeply"), getattr(error, "pos", None)
+            refused = interlock.StructuralTagError(f"the structural tag is not JSON: {reason}")
+            place = PlaceInSource(text, at or 0, (at or 0) + 1, found=at is not None)
+            refused.located = place  # type: ignore[attr-defined]
+            raise refused from None
     if kind == "grammar":
         return text
     if kind == "pattern":
         return text.removesuffix("\n") if from_file else text
     return choices_text.read(text, from_file)
-
-
-def _limits(pairs: list[str]) -> dict[str, int]:
-    limits = {}
-    for pair in pairs:
-        name, equals, number = pair.partition("=")
-        if not equals or not number.isdecimal():
-            raise UsageError(f"--limit {pair}: write NAME=N, for example --limit max_depth=200")
-        limits[name] = int(number)
-    if limits:
-        try:
-            interlock.Limits(**limits)
-        except (TypeError, ValueError) as error:
-            meant = next((m for name in limits if name not in LIMITS and (m := nearest(name, LIMITS))), "")
-            hint = f"; did you mean {meant}?" if meant else f"; the limits are {', '.join(LIMITS)}"
-            raise UsageError(f"--limit: {str(error).partition(';')[0]}{hint}") from None
-    return limits
-
-
-def _document(pair: str) -> tuple[str, bytes]:
-    uri, equals, path = pair.rpartition("=")
-    if not equals or not uri:
-        raise UsageError(f"--document {pair}: write URI=FILE")
-    return uri, atomic_files.read(path)
-
-
-def _named_text(option: str, pair: str) -> tuple[str, str]:
-    name, equals, path = pair.partition("=")
-    if not equals or not name or not path:
-        raise UsageError(f"--{option.removesuffix('s')} {pair}: write NAME=FILE")
-    return name, atomic_files.read(path).decode("utf-8")

@@ -38,14 +38,15 @@ OPTIONS = {
     **dict.fromkeys(("input", "string"), "text"),
     "budget": "max-tokens",
     "stop": "eos",
+    "strict": "unknown-keywords error",
 }
 """What other tools call the options."""
 
 
 def near_option(word: str, known: Collection[str]) -> str:
-    """The option that was probably meant, without dashes; empty if none."""
+    """The option that was probably meant, without dashes, and its value where it says what was meant; empty if none."""
     other = OPTIONS.get(word.lower(), "")
-    return other if other in known else nearest(word, known, 0.65)
+    return other if other.partition(" ")[0] in known else nearest(word, known, 0.65)
 
 
 def near_command(word: str, known: Iterable[str]) -> str:

@@ -92,7 +92,7 @@ def _page(out: str | None, output: Output) -> str:
             return out
         atomic_files.refuse_folder(out)
         if not out.endswith(".html"):
-            raise exits.UsageError(f"--out {out}: the name must end in .html")
+            raise exits.UsageError(f"--out {out}: the name must end in .html", "-o trace.html")
         return out
     atomic_files.refuse_folder(PAGE)
     if os.path.lexists(PAGE):
@@ -123,7 +123,8 @@ def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int],
         response = json.loads(data)
     except (ValueError, RecursionError):
         raise exits.InputError(
-            "--logprobs: the file is not JSON; it holds a response of a chat-completions API"
+            "--logprobs: the file is not JSON; it holds a response of a chat-completions API",
+            "save the response as it came, whole",
         ) from None
     try:
         content = response["choices"][0]["logprobs"]["content"]

@@ -73,6 +73,10 @@ class Worker:
             if reason := self._no_source(item, data):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
             source = sources.from_bytes(kind_of(item), data, self.arguments, item.name)
+            if source.unknown_keywords == "error" and source.kind == "json_schema":
+                # Without a key in the report, so that a run that takes slips compiles it.
+                with schema_hints.handling("error"):
+                    interlock.check_json_schema(source.text, **source.options)
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
             head = {"name": item.name, "key": key}
             damage = ""
@@ -86,7 +90,7 @@ class Worker:
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
             words: list[Any] = [*schema_hints.unknown_keywords(index), *schema_hints.unknown_formats(index)]
-            slips = [str(word) for word in words if word.suggestion]
+            slips = [str(word) for word in words if word.suggestion and source.unknown_keywords != "ignore"]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
             facts |= {"tables": self.store.tables_of(key, self.vocabulary)}
