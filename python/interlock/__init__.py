@@ -79,11 +79,12 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
-    from interlock.generators.budget_warnings import TightBudgetWarning
+    from interlock.generators.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.index_files import IncompleteTablesWarning
     from interlock.generators.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.output_types.description import describe
+    from interlock.output_types.unenforced_bounds import UnenforcedBoundWarning
     from interlock.pattern_hints import UnicodeClassWarning
     from interlock.programs import Program
     from interlock.refusals import Refusal, refusal
@@ -118,10 +119,12 @@ __all__ = [
     "SchemaError",
     "Store",
     "StructuralTagError",
+    "TightBudgetError",
     "TightBudgetWarning",
     "TokenRejected",
     "ToolFormatError",
     "UnboundedNumberWarning",
+    "UnenforcedBoundWarning",
     "UnicodeClassWarning",
     "UnknownKeywordWarning",
     "UnsatisfiableError",
@@ -171,8 +174,10 @@ _LATE = {
     "Refusal": "interlock.refusals",
     "refusal": "interlock.refusals",
     "IncompleteTablesWarning": "interlock.index_files",
+    "TightBudgetError": "interlock.generators.budget_warnings",
     "TightBudgetWarning": "interlock.generators.budget_warnings",
     "UnboundedNumberWarning": "interlock.generators.number_warnings",
+    "UnenforcedBoundWarning": "interlock.output_types.unenforced_bounds",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "RequestError": "interlock.tools.errors",

@@ -7,6 +7,7 @@ that goes on with the answer, so that what a mask permits of an answer is writte
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import numpy as np
 from tiny_models import ASSISTANT, END, USER, tokenizer_json
@@ -14,6 +15,7 @@ from tiny_models import ASSISTANT, END, USER, tokenizer_json
 import interlock
 from interlock.generators.arguments import as_messages
 from interlock.generators.base import LocalGenerator
+from interlock.generators.values import text_or_error
 from interlock.programs.cached_model import CachedModel
 
 
@@ -94,15 +96,24 @@ class ScriptedGenerator(LocalGenerator):
         return ("temperature", "seed")
 
     def _texts(self, prompts, output, max_tokens, options):
-        return ["".join(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
 
     def _pieces(self, prompt, output, max_tokens, options):
+        options = dict(options)
+        on_tight = options.pop("on_tight", None)
+
         def pieces():
             program = interlock.Program(self, prompt, chat=True, **options)
             # The call itself makes a value of the text, and warns of its numbers.
             program._warn_of_numbers = lambda *arguments: None
-            program.gen(None, dataclasses.replace(output, parse=str), max_tokens=max_tokens)
+            with warnings.catch_warnings():
+                if on_tight is not None:
+                    warnings.simplefilter("ignore", interlock.TightBudgetWarning)
+                program.gen(None, dataclasses.replace(output, parse=str), max_tokens=max_tokens)
             transcript = program._transcript
-            yield from (self.vocabulary.decode([i]).decode() for i in transcript.ids[transcript.start :])
+            ids = transcript.ids[transcript.start :]
+            yield from (self.vocabulary.decode([i]).decode() for i in ids)
+            if on_tight is not None:
+                self.check_budget_of_one(self.index(output), ids, max_tokens, on_tight)
 
         return pieces()

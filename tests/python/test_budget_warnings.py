@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 import re
 import uuid
 import warnings
@@ -14,7 +15,8 @@ from pydantic import Field
 from scripted_generator import ScriptedGenerator
 
 import interlock
-from interlock.generators.budget_warnings import is_cut_short, warn_tight_budget
+from interlock.generators.budget_warnings import is_cut_short, judge_budget
+from interlock.generators.partial_json import open_place
 from interlock.integrations._number_end import first_bytes
 from interlock.output_types import output_type_of
 from interlock.output_types.unbounded_places import unbounded_place
@@ -125,7 +127,97 @@ def test_the_advice_for_texts_is_not_about_schemas(make):
 
 def test_one_token_is_no_plural(vocabulary):
     with pytest.warns(interlock.TightBudgetWarning, match="alone needs 1 token: pass") as seen:
-        warn_tight_budget(
+        judge_budget(
             interlock.index_from_type(dict[str, int], vocabulary), [ids_of([b"{}"])], 1, lambda: first_bytes(vocabulary)
         )
     assert len(seen) == 1
+
+
+# What becomes of a value that was cut
+
+
+class Report(pydantic.BaseModel):
+    summary: str
+    title: Annotated[str, Field(max_length=20)]
+    tags: Annotated[list[Annotated[str, Field(max_length=10)]], Field(max_length=3)]
+
+
+LONG = '{"summary": "' + "word " * 60 + '", "title": "A title", "tags": ["one", "two"]}'
+SHORT = '{"summary": "s", "title": "t", "tags": []}'
+PLACES = ("/summary", "/title", "/tags")
+
+
+@pytest.fixture
+def gen():
+    return ScriptedGenerator({"L": LONG, "S": SHORT})
+
+
+def test_the_message_names_the_places_that_were_cut(gen):
+    with pytest.warns(interlock.TightBudgetWarning, match="cut short at /summary, /title, /tags, with empty texts"):
+        assert gen("L", Report, max_tokens=60).title == ""
+
+
+def test_an_error_has_the_text_and_the_places(gen):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(interlock.TightBudgetError, match="max_tokens=60 is tight.* such as 120") as caught:
+            gen("L", Report, max_tokens=60, on_tight="error")
+        assert gen("S", Report, max_tokens=60, on_tight="error").title == "t"
+    error = caught.value
+    assert isinstance(error, interlock.InvalidOutputError)
+    assert Report.model_validate_json(error.text).title == "" and error.text.startswith('{"summary": "word ')
+    assert error.pointer == "/summary" and error.places == PLACES
+    again = pickle.loads(pickle.dumps(error))
+    assert again.places == PLACES and again.text == error.text and str(again) == str(error)
+
+
+def test_other_values_of_a_batch_are_not_lost(gen):
+    found = gen(["S", "L", "S"], Report, max_tokens=60, on_tight="error", errors="return")
+    assert [type(one) for one in found] == [Report, interlock.TightBudgetError, Report] and found[1].row == 1
+    with pytest.raises(interlock.TightBudgetError, match="prompt 1 of the batch: max_tokens=60 is tight") as caught:
+        gen(["S", "L", "S"], Report, max_tokens=60, on_tight="error")
+    assert caught.value.results[0] == found[0] and caught.value.results[1] is caught.value
+
+
+def test_streams_and_traces_raise_at_their_end(gen):
+    stream = gen.stream("L", Report, max_tokens=60, on_tight="error")
+    with pytest.raises(interlock.TightBudgetError):
+        assert stream.value
+    assert stream.text.startswith('{"summary": "word ')
+    with pytest.raises(interlock.TightBudgetError):
+        gen.trace("L", Report, max_tokens=60, on_tight="error")
+
+
+def test_nothing_is_said_on_demand(gen):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gen("L", Report, max_tokens=60, on_tight="ignore").title == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"name": "Ada Lo', "/name"),
+        ('{"name": "Ada"', ""),
+        ('{"name": "Ada", "a', ""),
+        ('{"name": "Ada", "ages": [36, 3', "/ages/1"),
+        ('{"a": {"b": [{"c": tr', "/a/b/0/c"),
+        ('{"a": {"b": [{"c": 1}, ', "/a/b"),
+        ('{"a": [[1], [2, 3], [', "/a/2"),
+        ('{"a": [{"b": "}"}], "c": {"d": "', "/c/d"),
+        ('[{"a": 1}, {"a": "\\"y', "/1/a"),
+        ('{"a/b~\\u0041": "', "/a~1b~0A"),
+        *((one, "") for one in ("", "{", "[", '"abc', "12", "{}", '[1, "a"')),
+    ],
+)
+def test_the_place_at_the_end_of_a_text(text, place):
+    assert open_place(text) == place
+
+
+def test_the_option_is_checked(gen):
+    with pytest.raises(interlock.ArgumentError, match="on_tight is 'warn', 'ignore' or 'error', .* not 'erorr'"):
+        gen("L", Report, on_tight="erorr")
+    with pytest.raises(interlock.ArgumentError, match="did you mean 'on_tight'"):
+        gen("L", Report, on_tigt="error")
+    with pytest.raises(TypeError, match="on_tight must be a str or None, not bool"):
+        gen("L", Report, on_tight=True)

@@ -30,6 +30,8 @@ ANSWERS = {
     "A small digit.": '{"digit": 3}',
     "A large digit.": '{"digit": 8}',
     "Try again.": '{"digit": 4}',
+    "Sum it up.": '{"summary": "All went well, and then it went on and on and on", "title": "All of it"}',
+    "Sum it up in a line.": '{"summary": "All went well, and on time.", "title": "All of it"}',
     "Which planet is the largest?": "Jupiter",
     "Paris has ": "2.1 million",
     "That is ": "large.",

@@ -15,7 +15,7 @@ import interlock
 
 KINDS = """PatternError SchemaError UnsupportedError UnsatisfiableError GrammarError LimitError BudgetError
 TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError RequestError StructuralTagError ToolFormatError
-InvalidOutputError""".split()
+InvalidOutputError TightBudgetError""".split()
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -25,8 +25,8 @@ def test_tree(name):
     assert kind.__module__ == "interlock" and kind.__doc__
 
 
-WARNINGS = """IncompleteTablesWarning TightBudgetWarning UnboundedNumberWarning UnicodeClassWarning
-UnknownKeywordWarning""".split()
+WARNINGS = """IncompleteTablesWarning TightBudgetWarning UnboundedNumberWarning UnenforcedBoundWarning
+UnicodeClassWarning UnknownKeywordWarning""".split()
 
 
 @pytest.mark.parametrize("name", [*KINDS, *WARNINGS])

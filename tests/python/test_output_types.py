@@ -422,9 +422,10 @@ MISTAKES = [
     (re.compile(b"a"), "without the b"),
     (typing.Callable[[int], int], "no JSON can be made"),
     (dict[tuple[int, int], str], "keys of a JSON object"),
-    (Annotated[datetime.date, pydantic.Field(ge=datetime.date(2020, 1, 1))], "bounds"),
-    (pydantic.PastDate, "a date lies in the past .take date, and check"),
-    (pydantic.FutureDatetime, "a datetime lies in the future .take datetime, and check"),
+    (Annotated[datetime.date, pydantic.Field(ge=datetime.date(2020, 1, 2), lt=datetime.date(2020, 1, 2))], "no date"),
+    (Annotated[datetime.time, pydantic.Field(ge=datetime.time(12))], "bounds of a time .ge. .pass on_unsupported="),
+    (pydantic.PastDate, "a date lies in the past .pass on_unsupported='warn'.* or take date, and check"),
+    (pydantic.FutureDatetime, "a datetime lies in the future .*or take datetime, and check"),
     (list[bytearray], "take bytes"),
     (datetime.timezone, "take str"),
     (range, r"take tuple\[int, int\]"),
@@ -441,7 +442,7 @@ def test_mistakes_name_the_way_on(given, said):
     with pytest.raises((interlock.ArgumentError, interlock.UnsupportedError), match=said) as caught:
         output_type_of(given)
     assert "_" not in re.sub(
-        r"read_text|json_schema|json_object|input_schema|response_format", "", str(caught.value)
+        r"read_text|json_schema|json_object|input_schema|response_format|on_unsupported", "", str(caught.value)
     ), "a private name"
 
 
@@ -452,8 +453,8 @@ def test_mistakes_without_pydantic(no_pydantic):
         output_type_of(bytes)
     with pytest.raises(interlock.UnsupportedError, match=r"\(at items\[\]\)"):
         output_type_of(TypedDict("T", {"items": list[complex]}))
-    with pytest.raises(interlock.UnsupportedError, match="not numbers"):
-        output_type_of(Annotated[datetime.date, Bound(ge=datetime.date(2020, 1, 1))])  # type: ignore[arg-type]
+    with pytest.raises(interlock.UnsupportedError, match="neither numbers nor dates"):
+        output_type_of(Annotated[datetime.time, Bound(ge=datetime.time(12))])  # type: ignore[arg-type]
     with pytest.raises(interlock.UnsupportedError, match="predicate"):
         output_type_of(Annotated[int, types.SimpleNamespace(func=lambda value: True)])
 

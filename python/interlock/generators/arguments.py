@@ -13,6 +13,7 @@ from interlock.output_types.type_names import name_of
 __all__ = [
     "DEFAULT_MAX_TOKENS",
     "MISSING",
+    "OTHER_METHODS",
     "Message",
     "Prompt",
     "as_messages",
@@ -69,7 +70,7 @@ OTHER_NAMES = {
     "num_return_sequences": "a list with the prompt several times",
     "n": "a list with the prompt several times",
 }
-_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe")
+_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported")
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
@@ -81,12 +82,30 @@ _ELSEWHERE = {
     "trace": "gen.trace(prompt, output_type) returns the value with each token's reasons",
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
+    "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
     "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
 }
 _STOP = (
     "texts that end an output belong to a program: interlock.Program(gen, prompt, chat=True).gen(stop=...). An output "
     "of any type but str ends by itself"
 )
+
+
+# Methods of other packages' objects, and how the same is said here.
+OTHER_METHODS = {
+    **dict.fromkeys(
+        ("generate", "complete", "create", "invoke", "predict", "run", "chat", "ask"),
+        "a generator is called, gen(prompt, output_type)",
+    ),
+    "generate_stream": "pass stream=True, or call gen.stream(prompt, output_type)",
+    "astream": "async for reads gen.stream(prompt, output_type)",
+    # Only asked for where the model is elsewhere.
+    "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
+    **dict.fromkeys(
+        ("vocabulary", "index", "warm_up", "cached_model"),
+        "the server makes the masks; for masks in this process, interlock.Vocabulary.from_tokenizer(tokenizer)",
+    ),
+}
 
 
 def check_options(

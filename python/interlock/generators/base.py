@@ -14,10 +14,10 @@ from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
 from interlock.ascii_patterns import as_ascii
 from interlock.attribute_hints import no_attribute
-from interlock.generators.budget_warnings import warn_tight_budget
+from interlock.generators.budget_warnings import TightBudgetError, check_on_tight, judge_budget
 from interlock.generators.arguments import (
-    DEFAULT_MAX_TOKENS, MISSING, Message, Prompt, check_max_tokens, check_options, check_prompt, is_batch,
-    refuse_more,
+    DEFAULT_MAX_TOKENS, MISSING, OTHER_METHODS, Message, Prompt, check_max_tokens, check_options, check_prompt,
+    is_batch, refuse_more,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.described_prompt import described, take_describe
@@ -41,22 +41,6 @@ __all__ = ["DEFAULT_MAX_TOKENS", "Generator", "LocalGenerator", "TextType"]
 T = TypeVar("T")
 
 _KEPT = 256
-
-# Methods of other packages' objects, and how the same is said here.
-_OTHER_METHODS = {
-    **dict.fromkeys(
-        ("generate", "complete", "create", "invoke", "predict", "run", "chat", "ask"),
-        "a generator is called, gen(prompt, output_type)",
-    ),
-    "generate_stream": "pass stream=True, or call gen.stream(prompt, output_type)",
-    "astream": "async for reads gen.stream(prompt, output_type)",
-    # Only asked for where the model is elsewhere.
-    "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
-    **dict.fromkeys(
-        ("vocabulary", "index", "warm_up", "cached_model"),
-        "the server makes the masks; for masks in this process, interlock.Vocabulary.from_tokenizer(tokenizer)",
-    ),
-}
 
 TextType = re.Pattern[str] | Grammar | GrammarText | Index | list[str] | tuple[str, ...]
 """Output types whose values are texts."""
@@ -184,7 +168,9 @@ class Generator(ABC):
 
         Warnings: ``UnicodeClassWarning`` for a pattern with ``\\d``, ``\\w`` or ``\\s`` that is not read as ASCII,
         ``UnboundedNumberWarning`` for a number without bounds that the model did not end by itself, and
-        ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty.
+        ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty. With
+        ``on_tight="error"`` it is a ``TightBudgetError`` instead, an ``InvalidOutputError``, and ``on_tight="ignore"``
+        is silent. ``on_unsupported="warn"`` leaves bounds that cannot be enforced to the class; see ``output_type_of``.
 
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
         has to fill in.
@@ -300,7 +286,7 @@ class Generator(ABC):
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what a generator does not have."""
-        raise no_attribute(self, name, _OTHER_METHODS)
+        raise no_attribute(self, name, OTHER_METHODS)
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)
@@ -315,37 +301,38 @@ class Generator(ABC):
         setattr(other, self.holds_model_as, model)
         return other
 
-    def output_type(self, output_type: Any) -> OutputType[Any]:
+    def output_type(self, output_type: Any, on_unsupported: Literal["error", "warn"] = "error") -> OutputType[Any]:
         """The output type behind a Python type, from the cache where it was used before."""
         try:
-            key = (type(output_type), output_type)
+            key = (type(output_type), output_type, on_unsupported)
             known = self._types.get(key)
         except TypeError:
-            return self._made(output_type)
+            return self._made(output_type, on_unsupported)
         if known is None:
-            known = self._types[key] = self._made(output_type)
+            known = self._types[key] = self._made(output_type, on_unsupported)
         self._types.move_to_end(key)
         if len(self._types) > _KEPT:
             self._types.popitem(last=False)
         return known
 
-    def _made(self, output_type: Any) -> OutputType[Any]:
+    def _made(self, output_type: Any, on_unsupported: Literal["error", "warn"]) -> OutputType[Any]:
         if self._narrows_patterns and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):
             output_type = as_ascii(output_type)
-        made = output_type_of(output_type)
+        made = output_type_of(output_type, on_unsupported)
         if isinstance(output_type, re.Pattern):
             warn_unicode_classes(output_type)
         if isinstance(output_type, OutputType) or made.whitespace == self._whitespace:
             return made
         return dataclasses.replace(made, whitespace=self._whitespace)
 
-    def _prepared(self, output_type: Any, max_tokens: Any, options: Mapping[str, Any]) -> OutputType[Any]:
-        """Everything that can be wrong before a model is asked."""
+    def _prepared(self, output_type: Any, max_tokens: Any, options: dict[str, Any]) -> OutputType[Any]:
+        """Everything that can be wrong before a model is asked. What concerns the type is taken out of ``options``."""
         check_max_tokens(max_tokens)
+        on_unsupported: Any = options.pop("on_unsupported", None)
         self._check_options(options)
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
-        return self.output_type(output_type)
+        return self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
 
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         """Whether a call with these options is known to make no random choices."""
@@ -394,6 +381,10 @@ class LocalGenerator(Generator):
         other._cached = other._decoder = None
         return other
 
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        check_on_tight(options.get("on_tight"))
+        super()._check_options({name: value for name, value in options.items() if name != "on_tight"})
+
     @abstractmethod
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
         """The ids of a prompt. A text is the user's turn of a chat if ``chat`` is true, or if it is ``None`` and the
@@ -422,11 +413,18 @@ class LocalGenerator(Generator):
         """What ends a number that is a whole output; ``temperature`` is that of the call, 0 for greedy search."""
         return self._number_end.at(temperature)
 
-    def check_budget(self, index: Index, outputs: Sequence[Sequence[int]], max_tokens: int) -> None:
-        """Warn (``TightBudgetWarning``) if the budget left one of the outputs no room. Each is its tokens, without the
-        prompt.
+    def check_budget(
+        self, index: Index, outputs: Sequence[Sequence[int]], max_tokens: int, on_tight: str | None
+    ) -> dict[int, TightBudgetError]:
+        """Warn if the budget left one of the outputs no room, or with ``on_tight="error"`` return the errors of those.
+        Each output is its tokens, without the prompt.
         """
-        warn_tight_budget(index, outputs, max_tokens, lambda: self._number_end.first_bytes)
+        return judge_budget(index, outputs, max_tokens, lambda: self._number_end.first_bytes, on_tight or "warn")
+
+    def check_budget_of_one(self, index: Index, tokens: Sequence[int], max_tokens: int, on_tight: str | None) -> None:
+        """The same for one output; raises its error."""
+        for error in self.check_budget(index, [tokens], max_tokens, on_tight).values():
+            raise error
 
     def begin(self) -> list[int]:
         """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
@@ -477,7 +475,7 @@ class LocalGenerator(Generator):
                 described(prompt, output, is_described), output, max_tokens, dict(options)
             )
         index = self.index(output)
-        self.check_budget(index, [ids], max_tokens)
+        self.check_budget_of_one(index, ids, max_tokens, options.get("on_tight"))
         value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
         wishes = generation_trace.wishes_of(self.cached_model(), prompt_ids, ids)
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
@@ -490,6 +488,7 @@ class LocalGenerator(Generator):
         from interlock.generators.generation_trace import sampled_ids
 
         chat = options.pop("chat", None)
+        options.pop("on_tight", None)
         check_options(options, SamplingOptions.__optional_keys__, f"a trace with {self.backend}")
         ids = self.encode(prompt, chat)
         guide = self.index(output).guide(max_tokens=max_tokens)

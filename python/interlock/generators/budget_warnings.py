@@ -1,25 +1,34 @@
-"""A value that its budget may have cut short: whole, but with less in it than the model would have written."""
+"""A value that its budget may have cut short: whole, but with less in it than the model would have written. The option
+``on_tight`` of a call says what becomes of it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import Guide, Index
+from interlock._core import ArgumentError, Guide, Index
+from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
+from interlock.generators.partial_json import open_place
 from interlock.masks import allocate_bitmask
+from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.unbounded_places import unbounded_place
 
-__all__ = ["TightBudgetWarning", "is_cut_short", "warn_tight_budget"]
+__all__ = ["TightBudgetError", "TightBudgetWarning", "check_on_tight", "is_cut_short", "judge_budget"]
 
+_ON_TIGHT = ("warn", "ignore", "error")
 
 _AMPLE = 4
 """So many times of what the shortest value needs are no tight budget."""
+
+_SHOWN = 3
+"""So many places are named in a message."""
 
 
 class TightBudgetWarning(UserWarning):
@@ -29,17 +38,49 @@ class TightBudgetWarning(UserWarning):
     a larger one is the remedy; the message says how many tokens the shortest value needs. Or it is many times of what
     the shortest value needs, and the model did not stop by itself: then bounds of the type are the remedy,
     ``Annotated[str, Field(max_length=30)]`` and the like, and the message names a place without one. Where the type has
-    bounds everywhere, it is a larger ``max_tokens`` again.
+    bounds everywhere, it is a larger ``max_tokens`` again. ``on_tight="error"`` makes it a ``TightBudgetError``, and
+    ``on_tight="ignore"`` says nothing.
     """
 
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
 
+class TightBudgetError(InvalidOutputError):
+    """``max_tokens`` decided how a value ended, and the call has ``on_tight="error"``.
+
+    The value would be whole and of its type, and is not returned. ``text`` is what was generated, ``places`` are the
+    JSON Pointers of the values that were cut, in the order of the text, and ``pointer`` is the first of them. That one
+    took the room: bound it, or raise ``max_tokens``. The message says what ``TightBudgetWarning`` says.
+    """
+
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
+    places: tuple[str, ...] = ()
+    """JSON Pointers of the values that were cut; the empty one is the whole output, or an object at its top."""
+
+
+def check_on_tight(on_tight: Any) -> str:
+    """The option, by default ``"warn"``. ``ArgumentError`` for another text, ``TypeError`` for what is no text."""
+    require(on_tight=(on_tight, "text?"))
+    if on_tight not in (None, *_ON_TIGHT):
+        raise ArgumentError(
+            f"on_tight is 'warn', 'ignore' or 'error', what becomes of a value that max_tokens ended, not {on_tight!r}"
+        )
+    return on_tight or "warn"
+
+
 def is_cut_short(
     index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
 ) -> bool:
-    """Whether the budget decided how an output went on: at one of its places, at least half of the characters that the
-    index permits were forbidden since what follows them has no room. Whether the model wanted one of those is not
+    """Whether the budget decided how an output went on."""
+    return any(True for _ in _cuts(index, tokens, max_tokens, first_bytes))
+
+
+def _cuts(
+    index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
+) -> Iterator[bytes]:
+    """The output up to each place where the budget decided how it went on: at least half of the characters that the
+    index permits were forbidden there since what follows them has no room. Whether the model wanted one of those is not
     asked. ``tokens`` may lack the output's last ones.
 
     A place inside a token counts as well: ``{}`` is one token in many vocabularies, and behind its brace a name might
@@ -56,13 +97,13 @@ def is_cut_short(
         bound.fill_bitmask(bits, 1)
         # Where an output may end anyway, its end is no cut.
         if not free.is_accepting and not np.array_equal(bits[0], bits[1]):
+            written = index.vocabulary.decode(tokens[:count])
             if _forbids_half(*(_characters(guide, first_bytes()) for guide in (free, bound))):
-                return True
-            if count < len(tokens) and _is_cut_inside(free, bound, tokens[count], first_bytes()):
-                return True
+                yield written
+            elif count < len(tokens) and (inside := _cut_inside(free, bound, tokens[count], first_bytes())):
+                yield written + inside
         if count == len(tokens) or not (bound.try_advance(tokens[count]) and free.try_advance(tokens[count])):
             break
-    return False
 
 
 def _characters(guide: Guide, first: npt.NDArray[np.uint16]) -> set[Any]:
@@ -75,12 +116,14 @@ def _forbids_half(permitted: set[Any], left: set[Any]) -> bool:
     return len(permitted) > 1 and 2 * len(permitted - left) >= len(permitted)
 
 
-def _is_cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.uint16]) -> bool:
-    """Whether the budget decided how ``token`` went on, at one of the places between its bytes."""
+def _cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.uint16]) -> bytes:
+    """The bytes of ``token`` in front of the first place between them where the budget decided how it went on; none
+    where it did not.
+    """
     vocabulary = free.index.vocabulary
     spelling = vocabulary.token_bytes(token)
     if len(spelling) < 2 or first[token] != spelling[0]:
-        return False
+        return b""
     spellings = [_spellings(guide, spelling[:1], first) for guide in (free, bound)]
     for length in range(1, len(spelling)):
         begun = spelling[:length]
@@ -92,11 +135,11 @@ def _is_cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.
                 after = guide.fork()
                 after.advance(allowed[begun])
                 if guide is free and after.is_accepting:
-                    return False
+                    return b""
                 characters |= _characters(after, first)
         if _forbids_half(*behind):
-            return True
-    return False
+            return begun
+    return b""
 
 
 def _spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16]) -> dict[bytes, int]:
@@ -106,34 +149,62 @@ def _spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16]) -> dic
     return {guide.index.vocabulary.token_bytes(int(token)): int(token) for token in near}
 
 
-def warn_tight_budget(
+def judge_budget(
     index: Index,
     outputs: Sequence[Sequence[int]],
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
-) -> None:
-    """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short."""
-    cut = [i for i, tokens in enumerate(outputs) if is_cut_short(index, tokens, max_tokens, first_bytes)]
-    if not cut:
-        return
+    on_tight: str = "warn",
+) -> dict[int, TightBudgetError]:
+    """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short. With
+    ``on_tight="error"`` it does not warn, and returns the errors by the numbers of their outputs.
+    """
+    if on_tight == "ignore":
+        return {}
+    cuts: dict[int, list[bytes]] = {}
+    for i, tokens in enumerate(outputs):
+        if found := list(_cuts(index, tokens, max_tokens, first_bytes)):
+            cuts[i] = found
+    if not cuts:
+        return {}
+    places = {i: _places(found) if index.kind == "json_schema" else () for i, found in cuts.items()}
+    if on_tight == "warn":
+        which = "" if len(outputs) == 1 else f" (prompts {', '.join(map(str, cuts))})"
+        warn_caller(
+            _message(index, max_tokens, which, tuple(dict.fromkeys(place for one in places.values() for place in one))),
+            TightBudgetWarning,
+        )
+        return {}
+    errors = {}
+    for i, cut in places.items():
+        text = index.vocabulary.decode(outputs[i]).decode("utf-8", "replace")
+        errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut), text)
+        error.places, error.pointer = cut, cut[0] if cut else None
+    return errors
+
+
+def _places(cuts: Sequence[bytes]) -> tuple[str, ...]:
+    """The places of JSON that were cut, each once."""
+    return tuple(dict.fromkeys(open_place(text.decode("utf-8", "replace")) for text in cuts))
+
+
+def _message(index: Index, max_tokens: int, which: str, places: Sequence[str]) -> str:
+    """What happened, and what helps."""
     needed = index.guide().min_tokens_to_finish()
-    which = "" if len(outputs) == 1 else f" (prompts {', '.join(map(str, cut))})"
     shortest = f"{needed} token{'' if needed == 1 else 's'}"
     larger = f"pass a larger max_tokens, such as {max(2 * max_tokens, needed + 32)}"
+    named = [place for place in places if place]
+    at = "" if not named else f" at {', '.join(named[:_SHOWN])}{' and others' if len(named) > _SHOWN else ''}"
     if max_tokens >= max(_AMPLE * needed, needed + 16):
         remedy = _remedy(index, larger)
-        began = f"max_tokens={max_tokens} ended the value{which}, which is whole"
+        began = f"max_tokens={max_tokens} ended the value{which}{at}, which is whole"
         if remedy is None:
-            message = f"{began}. The type has bounds everywhere, and permits longer values: {larger}"
-        else:
-            message = f"the model did not stop by itself, and {began}; the shortest one needs only {shortest}. {remedy}"
-        warn_caller(message, TightBudgetWarning)
-        return
+            return f"{began}. The type has bounds everywhere, and permits longer values: {larger}"
+        return f"the model did not stop by itself, and {began}; the shortest one needs only {shortest}. {remedy}"
     may_be = "with empty texts or short lists" if index.kind == "json_schema" else "before the model would have ended"
-    warn_caller(
-        f"max_tokens={max_tokens} is tight{which}: the value is whole, but it may have been cut short, {may_be}. "
-        f"The shortest value alone needs {shortest}: {larger}",
-        TightBudgetWarning,
+    return (
+        f"max_tokens={max_tokens} is tight{which}: the value is whole, but it may have been cut short{at}, {may_be}. "
+        f"The shortest value alone needs {shortest}: {larger}"
     )
 
 

@@ -7,7 +7,7 @@ made. A backend has rarer ones too. Pass these from a ``dict[str, Any]``: ``gen(
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 __all__ = ["CallOptions", "SamplingOptions"]
 
@@ -27,6 +27,8 @@ class CallOptions(SamplingOptions, total=False):
 
     chat: bool | None
     describe: bool | None
+    on_tight: Literal["warn", "ignore", "error"] | None
+    on_unsupported: Literal["error", "warn"] | None
     do_sample: bool | None
     num_beams: int | None
     jump_forward: bool | None

@@ -10,7 +10,8 @@ from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
-from interlock.output_types import OutputType
+from interlock.generators.values import text_or_error
+from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel
@@ -75,7 +76,7 @@ class LlamaCppGenerator(LocalGenerator):
     def _answer(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], stream: bool
     ) -> Any:
-        chat = options.pop("chat", None)
+        chat, on_tight = options.pop("chat", None), options.pop("on_tight", None)
         index = self.index(output)
         # llama-cpp-python samples with a temperature of 0.8 unless another is given.
         temperature = options.get("temperature")
@@ -84,7 +85,7 @@ class LlamaCppGenerator(LocalGenerator):
             "stream": stream,
             "canonical": True,
             "number_end": self.number_end(_TEMPERATURE if temperature is None else temperature),
-            "on_end": lambda tokens: self.check_budget(index, [tokens], max_tokens),
+            "on_end": lambda tokens: self.check_budget_of_one(index, tokens, max_tokens, on_tight),
             **options,
         }
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
@@ -93,8 +94,8 @@ class LlamaCppGenerator(LocalGenerator):
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> list[str]:
-        return ["".join(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+    ) -> list[str | InvalidOutputError]:
+        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]

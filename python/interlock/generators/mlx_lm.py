@@ -11,7 +11,8 @@ from interlock._core import ArgumentError, Index
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
-from interlock.output_types import OutputType
+from interlock.generators.values import text_or_error
+from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel
@@ -69,8 +70,8 @@ class MlxLmGenerator(LocalGenerator):
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> list[str]:
-        return ["".join(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+    ) -> list[str | InvalidOutputError]:
+        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -104,6 +105,7 @@ class MlxLmGenerator(LocalGenerator):
         sampling = {name: options.pop(name) for name in [*options] if name in named}
         if "temperature" in options:
             sampling["temp"] = options.pop("temperature")
+        on_tight = options.pop("on_tight", None)
         processors = [*options.pop("logits_processors", []), mask]
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         taken = list(ids)
@@ -123,4 +125,4 @@ class MlxLmGenerator(LocalGenerator):
             if text:
                 yield text
         mask.check(taken)
-        self.check_budget(index, [taken[len(ids) :]], max_tokens)
+        self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight)

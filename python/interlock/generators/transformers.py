@@ -18,7 +18,7 @@ from interlock.generators.base import LocalGenerator
 from interlock.generators.tokenizer_match import check_tokenizer
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, seeded, with_sampling
-from interlock.output_types import OutputType
+from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel
@@ -104,14 +104,15 @@ class TransformersGenerator(LocalGenerator):
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> list[str]:
+    ) -> list[str | InvalidOutputError]:
         if not prompts:
             return []
         _refuse_cutting(output, options)
         index = self.index(output)
         ids = self._generated(prompts, index, max_tokens, dict(options))
-        self.check_budget(index, ids, max_tokens)
-        return [self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids]
+        refused = self.check_budget(index, ids, max_tokens, options.get("on_tight"))
+        texts = (self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids)
+        return [refused.get(i, text) for i, text in enumerate(texts)]
 
     def _token_ids(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -129,12 +130,13 @@ class TransformersGenerator(LocalGenerator):
         on_tokens: Callable[[int, list[int], bool], None] | None = None,
     ) -> list[list[int]]:
         """The ids of every row, without the prompt and without what stands behind the end."""
-        asked = ", ".join(sorted(options)) or "those of its generation config"
+        asked = ", ".join(sorted(options.keys() - {"on_tight"})) or "those of its generation config"
         for name, why in _REFUSED.items():
             if options.get(name):
                 raise ArgumentError(f"{name!r} cannot be passed: {why}")
         chat, seed, stats = options.pop("chat", None), options.pop("seed", None), options.pop("stats", None)
         jumps = options.pop("jump_forward", None)
+        options.pop("on_tight", None)
         if stats is not None and not isinstance(stats, JumpForwardStats):
             raise TypeError(f"stats must be a JumpForwardStats or None, not {type(stats).__name__}")
         rows = [self.encode(prompt, chat) for prompt in prompts]
@@ -255,7 +257,7 @@ class TransformersGenerator(LocalGenerator):
                 text = decoder.decode(self.vocabulary.decode(ids))
                 if text:
                     yield text
-        self.check_budget(index, [taken], max_tokens)
+        self.check_budget_of_one(index, taken, max_tokens, options.get("on_tight"))
 
 
 class _Stopped(BaseException):

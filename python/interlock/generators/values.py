@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
@@ -10,7 +10,7 @@ from interlock.argument_types import require
 from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import InvalidOutputError, OutputType
 
-__all__ = ["batch_values", "check_errors", "one_value", "parser"]
+__all__ = ["batch_values", "check_errors", "one_value", "parser", "text_or_error"]
 
 T = TypeVar("T")
 
@@ -44,6 +44,14 @@ def one_value(output: OutputType[Any], text: str | InvalidOutputError, max_token
     except InvalidOutputError as error:
         if errors == "raise":
             raise
+        return error
+
+
+def text_or_error(pieces: Iterable[str]) -> str | InvalidOutputError:
+    """The text of a stream, or the error that its end raised: the other values of a batch are not lost."""
+    try:
+        return "".join(pieces)
+    except InvalidOutputError as error:
         return error
 
 

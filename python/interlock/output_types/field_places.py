@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Place", "place_in_core_schema", "place_of_pointer", "pointer_of_place"]
+__all__ = ["Place", "parts_of_core_schema", "place_in_core_schema", "place_of_pointer", "pointer_of_place"]
 
 Place = tuple[str, str]
 """The place in words and the JSON Pointer; empty for the type itself."""
@@ -26,6 +26,11 @@ def place_in_core_schema(core_schema: Any, part: Any) -> Place | None:
         if found is part:
             return place
     return None
+
+
+def parts_of_core_schema(core_schema: Any) -> Iterator[Any]:
+    """All core schemas inside of one, each in the place where it is first met, and itself."""
+    return (part for part, _ in _parts(core_schema, "", "", {}, frozenset()))
 
 
 def _parts(

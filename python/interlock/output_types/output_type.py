@@ -40,6 +40,9 @@ class OutputType(Generic[T]):
     is_checked: bool = False
     """Whether ``parse`` refuses every text that does not follow the schema, as pydantic does."""
 
+    on_unsupported: Literal["error", "warn"] = "error"
+    """What becomes of keywords of a schema that cannot be enforced, as in ``Index.from_json_schema``."""
+
     def index(self, vocabulary: Vocabulary, **options: Any) -> Index:
         """Compile this type for ``vocabulary``. ``options`` are those of the ``Index`` method that suits the kind
         (``whitespace``, ``property_order``, ``limits``, ``cancel`` and others), and so are the errors.
@@ -61,6 +64,8 @@ class OutputType(Generic[T]):
             return made
         options.setdefault("whitespace", self.whitespace)
         options.setdefault("spelling", "plain")
+        if self.on_unsupported != "error":
+            options.setdefault("on_unsupported", self.on_unsupported)
         return Index.from_json_schema(self.source, vocabulary, **options)
 
     def _given_index(self, vocabulary: Vocabulary, options: dict[str, Any]) -> Index:
@@ -78,7 +83,7 @@ class OutputType(Generic[T]):
     def key(self) -> Hashable:
         """Equal for output types that are compiled to the same index with the same options."""
         if self.kind == "json_schema":
-            return self.kind, json.dumps(self.source), self.whitespace
+            return self.kind, json.dumps(self.source), self.whitespace, self.on_unsupported
         if self.kind == "index":
             return self.kind, self.source.fingerprint
         if self.kind == "grammar":

@@ -6,6 +6,7 @@ prompt knows what a date is, and a pattern only costs it tokens.
 
 from __future__ import annotations
 
+import datetime
 import functools
 import zoneinfo
 from typing import Any
@@ -52,6 +53,13 @@ def _of_pattern(pattern: str) -> dict[str, str]:
     known = _known_patterns().get(pattern)
     if known is None and string_formats.AFTER_SCHEME in pattern:
         known = {"format": "uri"}
+    if known is None and (days := string_formats.days_of(pattern)) is not None:
+        # Words that JSON Schema does not have, and that validators know.
+        known = {"format": "date", "formatMinimum": str(days[0]), "formatMaximum": str(days[1])}
+        if days[0] == datetime.date.min:
+            del known["formatMinimum"]
+        if days[1] == datetime.date.max:
+            del known["formatMaximum"]
     return {"pattern": pattern} if known is None else known
 
 

@@ -9,24 +9,24 @@ that are integers, and so on. Those places are made exact here.
 from __future__ import annotations
 
 import decimal
-import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticOmit
 
 from interlock._core import UnsupportedError
 from interlock.output_types import string_formats, type_hints
-from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.field_places import Place, place_in_core_schema, place_of_pointer
+from interlock.output_types.unenforced_bounds import warn_unenforced
 from interlock.output_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.unresolved_names import unresolved_name
 
-__all__ = ["PlainTypedDict", "json_schema_of", "parser_of"]
+__all__ = ["PlainTypedDict", "json_schema_of"]
 
 # The core schemas that pydantic passes in are plain dicts.
 _CoreSchema = Any
@@ -55,6 +55,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
     """pydantic's generator, with closed objects and strings that pydantic reads without fail."""
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
+    #: What only the class checks, in words, with its core schema; ``None`` where that is refused.
+    left_out: list[tuple[str, _CoreSchema]] | None = None
 
     def generate_inner(self, schema: _CoreSchema) -> _JsonSchema:
         """pydantic's, and what is refused is remembered by the error: the innermost part."""
@@ -117,8 +119,11 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return made
 
     def date_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        self._no_bounds(schema, "date")
-        return string_formats.whole(string_formats.DATE)
+        first, last = string_formats.days_within(schema)
+        if first > last:
+            raise PydanticInvalidForJsonSchema("no date lies within its bounds")
+        self._no_bounds({"now_op": schema.get("now_op"), "type": "date"}, "date", schema)
+        return string_formats.whole(string_formats.date_range(first, last))
 
     def time_schema(self, schema: _CoreSchema) -> _JsonSchema:
         self._no_bounds(schema, "time")
@@ -162,7 +167,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
     def decimal_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """A number, not the string that it may be as well: one way to write it is enough."""
         made: _JsonSchema = {"type": "number"}
-        bounds = {key: float(v) if isinstance(v, decimal.Decimal) else v for key, v in schema.items()}
+        bounds = {key: _inward(key, v) if isinstance(v, decimal.Decimal) else v for key, v in schema.items()}
         self.update_with_validations(made, bounds, self.ValidationsMapping.numeric)
         places, digits = schema.get("decimal_places"), schema.get("max_digits")
         if places is not None and "multipleOf" not in made:
@@ -196,16 +201,33 @@ class _ClosedJsonSchema(GenerateJsonSchema):
             return string_formats.whole(pattern)
         return string_formats.whole(pattern.removesuffix(f"{string_formats.OFFSET}?") + offset)
 
-    def _no_bounds(self, schema: _CoreSchema, what: str) -> None:
-        """Bounds of dates have no keyword in JSON Schema."""
+    def _no_bounds(self, schema: _CoreSchema, what: str, part: _CoreSchema = None) -> None:
+        """Bounds of times have no keyword in JSON Schema. ``part`` is the core schema to name, if it is another."""
         named = [name for name in ("ge", "gt", "le", "lt", "now_op") if schema.get(name) is not None]
         if named:
             said = f"cannot say that a {what} lies in the {schema.get('now_op')}"
             if named != ["now_op"]:
                 said = f"has no word for the bounds of a {what} ({', '.join(named)})"
+            if self.left_out is not None:
+                self.left_out.append((said, part or schema))
+                return
             error = PydanticInvalidForJsonSchema(f"JSON Schema {said}")
-            error.__dict__["way"] = f"take {what}, and check the bound in your program or in a validator of the class"
+            error.__dict__["way"] = (
+                f"pass on_unsupported='warn', and the class alone checks the bound when the text is complete; or take "
+                f"{what}, and check the bound in your program"
+            )
             raise error
+
+
+def _inward(keyword: str, bound: decimal.Decimal) -> float:
+    """A bound as a ``float`` that permits nothing which the bound itself forbids."""
+    near = float(bound)
+    exact = decimal.Decimal(repr(near))
+    if keyword in ("ge", "gt") and exact < bound:
+        return math.nextafter(near, math.inf)
+    if keyword in ("le", "lt") and exact > bound:
+        return math.nextafter(near, -math.inf)
+    return near
 
 
 def _unsupported(hint: Any, error: Exception, adapter: TypeAdapter[Any] | None = None) -> UnsupportedError:
@@ -268,15 +290,33 @@ def adapter_of(hint: Any) -> TypeAdapter[Any]:
         raise _unsupported(hint, error) from error
 
 
-def json_schema_of(hint: Any) -> tuple[_JsonSchema, TypeAdapter[Any]]:
-    """The closed schema of a type, or of a ``TypeAdapter``, and the adapter that reads its values."""
+def json_schema_of(hint: Any, on_unsupported: str = "error") -> tuple[_JsonSchema, TypeAdapter[Any]]:
+    """The closed schema of a type, or of a ``TypeAdapter``, and the adapter that reads its values.
+
+    With ``on_unsupported="warn"`` bounds that no schema can say are left to the adapter, with a
+    ``UnenforcedBoundWarning`` that names them.
+    """
     adapter = adapter_of(hint)
+    left_out: list[tuple[str, _CoreSchema]] = []
+
+    class Generator(_ClosedJsonSchema):
+        pass
+
+    Generator.left_out = left_out if on_unsupported == "warn" else None
     try:
-        schema = adapter.json_schema(schema_generator=_ClosedJsonSchema)
+        schema = adapter.json_schema(schema_generator=Generator)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         raise _unsupported(hint, error, adapter) from error
     _check_formats(hint, schema, "")
+    if left_out:
+        warn_unenforced(name_of(hint), [_said_of(said, adapter, part) for said, part in left_out])
     return schema, adapter
+
+
+def _said_of(said: str, adapter: TypeAdapter[Any], part: _CoreSchema) -> str:
+    """Which bound is left out, and where: ``.day (JSON Schema cannot say that a date lies in the past)``."""
+    place = place_in_core_schema(adapter.core_schema, part)
+    return f"{(place and place[0]) or 'the value itself'} (JSON Schema {said})"
 
 
 def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
@@ -299,36 +339,3 @@ def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
             if key not in ("enum", "const", "default", "examples"):
                 step = key.replace("~", "~0").replace("/", "~1")
                 _check_formats(hint, part, f"{pointer}/{step}")
-
-
-def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
-    """From JSON to a value. ``InvalidOutputError`` if a validator of the class refuses it."""
-
-    def parse(text: str) -> Any:
-        try:
-            return adapter.validate_json(text)
-        except ValidationError as error:
-            first = error
-        except Exception as error:
-            raise raised_by_class(error, name, text) from error
-        try:
-            # A strict int refuses 5.0, which is an integer in JSON Schema.
-            return adapter.validate_json(json.dumps(json.loads(text, parse_float=_shortest)))
-        except ValueError:
-            pass
-        except Exception as error:
-            raise raised_by_class(error, name, text) from error
-        problems = first.errors()
-        said = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'the value'}: {one['msg']}" for one in problems)
-        refused = InvalidOutputError(f"the text that was generated is no {name}: {said}", text)
-        # Where the first of them stands in the output.
-        steps = problems[0]["loc"] if problems else ()
-        refused.pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-        raise refused from first
-
-    return parse
-
-
-def _shortest(literal: str) -> int | float:
-    exact = decimal.Decimal(literal)
-    return int(exact) if exact == exact.to_integral_value() and exact.adjusted() < 400 else float(literal)

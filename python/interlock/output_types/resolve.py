@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.argument_types import require
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
 from interlock.near_words import nearest
@@ -72,13 +73,15 @@ def pydantic_schema() -> types.ModuleType | None:
 
 
 @overload
-def output_type_of(output_type: type[T]) -> OutputType[T]: ...
+def output_type_of(output_type: type[T], on_unsupported: Literal["error", "warn"] = ...) -> OutputType[T]: ...
 @overload
-def output_type_of(output_type: re.Pattern[str] | Grammar | Index | Sequence[str]) -> OutputType[str]: ...
+def output_type_of(
+    output_type: re.Pattern[str] | Grammar | Index | Sequence[str], on_unsupported: Literal["error", "warn"] = ...
+) -> OutputType[str]: ...
 @overload
-def output_type_of(output_type: Any) -> OutputType[Any]: ...
+def output_type_of(output_type: Any, on_unsupported: Literal["error", "warn"] = ...) -> OutputType[Any]: ...
 @bounded_nesting("the output type")
-def output_type_of(output_type: Any) -> OutputType[Any]:
+def output_type_of(output_type: Any, on_unsupported: Literal["error", "warn"] = "error") -> OutputType[Any]:
     """What a model may write so that a value of ``output_type`` can be read from it, and how it is read.
 
     | ``output_type``                       | the model writes           | the value           |
@@ -98,6 +101,10 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     ``set``, unions, ``Annotated``, dataclasses, ``TypedDict``, ``NamedTuple``, types of ``datetime``, ``decimal`` and
     ``uuid``, and with pydantic whatever pydantic knows. Objects of classes are closed.
 
+    ``on_unsupported="warn"`` leaves out what cannot be enforced while the model writes: keywords of a JSON Schema,
+    which the index reports, and bounds such as ``PastDate``, which pydantic checks when the text is complete. For these
+    there is an ``UnenforcedBoundWarning``.
+
     ``UnsupportedError`` for a type that JSON cannot hold, ``ArgumentError`` for what is no type; both say what to pass
     instead. Milliseconds for a large class.
 
@@ -105,8 +112,16 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     >>> output_type_of(Literal["yes", "no"]).kind
     'choices'
     """
+    require(on_unsupported=(on_unsupported, "text"))
+    if on_unsupported not in ("error", "warn"):
+        raise ArgumentError(f"on_unsupported is 'error' or 'warn', not {on_unsupported!r}")
     if isinstance(output_type, OutputType):
         return output_type
+    found = _resolved(output_type, on_unsupported)
+    return dataclasses.replace(found, on_unsupported=on_unsupported) if found.kind == "json_schema" else found
+
+
+def _resolved(output_type: Any, on_unsupported: str) -> OutputType[Any]:
     if isinstance(output_type, Index):
         return OutputType("index", output_type, str, "index")
     if isinstance(output_type, GrammarText):
@@ -120,16 +135,16 @@ def output_type_of(output_type: Any) -> OutputType[Any]:
     if isinstance(output_type, bytes | str):
         return _json_schema(_read_schema(output_type))
     if isinstance(output_type, list | tuple):
-        return _choices_of(output_type)
+        return _choices_of(output_type, on_unsupported)
     if output_type is str:
         return OutputType("text", None, str, "text")
     names = _choice_values(output_type)
     if names is not None:
         return OutputType("choices", tuple(names), _chosen(names), name_of(output_type))
     if inspect.isroutine(output_type):
-        return _typed(_arguments_of(output_type), output_type.__name__)
+        return _typed(_arguments_of(output_type), output_type.__name__, on_unsupported)
     _refuse_values(output_type)
-    return _typed(output_type, name_of(output_type))
+    return _typed(output_type, name_of(output_type), on_unsupported)
 
 
 def index_from_type(output_type: Any, vocabulary: Vocabulary, **options: Any) -> Index:
@@ -149,16 +164,18 @@ def index_from_type(output_type: Any, vocabulary: Vocabulary, **options: Any) ->
             f"vocabulary must be an interlock.Vocabulary, not {type(vocabulary).__name__}: the type comes first, and "
             "Vocabulary.from_tokenizer makes a vocabulary"
         )
-    return output_type_of(output_type).index(vocabulary, **options)
+    return output_type_of(output_type, options.get("on_unsupported", "error")).index(vocabulary, **options)
 
 
-def _typed(hint: Any, name: str) -> OutputType[Any]:
+def _typed(hint: Any, name: str, on_unsupported: str = "error") -> OutputType[Any]:
     """A type whose values are written as JSON."""
     by_pydantic = pydantic_schema()
     if by_pydantic is not None:
         try:
-            schema, adapter = by_pydantic.json_schema_of(hint)
-            return OutputType("json_schema", schema, by_pydantic.parser_of(adapter, name), name, is_checked=True)
+            schema, adapter = by_pydantic.json_schema_of(hint, on_unsupported)
+            from interlock.output_types.pydantic_values import parser_of
+
+            return OutputType("json_schema", schema, parser_of(adapter, name), name, is_checked=True)
         except by_pydantic.PlainTypedDict:
             pass
     schema, convert = type_hints.json_schema_of(hint)
@@ -262,7 +279,7 @@ def _pattern(pattern: re.Pattern[Any]) -> OutputType[str]:
     return OutputType("regex", pattern, str, f"a text that matches {pattern.pattern!r}")
 
 
-def _choices_of(values: Sequence[Any]) -> OutputType[Any]:
+def _choices_of(values: Sequence[Any], on_unsupported: str) -> OutputType[Any]:
     if not values:
         raise ArgumentError("there are no choices: the list is empty")
     if all(isinstance(value, str) for value in values):
@@ -273,7 +290,7 @@ def _choices_of(values: Sequence[Any]) -> OutputType[Any]:
         way = f"list[{inner}]" if len(values) == 1 else f"{' | '.join(map(name_of, values))} or tuple[{inner}]"
         raise ArgumentError(f"a list of types is no type: did you mean {way}?")
     if any(map(inspect.isroutine, values)):
-        return _call_of(values)
+        return _call_of(values, on_unsupported)
     odd = next(value for value in values if not isinstance(value, str))
     if isinstance(odd, list | tuple | Mapping):
         raise ArgumentError(
@@ -285,7 +302,7 @@ def _choices_of(values: Sequence[Any]) -> OutputType[Any]:
     )
 
 
-def _call_of(functions: Sequence[Any]) -> OutputType[FunctionCall[Any]]:
+def _call_of(functions: Sequence[Any], on_unsupported: str) -> OutputType[FunctionCall[Any]]:
     """A call of one of several functions: an object with its name and its arguments."""
     odd = next((one for one in functions if not inspect.isroutine(one)), None)
     if odd is not None:
@@ -302,7 +319,7 @@ def _call_of(functions: Sequence[Any]) -> OutputType[FunctionCall[Any]]:
         )
         for name, function in known.items()
     ]
-    written = _typed(Union[tuple(calls)], f"call of {' or '.join(known)}")  # noqa: UP007
+    written = _typed(Union[tuple(calls)], f"call of {' or '.join(known)}", on_unsupported)  # noqa: UP007
 
     def parse(text: str) -> FunctionCall[Any]:
         found = written.parse(text)

@@ -8,7 +8,10 @@ that any server can read them.
 
 from __future__ import annotations
 
+import calendar
+import datetime
 import zoneinfo
+from collections.abc import Collection, Mapping
 from typing import Any
 
 __all__ = [
@@ -21,6 +24,9 @@ __all__ = [
     "OFFSET",
     "PRINTABLE",
     "TIME",
+    "date_range",
+    "days_of",
+    "days_within",
     "exact",
     "uuid_pattern",
     "whole",
@@ -83,6 +89,82 @@ BY_FORMAT = {
     "fraction": "-?[0-9]{1,9}(?:/[1-9][0-9]{0,8})?",
 }
 """What Python reads of pydantic's own formats, which say nothing to anybody else."""
+
+
+def days_within(bounds: Mapping[str, Any]) -> tuple[datetime.date, datetime.date]:
+    """The first and the last day within bounds, by their names ``ge``, ``gt``, ``le`` and ``lt``; other names are not
+    looked at. Where no day is left, the last is before the first.
+    """
+    first, last = datetime.date.min.toordinal(), datetime.date.max.toordinal()
+    for name, step in (("ge", 0), ("gt", 1)):
+        if (bound := bounds.get(name)) is not None:
+            first = max(first, bound.toordinal() + step)
+    for name, step in (("le", 0), ("lt", 1)):
+        if (bound := bounds.get(name)) is not None:
+            last = min(last, bound.toordinal() - step)
+    if first > last:
+        return datetime.date.max, datetime.date.min
+    return datetime.date.fromordinal(first), datetime.date.fromordinal(last)
+
+
+def date_range(first: datetime.date, last: datetime.date) -> str:
+    """The days from ``first`` to ``last``, both of them. ``ValueError`` if there is none.
+
+    Years with the same days are written together: those of 365 days, those of 366, and the first and the last one.
+
+    >>> date_range(datetime.date(2023, 12, 30), datetime.date(2024, 1, 2))
+    '(?:2023-12-3[01]|2024-01-0[12])'
+    """
+    if first > last:
+        raise ValueError(f"no day lies between {first} and {last}")
+    if (first, last) == (datetime.date.min, datetime.date.max):
+        return DATE
+    years_of: dict[tuple[str, str, bool], list[str]] = {}
+    for year in range(first.year, last.year + 1):
+        begin = first.strftime("%m-%d") if year == first.year else "01-01"
+        end = last.strftime("%m-%d") if year == last.year else "12-31"
+        has_leap_day = calendar.isleap(year) and begin <= "02-29" <= end
+        years_of.setdefault((begin, end, has_leap_day), []).append(f"{year:04}")
+    ways = []
+    for (begin, end, has_leap_day), years in years_of.items():
+        days = [day for day in _DAYS if begin <= day <= end and (has_leap_day or day != "02-29")]
+        ways.append(f"{_one_of(years)}-{_one_of(days)}")
+    pattern = ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+    _days_of[whole(pattern)["pattern"]] = first, last
+    return pattern
+
+
+_days_of: dict[str, tuple[datetime.date, datetime.date]] = {}
+
+
+def days_of(pattern: str) -> tuple[datetime.date, datetime.date] | None:
+    """The first and the last day of a pattern of a schema that ``date_range`` made."""
+    return _days_of.get(pattern)
+
+
+_DAYS = [str(datetime.date(2024, 1, 1) + datetime.timedelta(i))[5:] for i in range(366)]
+
+
+def _one_of(texts: Collection[str]) -> str:
+    """A pattern for texts of the same length, with hyphens at the same places. Digits that the same texts may follow
+    are written as a class.
+    """
+    if not any(texts):
+        return ""
+    behind: dict[str, list[str]] = {}
+    for text in sorted(texts):
+        behind.setdefault(text[0], []).append(text[1:])
+    begun: dict[tuple[str, ...], str] = {}
+    for char, rests in behind.items():
+        begun[tuple(rests)] = begun.get(tuple(rests), "") + char
+    ways = [_class(chars) + _one_of(rests) for rests, chars in begun.items()]
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+
+
+def _class(digits: str) -> str:
+    if len(digits) > 2 and len(digits) == int(digits[-1]) - int(digits[0]) + 1:
+        return f"[{digits[0]}-{digits[-1]}]"
+    return digits if len(digits) == 1 else f"[{digits}]"
 
 
 def exact(schema: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from classes are closed, and their keys come in the order of the fields.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import inspect
 import sys
 import types
@@ -20,6 +21,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from interlock._core import UnsupportedError
+from interlock.output_types import string_formats
 from interlock.output_types.field_places import pointer_of_place
 from interlock.output_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.unresolved_names import unresolved_name
@@ -166,11 +168,23 @@ class _Builder:
                     added[word + length] = value
         if not added:
             return schema, convert
+        if schema == SCALARS[datetime.date][0] and all(type(v) is datetime.date for v in added.values()):
+            return self._bounded_date(hint, place, added), convert
         if any(key not in ("pattern",) and not isinstance(value, int | float) for key, value in added.items()):
-            raise self._unsupported(hint, place, "its bounds are not numbers; only numbers and lengths can be bounded")
+            raise self._unsupported(
+                hint, place, "its bounds are neither numbers nor dates; only numbers, dates and lengths can be bounded"
+            )
         if schema.get("type") not in ("string", "integer", "number", "array", "object"):
             raise self._unsupported(hint, place, "bounds belong to a number, a string or a collection, not around this")
         return ({**schema, **added} if not added.keys() & schema.keys() else {"allOf": [schema, added]}), convert
+
+    def _bounded_date(self, hint: Any, place: str, bounds: Mapping[str, datetime.date]) -> dict[str, Any]:
+        first, last = string_formats.days_within(
+            {name: bounds[keyword] for name, keyword in _BOUNDS.items() if keyword in bounds}
+        )
+        if first > last:
+            raise self._unsupported(hint, place, "no date lies within its bounds")
+        return string_formats.whole(string_formats.date_range(first, last))
 
     def _literal(self, values: tuple[Any, ...], place: str) -> Node:
         plain = [value.value if isinstance(value, Enum) else value for value in values]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Index
-from interlock.generators.budget_warnings import warn_tight_budget
+from interlock.generators.budget_warnings import judge_budget
 from interlock.integrations._number_end import first_bytes
 from interlock.masks import allocate_bitmask, apply_padded
 from interlock.programs.cached_model import CachedModel, common_length
@@ -69,7 +69,7 @@ class Decoder:
             and free.advance_many(guide.tokens) == len(guide.tokens)
             and not free.must_stop
         )
-        warn_tight_budget(index, [guide.tokens], max_tokens, self._first_bytes)
+        judge_budget(index, [guide.tokens], max_tokens, self._first_bytes)
         return transcript.data[begun:]
 
     def _first_bytes(self) -> npt.NDArray[np.uint16]:
