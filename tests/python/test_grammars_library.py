@@ -199,3 +199,50 @@ def test_standard_library():
         if refused(compiled, "python", text) and "\\N{" not in text:
             wrong.append(path.name)
     assert len(wrong) <= 1, wrong
+
+
+# SQL with brackets that nest only so deep
+
+
+def nesting(statement):
+    """How deep brackets and CASE stand in each other, counted in the text."""
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]", "x", statement)
+    deepest = open_ = 0
+    for part in re.findall(r"[()]|\b(?:case|end)\b", plain, re.IGNORECASE):
+        open_ += 1 if part.lower() in ("(", "case") else -1
+        deepest = max(deepest, open_)
+    return deepest
+
+
+# Brackets of these are no nesting, or only sometimes.
+UNCOUNTED = re.compile(r"\b(?:values|insert|replace\s+into|using|cast|set)\b", re.IGNORECASE)
+
+
+def test_a_depth_leaves_the_statements_of_the_whole_grammar_that_are_not_deeper():
+    tables = {"student": ["name", "age"]}
+    whole = parser("sql", grammars.sql(tables))
+    bounded = {most: parser("sql", grammars.sql(tables, max_depth=most)) for most in (0, 1)}
+    sampler = Sampler(whole, "sql", seed=5)
+    read = dict.fromkeys(range(2), 0)
+    for _ in range(400):
+        text = sampler.sentence(sampler.random.randint(5, 40))
+        if refused(whole, "sql", text) or UNCOUNTED.search(text):
+            continue
+        depth = nesting(text)
+        read[min(depth, 1)] += 1
+        for most, compiled in bounded.items():
+            assert refused(compiled, "sql", text) == (depth > most), (most, text)
+    assert min(read.values()) >= 50, read
+
+
+@pytest.mark.parametrize("tables", [None, {"student": ["name", "age"]}])
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_statements_of_a_depth_are_sql(tables, most):
+    whole, compiled = (parser("sql", grammars.sql(tables, max_depth=depth)) for depth in (None, most))
+    sampler, read = Sampler(compiled, "sql", seed=6), 0
+    for _ in range(150):
+        text = sampler.sentence(sampler.random.randint(3, 40))
+        if not refused(compiled, "sql", text):
+            read += 1
+            assert not refused(whole, "sql", text) and in_sqlite(text) is None, text
+    assert read >= 140

@@ -23,6 +23,7 @@ from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
+from interlock.grammars.sql_depth import with_depth
 from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters
 from interlock.grammars.xml_elements import with_elements
 from interlock.near_words import nearest
@@ -30,7 +31,11 @@ from interlock.near_words import nearest
 __all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 
 # The options of each grammar that has any.
-_OPTIONS = {"csv": ("columns",), "sql": ("tables", "functions", "parameters", "comments"), "xml": ("elements",)}
+_OPTIONS = {
+    "csv": ("columns",),
+    "sql": ("tables", "functions", "parameters", "comments", "max_depth"),
+    "xml": ("elements",),
+}
 
 
 def names() -> list[str]:
@@ -57,7 +62,8 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        tables, functions, parameters, comments: for ``"sql"``; see `sql`. Comments are permitted without `tables`.
+        tables, functions, parameters, comments, max_depth: for ``"sql"``; see `sql`. Comments are permitted without
+            `tables`.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 
@@ -92,9 +98,11 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
         if not given.get("comments", "tables" not in given):
             text = without_comments(text)
         if "tables" in given:
-            return with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
-        if "functions" in given:
+            text = with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
+        elif "functions" in given:
             raise ArgumentError("functions are restricted together with tables")
+        if "max_depth" in given:
+            text = with_depth(text, given["max_depth"])
     return text
 
 
@@ -103,6 +111,7 @@ def sql(
     functions: Iterable[str] | None = None,
     parameters: bool | None = None,
     comments: bool = False,
+    max_depth: int | None = None,
 ) -> GrammarText:
     """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
@@ -110,16 +119,19 @@ def sql(
         tables: the tables that a statement may name, each with its columns. A column stands alone or behind the name
             of a table that has it. There are no other names then: no aliases of tables, no common tables, no other
             schemas. A result may still be given a new name behind ``AS``.
-        functions: the functions that a statement may call. `FUNCTIONS`, which SQLite has built in, if nothing is said.
-
+        functions: the functions that a statement may call, none for an empty list. `FUNCTIONS`, which SQLite has built
+            in, if nothing is said.
         parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By
             default it may not where `tables` are given: the statement runs as it is.
         comments: whether a statement may have comments (``--``, ``/* */``). By default it may not: a small model would
             write on in a comment until its budget ends.
+        max_depth: how many calls, brackets and CASE may stand around each other: with 1, ``sum(price)``, and not
+            ``round(sum(price))``. Brackets around VALUES and names do not count. Without it they nest without end, as a
+            small model does. At most 8; each level makes the grammar a third longer.
 
     Raises:
         ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
-            or `functions` are given without `tables`.
+            `functions` are given without `tables`, or `max_depth` is not one of 0 to 8.
 
         >>> from interlock import grammars
         >>> text = grammars.sql(tables={"student": ["name", "age"]})
@@ -130,8 +142,9 @@ def sql(
         raise TypeError(f"tables must map names of tables to lists of columns, not be {type(tables).__name__}")
     if functions is not None and (isinstance(functions, str) or not isinstance(functions, Iterable)):
         raise TypeError(f"functions must be names in a list, not {type(functions).__name__}")
-    require(parameters=(parameters, "flag?"), comments=(comments, "flag"))
-    return load("sql", tables=tables, functions=functions, parameters=parameters, comments=comments)
+    require(parameters=(parameters, "flag?"), comments=(comments, "flag"), max_depth=(max_depth, "count?"))
+    options = {"parameters": parameters, "comments": comments, "max_depth": max_depth}
+    return load("sql", tables=tables, functions=functions, **options)
 
 
 def _known(name: str) -> None:

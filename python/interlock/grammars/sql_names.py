@@ -33,6 +33,8 @@ def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Itera
     text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
     text = text.replace(" [AS new_name]", "").replace("LIKE | GLOB | REGEXP | MATCH", "LIKE | GLOB")
     text = re.sub(r"^ +\| function_name OPEN.*\n|^ +\| function_name \"\(\" \[expression.*\n", "", text, flags=re.M)
+    if not called:
+        text = replace_rules(text.replace("       | call\n", ""), {"call": "", "function_name": ""})
     rules = {
         "with": "",
         "common_table": "",
@@ -45,8 +47,9 @@ def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Itera
         "column": "column_name | "
         + " | ".join(f'{table} "." ({" | ".join(dict.fromkeys(columns))})' for table, columns in of_table.items()),
         "all_columns": f'({" | ".join(of_table)}) "." "*"',
-        "function_name": " | ".join(called) or names.terminal("count"),
     }
+    if called:
+        rules["function_name"] = " | ".join(called)
     # REGEXP and MATCH call functions that SQLite does not have by itself.
     for keyword in ("WITH", "RECURSIVE", "MATERIALIZED", "REGEXP", "MATCH"):
         rules[keyword] = ""
