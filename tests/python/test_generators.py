@@ -138,6 +138,22 @@ def test_streams(gen):
     assert gen.stream("One", list[int], max_tokens=20).value == gen("One", list[int], max_tokens=20)
 
 
+@pytest.mark.parametrize("options", [{}, {"num_beams": 2}])
+def test_a_budget_that_ends_values_is_an_error_on_demand(gen, options):
+    """A model of random numbers does not end a text by itself."""
+    found = gen(["One", "Another prompt"], Book, max_tokens=60, on_tight="error", errors="return", **options)
+    assert [type(one) for one in found] == [interlock.TightBudgetError] * 2
+    for row, error in enumerate(found):
+        assert error.row == row and error.pointer == "/title" and set(json.loads(error.text)) == {"title", "year"}
+    with pytest.raises(interlock.TightBudgetError):
+        gen("One", Book, max_tokens=60, on_tight="error", **options)
+    values = gen(["One", "Another prompt"], Book, max_tokens=60, on_tight="ignore", **options)
+    assert values == [json.loads(error.text) for error in found]
+    if not options:
+        with pytest.raises(interlock.TightBudgetError):
+            gen.stream("One", Book, max_tokens=60, on_tight="error").value  # noqa: B018
+
+
 def test_a_stream_that_is_left_ends_its_thread(gen):
     before = threading.active_count()
     with gen.stream("One", max_tokens=3000) as stream:
