@@ -221,3 +221,13 @@ def test_the_option_is_checked(gen):
         gen("L", Report, on_tigt="error")
     with pytest.raises(TypeError, match="on_tight must be a str or None, not bool"):
         gen("L", Report, on_tight=True)
+
+
+def test_a_server_has_no_such_option():
+    class Client:
+        class chat:
+            class completions:
+                create = staticmethod(lambda *, model, messages, max_tokens=None: None)
+
+    with pytest.raises(interlock.ArgumentError, match="'on_tight': a server does not end a value in time"):
+        interlock.from_openai(Client(), "model")("L", Report, on_tight="error")
