@@ -15,7 +15,6 @@ adds what was probably meant. ``unwrap`` takes a schema out of the envelopes in 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import json
 import re
@@ -245,9 +244,9 @@ def unknown_drafts(rows: Iterable[ReportRow]) -> list[str]:
     """
     named = [_DRAFT_REASON.fullmatch(row.reason) for row in rows if row.keyword == "$schema"]
     return [
-        f"`$schema` names no draft of JSON Schema, so the schema is read as 2020-12; did you mean {near[0]}?"
+        f"`$schema` names no draft of JSON Schema, so the schema is read as 2020-12; did you mean {near}?"
         for uri in named
-        if uri and "json-schema.org/" in uri[1] and (near := difflib.get_close_matches(uri[1], DRAFTS, 1, 0))
+        if uri and "json-schema.org/" in uri[1] and (near := nearest(uri[1], DRAFTS, 0))
     ]
 
 
