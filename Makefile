@@ -69,8 +69,9 @@ dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package fr
 WORKERS := 2
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-# What to run before every commit; about a minute once `make dev` has run.
-check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute after `make dev`)
+# What to run before every commit. The Python tests take most of its time, some minutes on two cores; TESTS says which.
+TESTS := tests/python
+check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/test_guide.py
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
 	cargo fmt --check
 	$(BIN)/python -m ruff format --check .
@@ -78,7 +79,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests (a minute af
 	cargo check --quiet --all-targets
 	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
-	$(PYTEST) -m "not slow" tests/python
+	$(PYTEST) -m "not slow" $(TESTS)
 
 # Two at a time: the Rust tests beside the wheel and what tests it. Instruction counts are `make guard`, which builds the
 # library once more.

@@ -111,11 +111,8 @@ class UnknownKeyword:
     suggestion: str
 
     def __str__(self) -> str:
-        where = f" (at {self.pointer})" if self.pointer else ""
-        meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        if self.keyword in OTHERS:
-            meant = f"; write {self.suggestion}"
-        return f"`{self.keyword}`{where} is no keyword of JSON Schema, so it asserts nothing{meant}"
+        meant = f"; write {self.suggestion}" if self.keyword in OTHERS else _did_you_mean(self.suggestion)
+        return f"`{self.keyword}`{_at(self.pointer)} is no keyword of JSON Schema, so it asserts nothing{meant}"
 
 
 @dataclass(frozen=True)
@@ -129,9 +126,16 @@ class UnknownFormat:
     suggestion: str
 
     def __str__(self) -> str:
-        where = f" (at {self.pointer})" if self.pointer else ""
-        meant = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        return f"the format `{self.format}`{where} is not known to JSON Schema, so it asserts nothing{meant}"
+        said = f"the format `{self.format}`{_at(self.pointer)} is not known to JSON Schema, so it asserts nothing"
+        return said + _did_you_mean(self.suggestion)
+
+
+def _at(pointer: str) -> str:
+    return f" (at {pointer})" if pointer else ""
+
+
+def _did_you_mean(suggestion: str) -> str:
+    return f"; did you mean {suggestion}?" if suggestion else ""
 
 
 _WAYS = ("warn", "ignore", "error")
@@ -459,7 +463,7 @@ def no_schema(document: Any, annotations: bool = True) -> str:
     asserting = " that asserts something" if len(unknown) < len(keys) else ""
     why = f"none of its keys ({shown}) is a keyword of JSON Schema{asserting}"
     why += f"; its key {key} holds a schema" if key else ""
-    return why + (f"; did you mean {meant}?" if meant else "")
+    return why + _did_you_mean(meant)
 
 
 _MOST_DIGITS = 640

@@ -79,13 +79,7 @@ impl Index {
             return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));
         }
         grammar.exprs.check()?;
-        let start = &grammar.rules[grammar.start as usize].body;
-        if let Node::Terminal(terminal) = start
-            && grammar.ignored.is_empty()
-            && grammar.terminals[*terminal as usize].context.is_none()
-            && grammar.terminals[*terminal as usize].max_tokens.is_none()
-        {
-            let pattern = grammar.terminals[*terminal as usize].pattern;
+        if let Some(pattern) = whole_as_pattern(&grammar) {
             return Index::from_expr(&mut grammar.exprs, pattern, &source, vocabulary, limits).map_err(|error| {
                 match error.kind() {
                     ErrorKind::Unsatisfiable => {
@@ -97,34 +91,7 @@ impl Index {
         }
         check_terminals(&grammar, limits)?;
         let tables = VocabTables::of(vocabulary)?;
-        let mut lexemes: Vec<Option<Arc<MaskedLexeme>>> = Vec::with_capacity(grammar.terminals.len());
-        let mut may_be_empty = Vec::with_capacity(grammar.terminals.len());
-        let mut writable = None;
-        for terminal in &mut grammar.terminals {
-            let exprs = &mut grammar.exprs;
-            let text = terminal.context.unwrap_or(terminal.pattern);
-            let mut lexeme = tables.lexeme(exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)?;
-            if terminal.context.is_none()
-                && lexeme.as_ref().is_some_and(|lexeme| missing_byte(lexeme, &tables).is_some())
-            {
-                // What no token holds can never be written: the terminal's other texts are what it can be.
-                let texts = *writable.get_or_insert_with(|| writable_texts(exprs, vocabulary.trie()));
-                terminal.pattern = exprs.and(&[terminal.pattern, texts]);
-                lexeme = tables.lexeme(exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)?;
-                if let Some(byte) = lexeme.as_ref().and_then(|lexeme| missing_byte(lexeme, &tables)) {
-                    return Err(no_single(byte, &terminal.name));
-                }
-            }
-            may_be_empty.push(lexeme.is_some() && exprs.nullable(terminal.pattern));
-            if terminal.max_tokens.is_some() && lexeme.as_ref().is_some_and(|l| !ends_behind_every_char(&l.lexeme)) {
-                let message = format!(
-                    "max_tokens of {} can't be enforced: its text may not end behind each of its characters",
-                    terminal.name
-                );
-                return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(terminal.place)));
-            }
-            lexemes.push(lexeme);
-        }
+        let (lexemes, may_be_empty) = lexemes_of(&mut grammar, &tables, vocabulary.trie(), limits)?;
         grammar.exprs.check()?;
         let token_sets = grammar.token_sets.iter().map(|set| tokens_of(set, vocabulary)).collect::<Result<Vec<_>>>()?;
         let automata = lexemes.iter().map(|l| l.as_ref().map(|l| l.lexeme.clone())).collect();
@@ -151,6 +118,53 @@ impl Index {
         let engine = IndexEngine::Grammar(Box::new(engine));
         Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
     }
+}
+
+/// The pattern that a grammar is, if it is one terminal and nothing else.
+fn whole_as_pattern(grammar: &Grammar) -> Option<ExprId> {
+    let Node::Terminal(terminal) = grammar.rules[grammar.start as usize].body else { return None };
+    let terminal = &grammar.terminals[terminal as usize];
+    let is_plain = grammar.ignored.is_empty() && terminal.context.is_none() && terminal.max_tokens.is_none();
+    is_plain.then_some(terminal.pattern)
+}
+
+/// The lexeme of each terminal, `None` for those without a text.
+type TerminalLexemes = Vec<Option<Arc<MaskedLexeme>>>;
+
+/// The lexeme of each terminal, and whether its text may be empty.
+fn lexemes_of(
+    grammar: &mut Grammar,
+    tables: &VocabTables,
+    trie: &Trie,
+    limits: &Limits,
+) -> Result<(TerminalLexemes, Vec<bool>)> {
+    let mut lexemes = TerminalLexemes::with_capacity(grammar.terminals.len());
+    let mut may_be_empty = Vec::with_capacity(grammar.terminals.len());
+    let mut writable = None;
+    for terminal in &mut grammar.terminals {
+        let exprs = &mut grammar.exprs;
+        let text = terminal.context.unwrap_or(terminal.pattern);
+        let mut lexeme = tables.lexeme(exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+        if terminal.context.is_none() && lexeme.as_ref().is_some_and(|lexeme| missing_byte(lexeme, tables).is_some()) {
+            // What no token holds can never be written: the terminal's other texts are what it can be.
+            let texts = *writable.get_or_insert_with(|| writable_texts(exprs, trie));
+            terminal.pattern = exprs.and(&[terminal.pattern, texts]);
+            lexeme = tables.lexeme(exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+            if let Some(byte) = lexeme.as_ref().and_then(|lexeme| missing_byte(lexeme, tables)) {
+                return Err(no_single(byte, &terminal.name));
+            }
+        }
+        may_be_empty.push(lexeme.is_some() && exprs.nullable(terminal.pattern));
+        if terminal.max_tokens.is_some() && lexeme.as_ref().is_some_and(|l| !ends_behind_every_char(&l.lexeme)) {
+            let message = format!(
+                "max_tokens of {} can't be enforced: its text may not end behind each of its characters",
+                terminal.name
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(terminal.place)));
+        }
+        lexemes.push(lexeme);
+    }
+    Ok((lexemes, may_be_empty))
 }
 
 /// How the documents of a schema are written: as llguidance writes them, with what `x-guidance` of the schema's root

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::compile::united_shapes::{UnitedShape, unite};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{ExprId, Exprs};
-use crate::json::rules::{ArrayShape, MAX_WITNESSES, ObjectShape, RuleId, Rules, StringSet, witness_members};
+use crate::json::rules::{ArrayShape, MAX_WITNESSES, ObjectShape, Rule, RuleId, Rules, StringSet, witness_members};
 use crate::json::string_escape::EscapeUse;
 use crate::json::whitespace::WhitespaceRule;
 use crate::lexeme::{Lexeme, LexemeKind};
@@ -98,33 +98,8 @@ pub fn compile(
     };
     let mut united = united.into_iter();
     for rule in rules {
-        let mut p = RuleProgram::default();
-        if let Some(e) = rule.literals {
-            p.lexemes.extend(b.lexeme(e, LexemeKind::Raw)?);
-        }
-        for s in &rule.strings {
-            p.lexemes.extend(b.string(s)?);
-        }
-        for a in &rule.arrays {
-            p.arrays.push(program.arrays.len() as u32);
-            program.arrays.push(array(a, &mut unique, &mut b)?);
-        }
-        let mut apart = vec![true; rule.objects.len()];
-        for shape in united.next().into_iter().flatten() {
-            let shapes = shape.shapes.clone();
-            if let Some(o) = b.united(shape, any_text)? {
-                shapes.iter().for_each(|&i| apart[i] = false);
-                p.objects.push(program.objects.len() as u32);
-                program.objects.push(o);
-            }
-        }
-        for o in rule.objects.iter().zip(apart).filter_map(|(o, apart)| apart.then_some(o)) {
-            if let Some(o) = b.object(o, any_text)? {
-                p.objects.push(program.objects.len() as u32);
-                program.objects.push(o);
-            }
-        }
-        program.rules.push(p);
+        let rule = b.rule(rule, united.next().unwrap_or_default(), &mut unique, &mut program)?;
+        program.rules.push(rule);
     }
     unique.add_rules(&mut program);
     program.lexemes = b.lexemes.iter().map(|l| l.lexeme.clone()).collect();
@@ -180,6 +155,44 @@ impl ElementLexemes for ProgramBuilder<'_> {
 }
 
 impl ProgramBuilder<'_> {
+    /// A rule, whose arrays and objects become those of the program. The shapes that are `united` are one object each.
+    fn rule(
+        &mut self,
+        rule: &Rule,
+        united: Vec<UnitedShape>,
+        unique: &mut UniqueCompiler<'_>,
+        program: &mut Program,
+    ) -> Result<RuleProgram> {
+        let any_text = self.any_text;
+        let mut p = RuleProgram::default();
+        if let Some(e) = rule.literals {
+            p.lexemes.extend(self.lexeme(e, LexemeKind::Raw)?);
+        }
+        for s in &rule.strings {
+            p.lexemes.extend(self.string(s)?);
+        }
+        for a in &rule.arrays {
+            p.arrays.push(program.arrays.len() as u32);
+            program.arrays.push(array(a, unique, self)?);
+        }
+        let mut apart = vec![true; rule.objects.len()];
+        for shape in united {
+            let shapes = shape.shapes.clone();
+            if let Some(o) = self.united(shape, any_text)? {
+                shapes.iter().for_each(|&i| apart[i] = false);
+                p.objects.push(program.objects.len() as u32);
+                program.objects.push(o);
+            }
+        }
+        for o in rule.objects.iter().zip(apart).filter_map(|(o, apart)| apart.then_some(o)) {
+            if let Some(o) = self.object(o, any_text)? {
+                p.objects.push(program.objects.len() as u32);
+                program.objects.push(o);
+            }
+        }
+        Ok(p)
+    }
+
     fn lexeme(&mut self, expr: ExprId, kind: LexemeKind) -> Result<Option<u32>> {
         if let Some(&l) = self.by_content.get(&(expr, kind)) {
             return Ok(l);
@@ -252,25 +265,7 @@ impl ProgramBuilder<'_> {
     fn object(&mut self, o: &ObjectShape, any_text: ExprId) -> Result<Option<ObjectProgram>> {
         let n = o.properties.len();
         let words = n.div_ceil(64);
-        let bit = |bits: &[u64], i: usize| bits[i / 64] >> (i % 64) & 1 == 1;
-        let mut possible: SmallVec<[u64; 2]> = SmallVec::from_elem(0, words);
-        let mut required = possible.clone();
-        for (i, p) in o.properties.iter().enumerate() {
-            possible[i / 64] |= (p.rule.is_some() as u64) << (i % 64);
-            required[i / 64] |= (p.required as u64) << (i % 64);
-        }
-        let implied = if o.implications.is_empty() { None } else { Some(closure(o, words)) };
-        if let Some(implied) = &implied {
-            for i in 0..n {
-                if (0..words).any(|w| implied[i][w] & !possible[w] != 0) {
-                    possible[i / 64] &= !(1 << (i % 64));
-                }
-            }
-            let direct = required.clone();
-            for i in (0..n).filter(|&i| bit(&direct, i)) {
-                required.iter_mut().zip(&implied[i]).for_each(|(r, m)| *r |= m);
-            }
-        }
+        let NameSets { possible, required, implied } = NameSets::of(o, words);
         if required.iter().zip(&possible).any(|(r, p)| r & !p != 0) {
             return Ok(None);
         }
@@ -321,6 +316,41 @@ impl ProgramBuilder<'_> {
             union: None,
         }))
     }
+}
+
+/// The names of a shape that may come, those that must, and what each requires: a bit for each name.
+struct NameSets {
+    possible: SmallVec<[u64; 2]>,
+    required: SmallVec<[u64; 2]>,
+    implied: Option<Vec<Vec<u64>>>,
+}
+
+impl NameSets {
+    fn of(o: &ObjectShape, words: usize) -> Self {
+        let mut possible: SmallVec<[u64; 2]> = SmallVec::from_elem(0, words);
+        let mut required = possible.clone();
+        for (i, p) in o.properties.iter().enumerate() {
+            possible[i / 64] |= (p.rule.is_some() as u64) << (i % 64);
+            required[i / 64] |= (p.required as u64) << (i % 64);
+        }
+        let implied = if o.implications.is_empty() { None } else { Some(closure(o, words)) };
+        if let Some(implied) = &implied {
+            for i in 0..o.properties.len() {
+                if (0..words).any(|w| implied[i][w] & !possible[w] != 0) {
+                    possible[i / 64] &= !(1 << (i % 64));
+                }
+            }
+            let direct = required.clone();
+            for i in (0..o.properties.len()).filter(|&i| bit(&direct, i)) {
+                required.iter_mut().zip(&implied[i]).for_each(|(r, m)| *r |= m);
+            }
+        }
+        NameSets { possible, required, implied }
+    }
+}
+
+fn bit(bits: &[u64], i: usize) -> bool {
+    bits[i / 64] >> (i % 64) & 1 == 1
 }
 
 /// The names of a shape as a trie.

@@ -14,7 +14,8 @@ use smallvec::SmallVec;
 use crate::expr::analysis::completes_without::completes_without;
 use crate::expr::analysis::farthest_end::farthest_end;
 use crate::expr::{ByteSet, Expr, ExprId, INF};
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
+use crate::lexeme::shortest_end::after;
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::util::seeded_hash::SeededMap;
 
 /// States that are looked at, and pairs of a state and a count.
@@ -212,7 +213,7 @@ fn distances(lexeme: &Lexeme, start: StateId, count: u32, escaped: bool) -> Opti
             distance[at] = Some(0);
         }
         for step in &steps {
-            let place = match after(lexeme, state, count, step) {
+            let place = match after_all(lexeme, state, count, step) {
                 None => continue,
                 Some((CLOSED, _)) => {
                     distance[at] = distance[at].or(Some(1));
@@ -279,26 +280,9 @@ fn spelled_steps(lexeme: &Lexeme, escaped: bool) -> Vec<SmallVec<[u8; 6]>> {
     bytes.filter(|&byte| byte != b'\\').map(|byte| SmallVec::from_slice(&[byte])).chain(escapes).collect()
 }
 
-/// Where bytes lead from a state after `count` code points; [`CLOSED`] behind the closing quote.
-fn after(lexeme: &Lexeme, mut state: StateId, mut count: u32, bytes: &[u8]) -> Option<(StateId, u32)> {
-    for &byte in bytes {
-        let data = lexeme.state(state);
-        let next = lexeme.next_from(state, data, byte);
-        if next == CLOSED {
-            return lexeme.may_close(count).then_some((CLOSED, count));
-        }
-        if next == DEAD {
-            return None;
-        }
-        if lexeme.kind() != LexemeKind::Raw {
-            count = count.saturating_add(lexeme.starts_char(data, byte) as u32);
-            if !lexeme.live_at(lexeme.state(next), count) {
-                return None;
-            }
-        }
-        state = next;
-    }
-    Some((state, count))
+/// Where bytes lead from a state after `count` code points; [`CLOSED`] behind the closing quote, which comes last.
+fn after_all(lexeme: &Lexeme, state: StateId, count: u32, bytes: &[u8]) -> Option<(StateId, u32)> {
+    bytes.iter().try_fold((state, count), |(state, count), &byte| after(lexeme, state, count, byte))
 }
 
 #[cfg(test)]

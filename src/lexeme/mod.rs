@@ -131,6 +131,31 @@ pub struct Lexeme {
     reach: TokenReach,
 }
 
+/// Whether nothing that an expression derives to is dead; `None` if it accepts nothing itself. `origin` is the
+/// expression of which it is a copy, in its own arena.
+fn decide_live(
+    exprs: &mut Exprs,
+    expr: ExprId,
+    origin: Option<(&Exprs, ExprId)>,
+    limits: &Limits,
+) -> Result<Option<bool>> {
+    let mut all_live = false;
+    if let Some((source, stated)) = origin {
+        // What the source decided need not be decided again. Dead expressions are not brought along: where there are
+        // any, each state is asked when it is found, which takes no more than deciding all of them took.
+        if !source.is_live(stated) {
+            return Ok(None);
+        }
+        all_live = source.is_all_live(stated);
+        if !all_live {
+            exprs.search_live();
+        }
+    } else if !exprs.decide_live(expr, limits.max_explored_states)? {
+        return Ok(None);
+    }
+    Ok(Some(all_live || exprs.is_all_live(expr)))
+}
+
 /// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
 /// as it has, and then each takes as long as a whole compile. Whoever asks for a mask must not find that out.
 fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {
@@ -185,30 +210,43 @@ impl Lexeme {
             }
         }
         exprs.check()?;
-        // What the source decided need not be decided again. Dead expressions are not brought along: where there are
-        // any, each state is asked when it is found, which takes no more than deciding all of them took.
-        let all_live = is_stated && source.is_all_live(stated);
-        if is_stated {
-            if !source.is_live(stated) {
-                return Ok(None);
-            }
-            if !all_live {
-                exprs.search_live();
-            }
-        } else if !exprs.decide_live(expr, limits.max_explored_states)? {
-            return Ok(None);
-        }
-        let all_live = all_live || exprs.is_all_live(expr);
+        let origin = is_stated.then_some((source, stated));
+        let Some(all_live) = decide_live(&mut exprs, expr, origin, limits)? else { return Ok(None) };
         exprs.forget_live();
         try_out(&mut exprs, expr)?;
         // What is derived from now on is made on use, where nothing may fail: it is bounded by its bytes instead; see
         // `copy`.
         exprs.lift_limit();
+        let lexeme = Lexeme::without_states(exprs, (expr, any_text), kind, table, all_live, reach);
+        let mut b = lexeme.lock();
+        let sub = if kind == LexemeKind::Raw { EscapeState::Plain } else { EscapeState::Open };
+        lexeme.intern(&mut b, expr, sub);
+        drop(b);
+        if let LexemeKind::Text { min, max, .. } = kind
+            && lexeme.bounded
+        {
+            let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
+            if !l.is_some_and(|l| meets(&l, min, max)) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(lexeme))
+    }
+
+    /// The lexeme of a live expression, before its start is interned.
+    fn without_states(
+        exprs: Exprs,
+        (expr, any_text): (ExprId, ExprId),
+        kind: LexemeKind,
+        mut table: CharLengthTable,
+        all_live: bool,
+        reach: TokenReach,
+    ) -> Lexeme {
         let classes = byte_classes(&exprs, expr, kind);
         let bounded = matches!(kind, LexemeKind::Text { min, max, .. } if min > 0 || max < INF);
         let bounds = if bounded { growth(&exprs, &mut table, expr) } else { LengthGrowth::default() };
         table.keep_all();
-        let lexeme = Lexeme {
+        Lexeme {
             kind,
             start: FIRST,
             is_any_text: expr == any_text && matches!(kind, LexemeKind::Text { .. }),
@@ -234,21 +272,7 @@ impl Lexeme {
                 is_text: OnceLock::new(),
                 runs: OnceLock::new(),
             }),
-        };
-        {
-            let mut b = lexeme.lock();
-            let sub = if kind == LexemeKind::Raw { EscapeState::Plain } else { EscapeState::Open };
-            lexeme.intern(&mut b, expr, sub);
-            if let LexemeKind::Text { min, max, .. } = kind
-                && lexeme.bounded
-            {
-                let l = lexeme.shared.states.get(FIRST).and_then(|s| s.lengths.clone());
-                if !l.is_some_and(|l| meets(&l, min, max)) {
-                    return Ok(None);
-                }
-            }
         }
-        Ok(Some(lexeme))
     }
 
     fn lock(&self) -> MutexGuard<'_, LazyDfa> {

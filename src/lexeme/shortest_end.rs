@@ -95,7 +95,7 @@ pub(crate) fn preferred() -> impl Iterator<Item = u8> {
 }
 
 /// The state and count after a byte, if it leads on; [`CLOSED`] ends the text.
-fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(StateId, u32)> {
+pub(super) fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(StateId, u32)> {
     let data = lexeme.state(state);
     let next = lexeme.next_from(state, data, byte);
     if next == DEAD || (next == CLOSED && !lexeme.may_close(count)) {

@@ -62,12 +62,24 @@ def test_names_of_files(byte_vocabulary, name):
     assert caught.value.offset == 0 and repr(name).strip("'\"") in str(caught.value).replace("\\\\", "\\\\")
 
 
-@pytest.mark.parametrize("text", ['{"const": "a.json"}', '{"$ref": "#"} \n', "true", "order", "order.jso", '"x.json"'])
-def test_what_is_no_name_of_a_file(byte_vocabulary, text):
-    try:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"$ref": "#"} \n', "the schema applies to itself"),
+        ("order", "the schema is not JSON: a value is expected"),
+        ("order.jso", "the schema is not JSON: a value is expected"),
+        ('"x.json"', "a schema must be an object or a boolean"),
+    ],
+)
+def test_what_is_no_name_of_a_file(byte_vocabulary, text, said):
+    with pytest.raises(interlock.SchemaError, match=f"^{said}") as caught:
         Index.from_json_schema(text, byte_vocabulary)
-    except interlock.InterlockError as error:
-        assert "name of a file" not in str(error)
+    assert "name of a file" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['{"const": "a.json"}', "true"])
+def test_schemas_that_name_a_file(byte_vocabulary, text):
+    assert Index.from_json_schema(text, byte_vocabulary).guide().validate(b'"a.json"') == 8
 
 
 def test_no_choices(byte_vocabulary):

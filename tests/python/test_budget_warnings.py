@@ -15,10 +15,11 @@ from pydantic import Field
 from scripted_generator import ScriptedGenerator
 
 import interlock
+from interlock import schema_hints
 from interlock.generators.budget_warnings import is_cut_short, judge_budget
 from interlock.generators.partial_json import open_place
 from interlock.integrations._number_end import first_bytes
-from interlock.output_types import output_type_of
+from interlock.output_types import output_type_of, unbounded_places
 from interlock.output_types.unbounded_places import unbounded_place
 
 PIECES = [b"{}", b'{"', b'": ', b'""}', b"12", b"[]", b"true"]
@@ -97,6 +98,20 @@ class Bounded(pydantic.BaseModel):
 def test_the_place_without_a_bound(hint, place):
     schema = True if hint is Any else output_type_of(hint).source
     assert unbounded_place(schema) == place
+
+
+def test_formats_with_a_greatest_length_are_bounds():
+    """A new format whose texts are short belongs into the list, or a message asks for a bound that it has."""
+
+    def is_short(name):
+        try:
+            interlock.check_json_schema({"type": "string", "format": name, "minLength": 64})
+        except interlock.UnsatisfiableError:
+            return True
+        return False
+
+    short = {name for name in schema_hints.FORMATS if is_short(name)}
+    assert short | {"time", "date-time"} == unbounded_places._SHORT
 
 
 def said(hint, answer, max_tokens):

@@ -24,21 +24,10 @@ def test_overview(folder):
 
 def test_help_teaches(folder):
     assert f"interlock {interlock.__version__}" in run(folder, "--version").stdout
-    for command in (
-        "",
-        "compile",
-        "inspect",
-        "check",
-        "sample",
-        "diff",
-        "draw",
-        "trace",
-        "completion",
-        "vocab",
-        "bench",
-    ):
+    for command in ("", *COMMANDS):
         text = run(folder, *command.split(), "--help").stdout
-        assert "exit codes:" in text and f"\n  interlock {command}" in text
+        assert "exit codes:" in text
+        assert f"\n  interlock {command}" in text, f"{command}.py begins with examples, each two blanks from the margin"
 
 
 def test_help(folder):

@@ -116,7 +116,7 @@ def test_counts_cannot_be_negative(byte_vocabulary, call):
     for n in (-1, -(2**70)):
         with pytest.raises(interlock.ArgumentError, match="negative"):
             call(byte_vocabulary, index, n)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="must be an int, not float"):
         call(byte_vocabulary, index, 1.5)
 
 
@@ -129,36 +129,36 @@ def test_limits_object():
     assert pickle.loads(pickle.dumps(limits)) == limits
     with pytest.raises(TypeError, match="max_depth"):
         interlock.Limits(depth=5)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="'depth'"):
         _ = limits.depth
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options"),
+    ("arguments", "options", "said"),
     [
-        (([], [0]), {}),
-        (([b"a"], []), {}),
-        (([b"a"], [1]), {}),
-        (([b"a"], [-1]), {}),
-        (([b"a", b"b"], [0]), {"size": 1}),
-        (([b"a", b"b"], [0], [7]), {}),
+        (([], [0]), {}, "the vocabulary is empty"),
+        (([b"a"], []), {}, "no stop token: give eos_token_ids"),
+        (([b"a"], [1]), {}, "eos_token_ids: id 1 is out of range: the size is 1"),
+        (([b"a"], [-1]), {}, "eos_token_ids: id -1 is out of range"),
+        (([b"a", b"b"], [0]), {"size": 1}, "size 1 is smaller than the number of tokens, 2"),
+        (([b"a", b"b"], [0], [7]), {}, "special_token_ids: id 7 is out of range: the size is 2"),
     ],
 )
-def test_vocabulary_errors(arguments, options):
-    with pytest.raises(interlock.VocabularyError):
+def test_vocabulary_errors(arguments, options, said):
+    with pytest.raises(interlock.VocabularyError, match=said):
         interlock.Vocabulary(*arguments, **options)
 
 
 def test_vocabulary_type_errors():
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="tokens must hold bytes, but token 0 is str"):
         interlock.Vocabulary(["a"], [0])
 
 
 @pytest.mark.parametrize("id", [300, -1, 2**40, 2**80])
 def test_token_bytes_out_of_range(byte_vocabulary, id):
-    with pytest.raises(interlock.VocabularyError):
+    with pytest.raises(interlock.VocabularyError, match="the token id .* is out of range: the size is 300"):
         byte_vocabulary.token_bytes(id)
-    with pytest.raises(interlock.VocabularyError):
+    with pytest.raises(interlock.VocabularyError, match="token id .* is out of range"):
         byte_vocabulary.decode([id])
 
 
@@ -176,10 +176,10 @@ class TestSources:
     def test_compiled_patterns(self, byte_vocabulary):
         plain = interlock.Index.from_regex(re.compile("ab"), byte_vocabulary)
         assert plain.fingerprint == interlock.Index.from_regex("ab", byte_vocabulary).fingerprint
-        with pytest.raises(interlock.UnsupportedError):
+        with pytest.raises(interlock.UnsupportedError, match="a pattern over bytes is not supported"):
             interlock.Index.from_regex(re.compile(b"ab"), byte_vocabulary)
         for source in (5, None, b"ab"):
-            with pytest.raises(TypeError):
+            with pytest.raises(TypeError, match="pattern must be a str or a compiled re.Pattern, not "):
                 interlock.Index.from_regex(source, byte_vocabulary)
 
     def test_flags_of_compiled_patterns(self, byte_vocabulary):
@@ -187,9 +187,9 @@ class TestSources:
         assert guide.validate(b"AB") == 2
         guide = interlock.Index.from_regex(re.compile("a."), byte_vocabulary, flags="s").guide()
         assert guide.validate(b"a\n") == 2
-        with pytest.raises(interlock.InterlockError):
+        with pytest.raises(interlock.ArgumentError, match="unknown pattern flag 'q'"):
             interlock.Index.from_regex("a", byte_vocabulary, flags="q")
-        with pytest.raises(interlock.InterlockError):
+        with pytest.raises(interlock.ArgumentError, match='dialect must be one of "python", "ecma", not "perl"'):
             interlock.Index.from_regex("a", byte_vocabulary, dialect="perl")
 
     def test_lone_surrogates(self, byte_vocabulary):
@@ -243,25 +243,32 @@ class TestSources:
         index = interlock.Index.from_json_schema(model, byte_vocabulary, whitespace="compact")
         assert index.guide().validate(b'{"x":1}') == 7
 
-    @pytest.mark.parametrize("schema", [{"const": float("nan")}, {"const": object()}, b"\xff"])
-    def test_what_is_not_json(self, byte_vocabulary, schema):
-        with pytest.raises(interlock.SchemaError):
+    @pytest.mark.parametrize(
+        ("schema", "said"),
+        [
+            ({"const": float("nan")}, "NaN and infinities are no JSON numbers"),
+            ({"const": object()}, "the schema cannot be written as JSON: Object of type object"),
+            (b"\xff", "the schema is not UTF-8"),
+        ],
+    )
+    def test_what_is_not_json(self, byte_vocabulary, schema, said):
+        with pytest.raises(interlock.SchemaError, match=said):
             interlock.Index.from_json_schema(schema, byte_vocabulary)
 
     def test_circular_and_deep(self, byte_vocabulary):
         circle = {}
         circle["not"] = circle
-        with pytest.raises(interlock.SchemaError):
+        with pytest.raises(interlock.SchemaError, match="the schema contains itself"):
             interlock.Index.from_json_schema(circle, byte_vocabulary)
         deep = {}
         for _ in range(100_000):
             deep = {"not": deep}
-        with pytest.raises((interlock.LimitError, interlock.SchemaError)):
+        with pytest.raises(interlock.LimitError, match="nested too deeply"):
             interlock.Index.from_json_schema(deep, byte_vocabulary)
 
     @pytest.mark.parametrize("schema", [5, None, [], 1.5])
     def test_wrong_types(self, byte_vocabulary, schema):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="schema must be JSON text .*, not "):
             interlock.Index.from_json_schema(schema, byte_vocabulary)
 
     @pytest.mark.parametrize("option", ["property_order", "on_unsupported", "formats"])
@@ -270,11 +277,11 @@ class TestSources:
             interlock.Index.from_json_schema(True, byte_vocabulary, **{option: "maybe"})
 
     def test_choices(self, byte_vocabulary):
-        with pytest.raises(interlock.UnsatisfiableError):
+        with pytest.raises(interlock.UnsatisfiableError, match="choices is empty"):
             interlock.Index.from_choices([], byte_vocabulary)
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="choices must be a sequence of str, not one str"):
             interlock.Index.from_choices("yes", byte_vocabulary)
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="choices must be str, not bytes"):
             interlock.Index.from_choices([b"yes"], byte_vocabulary)
 
 

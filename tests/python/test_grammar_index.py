@@ -251,10 +251,9 @@ def test_explain_names_what_may_come(index):
 
 
 def test_questions_about_the_language_are_refused(index):
-    with pytest.raises(interlock.InterlockError):
-        index.language_size()
-    with pytest.raises(interlock.InterlockError):
-        index.automaton()
+    for question in (index.language_size, index.automaton):
+        with pytest.raises(interlock.UnsupportedError, match="of a grammar, which has no finite automaton"):
+            question()
 
 
 @pytest.mark.parametrize(
@@ -273,9 +272,16 @@ def test_bad_grammars_are_typed_errors(byte_vocabulary, grammar, error):
         interlock.Index.from_grammar(grammar, byte_vocabulary)
 
 
-@pytest.mark.parametrize("options", [{"lexer": "greedy"}, {"syntax": "yacc"}, {"start": "nowhere"}])
-def test_unknown_options(byte_vocabulary, options):
-    with pytest.raises(interlock.InterlockError):
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"lexer": "greedy"}, interlock.ArgumentError, 'lexer must be one of .*, not "greedy"'),
+        ({"syntax": "yacc"}, interlock.ArgumentError, 'syntax must be one of .*, not "yacc"'),
+        ({"start": "nowhere"}, interlock.GrammarError, 'there is no rule "nowhere" to start with'),
+    ],
+)
+def test_unknown_options(byte_vocabulary, options, error, said):
+    with pytest.raises(error, match=said):
         interlock.Index.from_grammar(GRAMMAR, byte_vocabulary, **options)
 
 

@@ -58,7 +58,7 @@ def test_id_sequences(guide, make):
 
 @pytest.mark.parametrize("bad", ["y", 1.0, None, b"y"])
 def test_wrong_types_are_type_errors(guide, bad):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="id must be an int, not "):
         guide.advance(bad)
     assert guide.num_tokens == 0
 
@@ -69,12 +69,12 @@ def test_rollback_and_reset(guide):
     guide.rollback(1)
     assert guide.tokens == [*b"yes"]
     for n in (4, -1, 2**70):
-        with pytest.raises(interlock.InterlockError):
+        with pytest.raises(interlock.ArgumentError, match="cannot roll back"):
             guide.rollback(n)
     assert guide.tokens == [*b"yes"]
     guide.reset()
     assert guide.num_tokens == 0 and guide.tokens == []
-    with pytest.raises(interlock.InterlockError):
+    with pytest.raises(interlock.ArgumentError, match="cannot roll back 1 tokens: the guide has taken 0"):
         guide.rollback(1)
 
 
@@ -141,7 +141,7 @@ def test_stop_tokens_of_a_request(byte_vocabulary):
     guide.advance(299)
     assert guide.is_terminated
     for bad in ([300], [-1]):
-        with pytest.raises(interlock.InterlockError):
+        with pytest.raises(interlock.ArgumentError, match=f"stop token id {bad[0]} is out of range"):
             interlock.Index.from_choices(["no"], byte_vocabulary).guide(stop_token_ids=bad)
 
 

@@ -318,7 +318,7 @@ def test_depth_of_a_schema_as_text_is_no_matter_of_pythons_stack(byte_vocabulary
         for frames in (0, 700):
             index = below(frames, lambda: Index.from_response_format({key: nested(450)}, byte_vocabulary))  # noqa: B023
             assert index == Index.from_json_schema(nested(450), byte_vocabulary)
-    with pytest.raises(interlock.InterlockError):
+    with pytest.raises(interlock.LimitError, match="depth of schema"):
         Index.from_response_format({"guided_json": "[" * 5000}, byte_vocabulary)
 
 

@@ -104,5 +104,5 @@ def test_sglang_copies_a_template_and_walks_a_tree(index, byte_vocabulary):
     again = masks(4, byte_vocabulary)
     assert guides[1].fill_draft_bitmasks([ord("b"), ord("c"), ord('"')], again, parents=[-1, -1, 0]) == 3
     assert (rows == again).all()
-    with pytest.raises(ValueError):
+    with pytest.raises(interlock.TokenRejected, match="is refused at its byte 0 .*; allowed there: '\"'$"):
         guides[0].advance(ord("x"))

@@ -29,8 +29,13 @@ def test_tokens(backend):
     with pytest.raises(ValueError, match="after 1 tokens of the regex grammar") as caught:
         grammar.accept_token(letter)
     assert isinstance(caught.value, TokenRejected) and grammar.current_token == one and text_of(grammar) == "1"
-    for strange in (-1, 299, 10**9, 1):
-        with pytest.raises(ValueError):
+    for strange, said in (
+        (-1, "no token has the id -1"),
+        (299, "token 299 is refused: it spells no text"),
+        (10**9, "token 1000000000 is out of range"),
+        (1, "token 1 is refused: it spells no text"),
+    ):
+        with pytest.raises(TokenRejected, match=f"{said}.* .after 1 tokens of the regex grammar"):
             grammar.accept_token(strange)
     grammar.accept_token(two)
     grammar.accept_token(0)
@@ -38,7 +43,7 @@ def test_tokens(backend):
     grammar.accept_token(letter)  # After the end there is nothing to take.
     grammar.rollback(2)
     assert text_of(grammar) == "1" and not grammar.is_terminated()
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="cannot roll back 5 tokens: the guide has taken 1"):
         grammar.rollback(5)
     grammar.finished = True
     assert grammar.finished and "regex" in repr(grammar)
@@ -140,8 +145,12 @@ def test_jump_forward(backend):
     assert grammar.guide.tokens == [x, AB] and grammar.current_token == AB
     grammar.jump_and_retokenize([x, AB], [x, a, b], -1)
     assert grammar.guide.tokens == [x, a, b]
-    for old, new in (([x, a, b], [x, b]), ([x, a], [x]), ([x, x, a, b], [a, x, a, b])):
-        with pytest.raises(ValueError):
+    for old, new, said in (
+        ([x, a, b], [x, b], "number 1 of the new output, is refused"),
+        ([x, a], [x], "the old output is not what this grammar has taken"),
+        ([x, x, a, b], [a, x, a, b], "the new output changes tokens before the grammar began"),
+    ):
+        with pytest.raises(ValueError, match=said):
             grammar.jump_and_retokenize(old, new, -1)
         assert grammar.guide.tokens == [x, a, b]
     # Tokens before the grammar began, as those of reasoning.

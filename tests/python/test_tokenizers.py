@@ -205,7 +205,7 @@ def test_stop_ids() -> None:
         with pytest.raises(interlock.VocabularyError, match="out of range"):
             interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=given)
     for given in (2.0, "2", [None]):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="eos_token_ids must be a token id or several, all of them int"):
             interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=given)
     assert interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=0, size=_WIDEST).size == _WIDEST
     with pytest.raises(interlock.VocabularyError, match=str(_WIDEST)):

@@ -187,8 +187,15 @@ def test_files_of_users(tmp_path):
         tool_format(file)
     with pytest.raises(ToolFormatError, match="cannot be read"):
         tool_format(tmp_path / "none.toml")
-    with pytest.raises(ToolFormatError, match="did you mean 'hermes'"):
-        tool_format("hermse")
+    end = f"interlock.tools.format_names() lists all {len(FORMATS)}; a file is given as a pathlib.Path"
+    for name, hint in (
+        ("hermess", "did you mean 'hermes'?"),
+        ("Qwen/Qwen3-8B", 'a model\'s is found by format="auto" and its tokenizer.'),
+        ("zzzzzzzz", 'format="auto" finds the one of a tokenizer.'),
+    ):
+        with pytest.raises(ToolFormatError) as caught:
+            tool_format(name)
+        assert str(caught.value) == f"no tool format has the name {name!r}: {hint} {end}"
     with pytest.raises(ToolFormatError, match="a name, a path"):
         tool_format(3)
 

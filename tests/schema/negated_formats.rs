@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use interlock::schema::{Enforcement, SchemaOptions};
+use interlock::schema::{Enforcement, SchemaOptions, format};
 use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -30,26 +30,39 @@ fn check(schema: &str, good: &[&str], bad: &[&str]) {
     }
 }
 
+/// Format, what is none of it, and what is, the last of these by the standard only.
+const NARROWER: &[(&str, &[&str], &[&str])] = &[
+    ("time", &["noon", "1:2", "", "12:00:00", "12:00Z"], &["12:00:00Z", "23:59:60+00:07"]),
+    (
+        "date-time",
+        &["2024-01-01", "today", "2024-02-30T00:00:00Z", "2024-01-01T12:00:00"],
+        &["2024-01-01T00:00:00Z", "2024-01-01T23:59:60Z"],
+    ),
+    ("duration", &["1 day", "", "PX"], &["P1D", "p1y"]),
+    ("email", &["a", "@", "a@"], &["a@b.org", "\\\"a<b\\\"@c.org"]),
+    ("idn-email", &["é"], &["é@ü.de", "é@xn--c.de"]),
+    ("hostname", &["a b", "é", ""], &["a.b", "xn--4gbwdl.xn--wgbh1c"]),
+    ("idn-hostname", &["a b", "a@b"], &["bücher.example", "xn--4gbwdl"]),
+    ("uri-template", &["{", "a}b"], &["{a}", "{!a}"]),
+    ("relative-json-pointer", &["a", "/a", "#"], &["0#", "0+1"]),
+    ("regex", &["*", ")a", "+"], &["a*", "(a)(b)\\\\2"]),
+];
+
+#[test]
+fn every_narrower_format_has_a_row() {
+    let is_narrower = |name: &&str| {
+        let index = compile(&format!(r#"{{"type":"string","format":"{name}"}}"#));
+        index.report().iter().any(|r| r.keyword == "format" && r.enforcement == Enforcement::Narrower)
+    };
+    let narrower: Vec<&str> = format::KNOWN.iter().copied().filter(is_narrower).collect();
+    let mut rows: Vec<&str> = NARROWER.iter().map(|row| row.0).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, narrower, "NARROWER has a row for each format that is narrower than its standard");
+}
+
 #[test]
 fn nothing_of_the_format_is_accepted() {
-    // Format, what is none of it, and what is, the last of these by the standard only.
-    let rows: &[(&str, &[&str], &[&str])] = &[
-        ("time", &["noon", "1:2", "", "12:00:00", "12:00Z"], &["12:00:00Z", "23:59:60+00:07"]),
-        (
-            "date-time",
-            &["2024-01-01", "today", "2024-02-30T00:00:00Z", "2024-01-01T12:00:00"],
-            &["2024-01-01T00:00:00Z", "2024-01-01T23:59:60Z"],
-        ),
-        ("duration", &["1 day", "", "PX"], &["P1D", "p1y"]),
-        ("email", &["a", "@", "a@"], &["a@b.org", "\\\"a<b\\\"@c.org"]),
-        ("idn-email", &["é"], &["é@ü.de", "é@xn--c.de"]),
-        ("hostname", &["a b", "é", ""], &["a.b", "xn--4gbwdl.xn--wgbh1c"]),
-        ("idn-hostname", &["a b", "a@b"], &["bücher.example", "xn--4gbwdl"]),
-        ("uri-template", &["{", "a}b"], &["{a}", "{!a}"]),
-        ("relative-json-pointer", &["a", "/a", "#"], &["0#", "0+1"]),
-        ("regex", &["*", ")a", "+"], &["a*", "(a)(b)\\\\2"]),
-    ];
-    for (format, good, bad) in rows {
+    for (format, good, bad) in NARROWER {
         let quoted = |t: &&str| format!("\"{t}\"");
         let good: Vec<String> = good.iter().map(quoted).collect();
         let bad: Vec<String> = bad.iter().map(quoted).collect();

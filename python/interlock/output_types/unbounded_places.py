@@ -14,7 +14,7 @@ _OF_TYPE = {
     "object": ("properties", "additionalProperties", "maxProperties"),
 }
 _KINDS = ("string", "number", "array", "object")
-# Formats whose texts have a greatest length.
+# Formats whose texts are short: of times, only the fraction of a second could go on.
 _SHORT = frozenset(("date", "time", "date-time", "uuid", "ipv4", "ipv6"))
 _ESCAPES_AND_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 

@@ -105,8 +105,8 @@ class ToolFormatError(InterlockError, ValueError):
     >>> try:
     ...     tool_format("hermse")
     ... except ToolFormatError as error:
-    ...     print(str(error)[:58])
-    no tool format has the name 'hermse': did you mean 'hermes
+    ...     print(str(error).partition(" interlock")[0])
+    no tool format has the name 'hermse': did you mean 'hermes'?
     """
 
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.

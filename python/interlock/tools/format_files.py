@@ -56,12 +56,15 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         )
     if format in format_names():
         return _of_package(format)
-    close = nearest(format, format_names(), 0.5)
-    hint = f"did you mean {close!r}? There are " if close else "there are "
-    if "/" in format and not close:
-        hint = 'a model\'s is found by format="auto" and its tokenizer. There are '
+    if close := nearest(format, format_names(), 0.5):
+        hint = f"did you mean {close!r}?"
+    elif "/" in format:
+        hint = 'a model\'s is found by format="auto" and its tokenizer.'
+    else:
+        hint = 'format="auto" finds the one of a tokenizer.'
     raise ToolFormatError(
-        f"no tool format has the name {format!r}: {hint}{', '.join(format_names())}; a file is given as a pathlib.Path"
+        f"no tool format has the name {format!r}: {hint} interlock.tools.format_names() lists all "
+        f"{len(format_names())}; a file is given as a pathlib.Path"
     )
 
 

@@ -231,6 +231,32 @@ impl<'a, 'b> Parser<'a, 'b> {
     }
 
     fn definition(&mut self, standing: Standing) -> Result<()> {
+        let (name, at) = self.name_of_definition()?;
+        let terminal = is_terminal(name);
+        self.template_parameters(terminal, at)?;
+        let (attributes, priority) = self.attributes_and_priority(terminal)?;
+        self.expect(':', "behind the name")?;
+        let body = self.expansions()?;
+        self.end_of_statement()?;
+        let place = self.place(at);
+        let definition = Definition {
+            name: self.global(name),
+            terminal,
+            declared: false,
+            place,
+            parameters: std::mem::take(&mut self.parameters),
+            priority,
+            attributes,
+            body,
+            space: self.space,
+            imported: self.is_imported(),
+        };
+        self.definitions.push((standing, definition));
+        Ok(())
+    }
+
+    /// The name of a rule or a terminal, with the modifiers before it, which mean nothing here.
+    fn name_of_definition(&mut self) -> Result<(&'a str, usize)> {
         let mut modifiers = String::new();
         while let (Token::Mark(c @ ('!' | '?')), at) = self.peek()? {
             self.take()?;
@@ -249,26 +275,38 @@ impl<'a, 'b> Parser<'a, 'b> {
                 format!("{name:?} mixes upper and lower case: terminals are named in capitals, rules without any");
             return Err(self.error(at, message));
         }
+        Ok((name, at))
+    }
+
+    /// The parameters of the definition that is read, which a template has in braces. Its name stands at `at`.
+    fn template_parameters(&mut self, terminal: bool, at: usize) -> Result<()> {
         self.parameters.clear();
-        if self.takes(Token::Mark('{'))? {
-            loop {
-                let (parameter, at) = self.expect_name("the name of a parameter")?;
-                if self.parameters.iter().any(|p| p == parameter) {
-                    return Err(self.error(at, format!("the parameter {parameter:?} stands here twice")));
-                }
-                if self.parameters.len() == MOST_PARAMETERS {
-                    return Err(self.error(at, format!("a template has at most {MOST_PARAMETERS} parameters")));
-                }
-                self.parameters.push(parameter.to_owned());
-                if !self.takes(Token::Mark(','))? {
-                    break;
-                }
+        if !self.takes(Token::Mark('{'))? {
+            return Ok(());
+        }
+        loop {
+            let (parameter, at) = self.expect_name("the name of a parameter")?;
+            if self.parameters.iter().any(|p| p == parameter) {
+                return Err(self.error(at, format!("the parameter {parameter:?} stands here twice")));
             }
-            self.expect('}', "behind the parameters")?;
-            if terminal {
-                return Err(self.error(at, "terminals have no parameters; only rules are templates"));
+            if self.parameters.len() == MOST_PARAMETERS {
+                return Err(self.error(at, format!("a template has at most {MOST_PARAMETERS} parameters")));
+            }
+            self.parameters.push(parameter.to_owned());
+            if !self.takes(Token::Mark(','))? {
+                break;
             }
         }
+        self.expect('}', "behind the parameters")?;
+        if terminal {
+            return Err(self.error(at, "terminals have no parameters; only rules are templates"));
+        }
+        Ok(())
+    }
+
+    /// What stands between the name and the colon: attributes in brackets, a priority behind a point, and `::_`, by
+    /// which a rule has a number.
+    fn attributes_and_priority(&mut self, terminal: bool) -> Result<(Attributes, i32)> {
         let (mut attributes, mut priority) = (Attributes::default(), 0);
         loop {
             match self.peek()? {
@@ -309,24 +347,7 @@ impl<'a, 'b> Parser<'a, 'b> {
                 _ => break,
             }
         }
-        self.expect(':', "behind the name")?;
-        let body = self.expansions()?;
-        self.end_of_statement()?;
-        let place = self.place(at);
-        let definition = Definition {
-            name: self.global(name),
-            terminal,
-            declared: false,
-            place,
-            parameters: std::mem::take(&mut self.parameters),
-            priority,
-            attributes,
-            body,
-            space: self.space,
-            imported: self.is_imported(),
-        };
-        self.definitions.push((standing, definition));
-        Ok(())
+        Ok((attributes, priority))
     }
 
     /// Adds a definition to the names of its grammar.

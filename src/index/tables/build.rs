@@ -197,6 +197,27 @@ fn fill_parts(
     max_states: usize,
     progress: &mut impl FnMut(usize, usize) -> Result<()>,
 ) -> Result<bool> {
+    let (mut parts, mut complete) = parts_of(inner, max_states)?;
+    let mut most_bytes = MAX_PART_BYTES;
+    if !complete || parts.len() > MAX_PARTS {
+        complete = false;
+        parts.truncate(BEGINNING);
+        most_bytes = BEGINNING_BYTES;
+    }
+    let mut bytes = 0;
+    for (chunk, from) in parts.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
+        if bytes >= most_bytes {
+            complete = false;
+            break;
+        }
+        bytes += in_order(threads, chunk.len(), |i| make(inner, &chunk[i])).iter().sum::<usize>();
+        progress(from + chunk.len(), parts.len())?;
+    }
+    Ok(complete)
+}
+
+/// The masks that could be made, the first of each lexeme before the second of any, and whether none is missing.
+fn parts_of(inner: &IndexCore, max_states: usize) -> Result<(Vec<BuildPart<'_>>, bool)> {
     let lexemes: Vec<&Arc<MaskedLexeme>> = match &inner.engine {
         IndexEngine::Pattern(lexeme) => vec![lexeme],
         // Keys without a name are any text: a few states, so what comes last may take nearly all.
@@ -253,22 +274,7 @@ fn fill_parts(
         }
     }
     parts.sort_by_key(|part| part.0);
-    let mut most_bytes = MAX_PART_BYTES;
-    if !complete || parts.len() > MAX_PARTS {
-        complete = false;
-        parts.truncate(BEGINNING);
-        most_bytes = BEGINNING_BYTES;
-    }
-    let mut bytes = 0;
-    for (chunk, from) in parts.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
-        if bytes >= most_bytes {
-            complete = false;
-            break;
-        }
-        bytes += in_order(threads, chunk.len(), |i| make(inner, &chunk[i].1)).iter().sum::<usize>();
-        progress(from + chunk.len(), parts.len())?;
-    }
-    Ok(complete)
+    Ok((parts.into_iter().map(|(_, part)| part).collect(), complete))
 }
 
 /// Makes a mask. Its bytes.

@@ -195,6 +195,29 @@ fn patterns() {
 }
 
 #[test]
+fn formats_that_are_narrower_have_an_upper_bound() {
+    for &name in KNOWN {
+        let mut x = Exprs::new(100_000);
+        let is_narrower = lower(&mut x, name).unwrap().narrower.is_some();
+        let any_text = at_most(&mut x, "a name that no format has");
+        assert_eq!(
+            at_most(&mut x, name) != any_text,
+            is_narrower,
+            "{name}: at_most of upper_bounds.rs has an arm for each format that is narrower, and for no other"
+        );
+    }
+}
+
+#[test]
+fn every_format_has_cases() {
+    let cases = cases();
+    for &name in KNOWN {
+        let of = |valid: bool| cases.iter().any(|c| c.0 == name && c.1.iter().any(|t| t.1 == valid));
+        assert!(of(true) && of(false), "{name} has no valid or no invalid texts in tests/data/schema/formats.json");
+    }
+}
+
+#[test]
 fn no_reading_goes_beyond_the_most() {
     let cases = cases();
     for &name in KNOWN {

@@ -62,6 +62,83 @@ fn textless(productions: &Productions, silent: &[Symbol]) -> Vec<bool> {
     out
 }
 
+/// FIRST of all symbols: the terminals, token sets and documents that each may begin with. Silent ones begin nothing.
+fn firsts(productions: &Productions, nullable: &[bool], silent: &[Symbol]) -> SparseSets {
+    let mut firsts = SparseSets::new(productions.symbols(), productions.first_rule as usize);
+    (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
+        firsts.insert(s as usize, s);
+    });
+    // Work lists over productions: who has a symbol among the parts that may come first.
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for production in &productions.all {
+            for &part in &production.parts {
+                grown |= firsts.add(production.of as usize, part as usize);
+                if !nullable[part as usize] {
+                    break;
+                }
+            }
+        }
+    }
+    firsts
+}
+
+/// FOLLOW of all symbols: what may come behind each.
+fn follows(productions: &Productions, nullable: &[bool], firsts: &SparseSets) -> SparseSets {
+    let mut follows = SparseSets::new(productions.symbols(), productions.first_rule as usize);
+    // What comes behind a part inside its own production is found once; what comes behind the whole is passed on.
+    let mut passed: Vec<(usize, usize)> = Vec::new();
+    for production in &productions.all {
+        for (at, &part) in production.parts.iter().enumerate() {
+            let mut to_end = true;
+            for &next in &production.parts[at + 1..] {
+                firsts.of(next as usize).for_each(|s| {
+                    follows.insert(part as usize, s);
+                });
+                if !nullable[next as usize] {
+                    to_end = false;
+                    break;
+                }
+            }
+            if to_end {
+                passed.push((part as usize, production.of as usize));
+            }
+        }
+    }
+    follows.add_until_closed(&mut passed);
+    follows
+}
+
+/// For each terminal the bytes that may come behind its end; `everywhere` are those that may stand between any two.
+fn bytes_behind(
+    productions: &Productions,
+    follows: &SparseSets,
+    first: &[ByteSet],
+    documents: &[ByteSet],
+    everywhere: &[u32],
+) -> Box<[ByteSet]> {
+    let terminals = productions.terminals;
+    let mut any = [false; 256];
+    first.iter().chain(documents).for_each(|set| join(&mut any, set));
+    let bytes = (0..terminals).map(|t| {
+        if everywhere.contains(&t) {
+            return any;
+        }
+        let mut out = [false; 256];
+        for symbol in follows.of(t as usize) {
+            match productions.document(symbol) {
+                Some(document) => join(&mut out, &documents[document as usize]),
+                None if symbol < terminals => join(&mut out, &first[symbol as usize]),
+                None => {}
+            }
+        }
+        everywhere.iter().for_each(|&t| join(&mut out, &first[t as usize]));
+        out
+    });
+    bytes.collect()
+}
+
 /// Whether there is a place behind a terminal where only that terminal may come.
 fn is_alone(productions: &Productions, firsts: &SparseSets, nullable: &[bool], terminal: Symbol) -> bool {
     // Symbols behind which nothing else may come somewhere.
@@ -108,68 +185,14 @@ impl Follow {
         // What an indenter makes has no text: what follows it follows what is before it.
         let silent: Vec<Symbol> = indenter.iter().flat_map(|indenter| indenter.silent()).collect();
         let nullable = if silent.is_empty() { productions.nullable.clone() } else { textless(productions, &silent) };
-        let symbols = productions.symbols();
         let below = productions.first_rule as usize;
-        let mut firsts = SparseSets::new(symbols, below);
-        (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
-            firsts.insert(s as usize, s);
-        });
-        // Work lists over productions: who has a symbol among the parts that may come first.
-        let mut grown = true;
-        while grown {
-            grown = false;
-            for production in &productions.all {
-                for &part in &production.parts {
-                    grown |= firsts.add(production.of as usize, part as usize);
-                    if !nullable[part as usize] {
-                        break;
-                    }
-                }
-            }
-        }
-        let mut follows = SparseSets::new(symbols, below);
-        // What comes behind a part inside its own production is found once; what comes behind the whole is passed on.
-        let mut passed: Vec<(usize, usize)> = Vec::new();
-        for production in &productions.all {
-            for (at, &part) in production.parts.iter().enumerate() {
-                let mut to_end = true;
-                for &next in &production.parts[at + 1..] {
-                    let more: Vec<Symbol> = firsts.of(next as usize).collect();
-                    more.into_iter().for_each(|s| {
-                        follows.insert(part as usize, s);
-                    });
-                    if !nullable[next as usize] {
-                        to_end = false;
-                        break;
-                    }
-                }
-                if to_end {
-                    passed.push((part as usize, production.of as usize));
-                }
-            }
-        }
-        follows.add_until_closed(&mut passed);
+        let firsts = firsts(productions, &nullable, &silent);
+        let follows = follows(productions, &nullable, &firsts);
         let first: Box<[ByteSet]> = lexemes.iter().map(|l| first_bytes(l.as_ref())).collect();
         let terminals = productions.terminals;
         let newline = indenter.map(|indenter| indenter.newline);
-        let mut any = [false; 256];
-        first.iter().chain(documents).for_each(|set| join(&mut any, set));
-        let bytes = (0..terminals).map(|t| {
-            if ignored.contains(&t) || newline == Some(t) {
-                return any;
-            }
-            let mut out = [false; 256];
-            for symbol in follows.of(t as usize) {
-                match productions.document(symbol) {
-                    Some(document) => join(&mut out, &documents[document as usize]),
-                    None if symbol < terminals => join(&mut out, &first[symbol as usize]),
-                    None => {}
-                }
-            }
-            ignored.iter().copied().chain(newline).for_each(|t| join(&mut out, &first[t as usize]));
-            out
-        });
-        let bytes = bytes.collect();
+        let everywhere: Box<[u32]> = ignored.iter().copied().chain(newline).collect();
+        let bytes = bytes_behind(productions, &follows, &first, documents, &everywhere);
         // A newline takes all newlines at once where something else may come behind it.
         let skipped = newline.filter(|&newline| !is_alone(productions, &firsts, &nullable, newline));
         // Behind most terminals come the same ones as behind others.
@@ -189,24 +212,22 @@ impl Follow {
         let mut behind_any = vec![false; terminals as usize];
         let behind_some = (0..below).flat_map(|s| follows.of(s)).filter(|&s| s < terminals);
         behind_some.for_each(|s| behind_any[s as usize] = true);
-        let behind_one = || {
-            let mut places: Vec<NumberSet> = (0..below).map(|s| follows.set(s).clone()).collect();
-            places.push(firsts.set(productions.start as usize).clone());
-            places.sort_unstable();
-            places.dedup();
-            places
-        };
         let told_apart = competes.then(|| shared_places(productions, &nullable, &silent, ignored)).flatten();
         let places = match told_apart {
             Some(places) => places.iter().map(|place| NumberSet::of_bits(place)).collect(),
-            None => behind_one(),
+            None => {
+                let mut places: Vec<NumberSet> = (0..below).map(|s| follows.set(s).clone()).collect();
+                places.push(firsts.set(productions.start as usize).clone());
+                places.sort_unstable();
+                places.dedup();
+                places
+            }
         };
-        let beside: Vec<u32> = ignored.iter().copied().chain(newline).collect();
         Follow {
             bytes,
             first,
             places: places.into(),
-            everywhere: beside.into(),
+            everywhere,
             behind_any: behind_any.into(),
             terminals: behind_each,
             documents: (0..terminals).map(documents_behind).collect(),

@@ -3,6 +3,19 @@
 #[cfg(test)]
 use crate::util::bits::ones;
 
+/// Adds to sets what others hold, given as pairs of who takes and who gives, until nothing is new.
+pub(super) fn until_closed(pairs: &mut Vec<(usize, usize)>, mut add: impl FnMut(usize, usize) -> bool) {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for &(to, from) in &*pairs {
+            grown |= add(to, from);
+        }
+    }
+}
+
 /// Sets of numbers below one bound.
 pub(super) struct NumberSets {
     words: usize,
@@ -36,17 +49,9 @@ impl NumberSets {
         grew
     }
 
-    /// Adds to sets what others hold, given as pairs of who takes and who gives, until nothing is new.
+    /// Adds to sets what others hold; see [`until_closed`].
     pub fn add_until_closed(&mut self, pairs: &mut Vec<(usize, usize)>) {
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut grown = true;
-        while grown {
-            grown = false;
-            for &(to, from) in &*pairs {
-                grown |= self.add(to, from);
-            }
-        }
+        until_closed(pairs, |to, from| self.add(to, from));
     }
 
     /// Adds a row of the same bound to a set.

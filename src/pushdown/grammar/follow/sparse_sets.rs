@@ -3,6 +3,7 @@
 //! A grammar of thousands of tools has thousands of terminals, and behind nearly all of them only one may come: rows of
 //! bits would take memory by the square of their number.
 
+use crate::pushdown::grammar::follow::number_sets::until_closed;
 use crate::util::bits::ones;
 
 /// A set of numbers below one bound.
@@ -130,17 +131,9 @@ impl SparseSets {
         grew
     }
 
-    /// Adds to sets what others hold, given as pairs of who takes and who gives, until nothing is new.
+    /// Adds to sets what others hold; see [`until_closed`].
     pub fn add_until_closed(&mut self, pairs: &mut Vec<(usize, usize)>) {
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut grown = true;
-        while grown {
-            grown = false;
-            for &(to, from) in &*pairs {
-                grown |= self.add(to, from);
-            }
-        }
+        until_closed(pairs, |to, from| self.add(to, from));
     }
 
     /// A set.
