@@ -24,7 +24,14 @@ from interlock.tools.tool_list import tools_of
 __all__ = ["check_response_format", "check_structural_tag", "check_tools"]
 
 
-def check_structural_tag(tag: Any, closed: bool = False, limits: Any = None, cancel: CancelToken | None = None) -> None:
+def check_structural_tag(
+    tag: Any,
+    closed: bool = False,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+    whitespace: Literal["flexible", "compact"] = "flexible",
+    spelling: Literal["any", "plain"] = "any",
+) -> None:
     """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
     errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
 
@@ -32,7 +39,8 @@ def check_structural_tag(tag: Any, closed: bool = False, limits: Any = None, can
     >>> interlock.check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
-    tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+    json = json_writing(whitespace, spelling)
+    tag_index.check_structural_tag(tag, closed=closed, json=json, limits=limits, cancel=cancel)
 
 
 @bounded_nesting("the list of tools")

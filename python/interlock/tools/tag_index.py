@@ -424,8 +424,9 @@ def stored_source(
         if kind != "structural_tag":
             return kind, source, given | limits
     is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
-    if kind == "tools":
+    if kind in ("tools", "structural_tag"):
         json = json_writing(given.pop("whitespace", "flexible"), given.pop("spelling", "any"))
+    if kind == "tools":
         known, answer = tools_of(source), answer_of(given.get("response_format"))
         check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
         if strangers := given.keys() - REQUEST.keys():
@@ -437,7 +438,8 @@ def stored_source(
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
     elif given:
         raise ArgumentError(
-            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, limits, allowed_tokens"
+            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
+            "limits, allowed_tokens"
         )
     found = _read(source, vocabulary, is_described)
     if _is_whole_json(found.format):
