@@ -196,7 +196,7 @@ CALLS = [
     (interlock, "check_json_schema", SCHEMA),
     (interlock, "check_regex", REGEX),
     (interlock, "describe", {"output_type": int}),
-    (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1}),
+    (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1, "budget": "max_tokens"}),
     (interlock, "index_from_type", {"output_type": int, "vocabulary": V}),
     (interlock, "set_index_cache_bytes", {"n": 5}),
     (interlock, "set_mask_cache_bytes", {"n": 5 << 20}),

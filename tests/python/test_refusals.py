@@ -211,6 +211,15 @@ def test_budgets_in_the_numbers_of_the_client(byte_vocabulary):
         interlock.refusal(KeyError("a"), stop_tokens=-1)
 
 
+def test_a_budget_has_the_name_of_the_client(byte_vocabulary):
+    with pytest.raises(interlock.BudgetError) as caught:
+        Index.from_regex("aaa", byte_vocabulary).guide(max_tokens=1)
+    answer = interlock.refusal(caught.value, stop_tokens=1, budget="max_completion_tokens")
+    assert answer.message == "max_completion_tokens is 2, but a complete output needs 4 tokens"
+    with pytest.raises(TypeError, match="budget must be a str"):
+        interlock.refusal(caught.value, budget=5)
+
+
 def test_time_and_memory(byte_vocabulary):
     gone = interlock.CancelToken()
     gone.cancel()
