@@ -95,7 +95,7 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if said := said_of_digits(error):
         return Refusal(400, f"the request cannot be read: {said}", "request")
     if isinstance(error, RecursionError):
-        return Refusal(400, "the request is nested too deeply", "limit")
+        return Refusal(400, "the request is nested too deeply to be read", "limit")
     if isinstance(error, MemoryError):
         return Refusal(503, "the server has no memory for this request", "memory")
     if isinstance(error, TimeoutError):

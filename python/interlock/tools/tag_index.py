@@ -184,8 +184,7 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
 
 def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
-    # The offset of a limit is one in the document that went beyond it, and not in the grammar.
-    if error.offset is not None and not isinstance(error, LimitError):
+    if error.offset is not None:
         return _moved(error, grammar.pointer_at(error.offset))
     for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
         _, is_document, schema = line.partition(": %json ")
@@ -226,7 +225,8 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
     if isinstance(error, GrammarError | SchemaError | PatternError):
         return StructuralTagError(message, place + inner)
     moved = type(error)(f"at {place}{inner}: {message}")
-    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    # The offset is one in the grammar that was made of the tag.
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message", "offset")}
     moved.__dict__.update(own, pointer=place + inner)
     # Tags and tools have no such option.
     return moved if error.hint is None or "on_unsupported" in error.hint else with_hint(moved, error.hint)
