@@ -15,6 +15,7 @@ from interlock.schema_hints import handling
 from interlock.tools import tag_index
 from interlock.tools.answer_format import answer_of
 from interlock.tools.allowed_tokens import allowed_names
+from interlock.tools.errors import standing_at
 from interlock.tools.parameter_checks import tell_of_slips
 from interlock.tools.response_format import response_format as source_of
 from interlock.tools.rule_writer import json_writing
@@ -144,7 +145,7 @@ def check_response_format(
     kind, source, given = tag_index.plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)
-    with handling(unknown_keywords):
+    with handling(unknown_keywords), standing_at(asked.place):
         if kind == "structural_tag":
             tag_index.check_structural_tag(source, allowed=allowed, **given)
             return []

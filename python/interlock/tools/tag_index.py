@@ -37,7 +37,7 @@ from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.answer_format import answer_of
 from interlock.tools.definition_errors import Dialect, said_of_definition
-from interlock.tools.errors import RequestError, StructuralTagError, message_at, with_places
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, standing_at, with_places
 from interlock.tools.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
@@ -325,11 +325,12 @@ def index_of_response_format(
     kind, source, given = plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
-    if kind in ("structural_tag", "grammar"):
+    with standing_at(asked.place):
         if kind == "structural_tag":
             return _index_of_tag(source, vocabulary, allowed_tokens=allowed, **given)
-        check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
-    index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
+        if kind == "grammar":
+            check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
+        index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
     return index
 
 
