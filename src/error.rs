@@ -4,11 +4,12 @@
 //! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
+mod limit_advice;
 mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
 
-pub(crate) use crate::error::message::{counted, quoted};
+pub(crate) use crate::error::message::{at_pointer, counted, quoted};
 
 pub use crate::error::line_with_caret::SourceExcerpt;
 use std::fmt;
@@ -72,7 +73,7 @@ impl fmt::Display for SourcePlace {
             SourcePlace::Offset(n) => write!(f, "at offset {n}"),
             SourcePlace::Byte(n) => write!(f, "at byte {n}"),
             SourcePlace::Pointer { pointer, keyword } => {
-                write!(f, "at \"{}\"", message::pointer(pointer))?;
+                f.write_str(&at_pointer(pointer))?;
                 if keyword.is_empty() { Ok(()) } else { write!(f, ", keyword {}", quoted(keyword)) }
             }
         }
@@ -265,10 +266,14 @@ impl Error {
     }
 
     /// The error for a client that sent the source and does not know this library: message and place, without the hint.
+    /// Of a limit it says how a source becomes smaller, because a client cannot raise the limit.
     pub fn client_message(&self) -> String {
-        match self.0.place {
-            SourcePlace::Unknown => self.0.message.clone(),
-            _ => format!("{} ({})", self.0.message, self.0.place),
+        let advice = self.0.field.and_then(limit_advice::of).map(|advice| format!("; {advice}")).unwrap_or_default();
+        // As in `Display`: an excerpt shows the place itself.
+        match (self.0.message.split_once('\n'), &self.0.place) {
+            (Some((said, excerpt)), _) => format!("{said}{advice}\n{excerpt}"),
+            (None, SourcePlace::Unknown) => format!("{}{advice}", self.0.message),
+            (None, place) => format!("{}{advice} ({place})", self.0.message),
         }
     }
 

@@ -514,6 +514,8 @@ class Index:
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
         allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
+        whitespace: Literal["flexible", "compact"] = "flexible",
+        spelling: Literal["any", "plain"] = "any",
     ) -> Index:
         """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
 
@@ -522,6 +524,7 @@ class Index:
         as closed, as XGrammar does by default. ``allowed_tokens`` are the special tokens that the tag may name, by id
         or text, and "any other token" is one of these; ``None`` is all, for tags that you write. Where clients write
         them, use ``from_response_format``, which keeps the tokens of roles out.
+        ``whitespace`` and ``spelling`` say how JSON is written where the tag does not, as in ``from_tools``.
 
         ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
         exactly, both with the place as JSON Pointer; ``UnsatisfiableError``, ``SchemaError``, ``VocabularyError`` and

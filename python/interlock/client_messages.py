@@ -47,7 +47,9 @@ def with_hint(error: E, hint: str) -> E:
     'the schema is too large'
     """
     message = str(error)
-    error.args = (f"{message}; {hint}", *error.args[1:])
+    # Behind an excerpt, a line of its own, as in the core.
+    mark = "\n" if "\n" in message else "; "
+    error.args = (f"{message}{mark}{hint}", *error.args[1:])
     error.__dict__.update(hint=hint, _client_message=message)
     return error
 

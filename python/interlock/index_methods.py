@@ -52,6 +52,8 @@ def from_structural_tag(
     limits: Any = None,
     cancel: CancelToken | None = None,
     allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
+    whitespace: Literal["flexible", "compact"] = "flexible",
+    spelling: Literal["any", "plain"] = "any",
 ) -> Index:
     """Compile a structural tag: what a whole output looks like, with text, reasoning, tags and tool calls in it.
 
@@ -60,6 +62,7 @@ def from_structural_tag(
     closed, as XGrammar does by default. ``allowed_tokens`` are the special tokens that the tag may name, by id or text,
     and "any other token" is one of these; ``None`` is all, for tags that you write. Where clients write them, use
     ``from_response_format``, which keeps the tokens of roles out.
+    ``whitespace`` and ``spelling`` say how JSON is written where the tag does not, as in ``from_tools``.
 
     ``StructuralTagError`` for a tag that is not well formed and ``UnsupportedError`` for what cannot be enforced
     exactly, both with the place as JSON Pointer; ``UnsatisfiableError``, ``SchemaError``, ``VocabularyError`` and
@@ -71,12 +74,14 @@ def from_structural_tag(
     >>> interlock.Index.from_structural_tag(tag, vocabulary).guide().forced_text()
     '<n>'
     """
+    from interlock.tools.rule_writer import json_writing
     from interlock.tools.tag_index import index_of_structural_tag
 
     require(vocabulary=(vocabulary, "vocabulary"), closed=(closed, "flag"), cancel=(cancel, "cancel?"))
 
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
-    return index_of_structural_tag(tag, vocabulary, closed=closed, **more)
+    json = json_writing(whitespace, spelling)
+    return index_of_structural_tag(tag, vocabulary, closed=closed, json=json, **more)
 
 
 def from_tools(

@@ -47,7 +47,7 @@ class Refusal:
         return self.status == 500
 
 
-def refusal(error: BaseException, stop_tokens: int = 0) -> Refusal:
+def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_tokens") -> Refusal:
     """What a server answers a client whose request raised ``error``, whatever exception that is.
 
     * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8, or
@@ -58,7 +58,8 @@ def refusal(error: BaseException, stop_tokens: int = 0) -> Refusal:
     * 500: anything else. ``message`` says nothing of it; log the exception.
 
     ``stop_tokens`` is how many tokens of the client's number the server kept for the end, and did not give to the
-    guide: 1 where the stop token counts. Numbers in the message of a ``BudgetError`` are then the client's.
+    guide: 1 where the stop token counts. Numbers in the message of a ``BudgetError`` are then the client's. ``budget``
+    is what the client's request calls this number, such as ``"max_completion_tokens"``: the message says so.
 
     >>> import interlock
     >>> try:
@@ -72,7 +73,7 @@ def refusal(error: BaseException, stop_tokens: int = 0) -> Refusal:
     """
     from interlock.integrations.metrics import refusal_reason
 
-    require(error=(error, "exception"), stop_tokens=(stop_tokens, "count"))
+    require(error=(error, "exception"), stop_tokens=(stop_tokens, "count"), budget=(budget, "text"))
     if stop_tokens < 0:
         raise ArgumentError(f"stop_tokens cannot be negative: {stop_tokens}")
     reason = refusal_reason(error)
@@ -85,6 +86,7 @@ def refusal(error: BaseException, stop_tokens: int = 0) -> Refusal:
         message = error.client_message
         if isinstance(error, BudgetError):
             message = _BUDGETS.sub(lambda found: f"{found[1]}{int(found[2]) + stop_tokens}", message)
+            message = message.replace("max_tokens is ", f"{budget} is ", 1)
         return Refusal(413 if is_long else 400, message, reason)
     if isinstance(error, json.JSONDecodeError):
         return Refusal(400, f"the request is no JSON: {error}", "request")
@@ -93,7 +95,7 @@ def refusal(error: BaseException, stop_tokens: int = 0) -> Refusal:
     if said := said_of_digits(error):
         return Refusal(400, f"the request cannot be read: {said}", "request")
     if isinstance(error, RecursionError):
-        return Refusal(400, "the request is nested too deeply", "limit")
+        return Refusal(400, "the request is nested too deeply to be read", "limit")
     if isinstance(error, MemoryError):
         return Refusal(503, "the server has no memory for this request", "memory")
     if isinstance(error, TimeoutError):

@@ -295,6 +295,17 @@ def quiet() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def schema_at(place: str) -> Iterator[None]:
+    """Slips in schemas that are compiled meanwhile in this thread are told with places that begin with ``place``."""
+    before = getattr(_handling, "place", "")
+    _handling.place = place
+    try:
+        yield
+    finally:
+        _handling.place = before
+
+
 def warn_unknown_keywords(index: Index) -> None:
     """Warn (``UnknownKeywordWarning``) of each unknown keyword that looks like a slip of a known one, and of a schema
     without any keyword. Compiling a schema does it already.
@@ -319,6 +330,7 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
     way = getattr(_handling, "way", "warn")
     if way == "ignore" or (way == "warn" and _is_ignored()):
         return
+    place = place or getattr(_handling, "place", "")
     tell = _refuse if way == "error" else _warn
     rows = list(rows)
     found = unknown_keywords(rows)

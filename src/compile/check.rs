@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::compile::source::{Source, name_of_grammar};
 use crate::compile::why_unsatisfiable;
 use crate::error::Result;
-use crate::grammar::GrammarOptions;
+use crate::grammar::{GrammarOptions, limit_in};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::mask::vocab_tables::VocabTables;
@@ -141,7 +141,7 @@ pub fn check_grammar(text: &str, options: &GrammarOptions, limits: &Limits) -> R
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
         })
     };
-    checked(compile).map(drop)
+    checked(compile).map(drop).map_err(|error| limit_in(error, text))
 }
 
 impl Source {

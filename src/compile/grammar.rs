@@ -7,7 +7,7 @@ use crate::compile::source::name_of_grammar;
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
-use crate::grammar::{GrammarOptions, parse, regular_parts};
+use crate::grammar::{GrammarOptions, limit_at, limit_in, parse, regular_parts};
 use crate::index::{Index, IndexEngine, IndexHandle};
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
@@ -58,6 +58,7 @@ impl Index {
             let grammar = parse(text, options, limits)?;
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
         })
+        .map_err(|error| limit_in(error, text))
     }
 
     /// Every text that a grammar derives. `source` is what the index's fingerprint names.
@@ -79,13 +80,13 @@ impl Index {
             return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));
         }
         grammar.exprs.check()?;
-        if let Some(pattern) = whole_as_pattern(&grammar) {
+        if let Some((pattern, place)) = whole_as_pattern(&grammar) {
             return Index::from_expr(&mut grammar.exprs, pattern, &source, vocabulary, limits).map_err(|error| {
                 match error.kind() {
                     ErrorKind::Unsatisfiable => {
                         Error::new(ErrorKind::Unsatisfiable, error.message().replace("the pattern", "the grammar"))
                     }
-                    _ => error,
+                    _ => limit_at(error, place),
                 }
             });
         }
@@ -97,8 +98,13 @@ impl Index {
         let automata = lexemes.iter().map(|l| l.as_ref().map(|l| l.lexeme.clone())).collect();
         let (mut programs, mut documents) = (Vec::new(), Vec::new());
         for document in &grammar.documents {
-            let (program, lexemes) = document_of(&document.schema, vocabulary, limits)
-                .map_err(|error| error.at(SourcePlace::Byte(document.place)))?;
+            let place = SourcePlace::Byte(document.place);
+            let (program, lexemes) =
+                document_of(&document.schema, vocabulary, limits).map_err(|error| match error.place() {
+                    // A byte of the schema's text, which is no byte of the grammar.
+                    SourcePlace::Byte(_) if error.kind() == ErrorKind::Limit => error.moved_to(place),
+                    _ => error.at(place),
+                })?;
             programs.push(program);
             documents.push(DocumentMasks { lexemes, memo: Default::default(), members: Default::default() });
         }
@@ -120,12 +126,12 @@ impl Index {
     }
 }
 
-/// The pattern that a grammar is, if it is one terminal and nothing else.
-fn whole_as_pattern(grammar: &Grammar) -> Option<ExprId> {
+/// The pattern that a grammar is, if it is one terminal and nothing else, and where the terminal stands.
+fn whole_as_pattern(grammar: &Grammar) -> Option<(ExprId, usize)> {
     let Node::Terminal(terminal) = grammar.rules[grammar.start as usize].body else { return None };
     let terminal = &grammar.terminals[terminal as usize];
     let is_plain = grammar.ignored.is_empty() && terminal.context.is_none() && terminal.max_tokens.is_none();
-    is_plain.then_some(terminal.pattern)
+    is_plain.then_some((terminal.pattern, terminal.place))
 }
 
 /// The lexeme of each terminal, `None` for those without a text.
@@ -144,12 +150,16 @@ fn lexemes_of(
     for terminal in &mut grammar.terminals {
         let exprs = &mut grammar.exprs;
         let text = terminal.context.unwrap_or(terminal.pattern);
-        let mut lexeme = tables.lexeme(exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+        let mut lexeme = tables
+            .lexeme(exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)
+            .map_err(|error| limit_at(error, terminal.place))?;
         if terminal.context.is_none() && lexeme.as_ref().is_some_and(|lexeme| missing_byte(lexeme, tables).is_some()) {
             // What no token holds can never be written: the terminal's other texts are what it can be.
             let texts = *writable.get_or_insert_with(|| writable_texts(exprs, trie));
             terminal.pattern = exprs.and(&[terminal.pattern, texts]);
-            lexeme = tables.lexeme(exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)?;
+            lexeme = tables
+                .lexeme(exprs, terminal.pattern, LexemeKind::Raw, LexemeRole::Whole, limits)
+                .map_err(|error| limit_at(error, terminal.place))?;
             if let Some(byte) = lexeme.as_ref().and_then(|lexeme| missing_byte(lexeme, tables)) {
                 return Err(no_single(byte, &terminal.name));
             }

@@ -27,9 +27,13 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(&inside, |_| true))
 }
 
-/// A JSON Pointer in a message, in one line: without control characters, cut in the middle where it is too long.
-pub(super) fn pointer(text: &str) -> String {
-    escaped(&cut(text, 2 * MOST_QUOTED), |_| true)
+/// Where a JSON Pointer leads, in one line: without control characters, cut in the middle where it is too long. The
+/// pointer of the root is the empty text, which says nothing to most people.
+pub(crate) fn at_pointer(pointer: &str) -> String {
+    match pointer {
+        "" => "at the root".to_owned(),
+        _ => format!("at \"{}\"", escaped(&cut(pointer, 2 * MOST_QUOTED), |_| true)),
+    }
 }
 
 /// A text of at most about `most` characters: its beginning and the last third.
@@ -74,6 +78,8 @@ mod tests {
         let shown = r#"a\u001b[31m\rb (at "/properties/a\n\u001b[31mF\u202eé", keyword "type")"#;
         assert_eq!((error.to_string(), error.client_message()), (shown.to_owned(), shown.to_owned()));
         assert_eq!(fitted("one\n  ^".to_owned()), "one\n  ^");
+        let root = Error::new(ErrorKind::Schema, "a").at_pointer("", "type");
+        assert_eq!(root.to_string(), r#"a (at the root, keyword "type")"#);
     }
 
     #[test]

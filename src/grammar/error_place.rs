@@ -63,14 +63,34 @@ impl Texts {
         if place.text == 0 { error.at(SourcePlace::Byte(place.at)) } else { error }
     }
 
-    /// An error of a part of a grammar, told at its place. Limits and stops stay what they are.
+    /// An error of a part of a grammar, told at its place. A limit takes the place alone, see [`limit_in`]; stops stay
+    /// what they are.
     pub fn at(&self, place: TextPlace, error: &Error) -> Error {
         match error.kind() {
+            ErrorKind::Limit if place.text == 0 => error.clone().moved_to(SourcePlace::Byte(place.at)),
             ErrorKind::Pattern | ErrorKind::Argument => self.error(place, error_text(error)),
             ErrorKind::Unsupported => self.unsupported(place, error_text(error)),
             _ => error.clone(),
         }
     }
+}
+
+/// A limit error with the place where the rule or the terminal beyond the limit begins: unless it has one already, or
+/// what it is about came from an import.
+pub(crate) fn limit_at(error: Error, offset: usize) -> Error {
+    if error.kind() == ErrorKind::Limit && offset > 0 { error.at(SourcePlace::Byte(offset)) } else { error }
+}
+
+/// A limit error that has an offset in the grammar `text`, with line, column and the line, as other errors of grammars
+/// have them.
+pub(crate) fn limit_in(error: Error, text: &str) -> Error {
+    let SourcePlace::Byte(at) = *error.place() else { return error };
+    if error.kind() != ErrorKind::Limit {
+        return error;
+    }
+    let excerpt = Excerpt::of(text, at);
+    let message = format!("line {}, column {}: {}\n{}", excerpt.line, excerpt.column, error.message(), excerpt.shown());
+    error.saying(message)
 }
 
 /// What an error says, with its place in the part that it is about.

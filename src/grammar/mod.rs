@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::grammar::bnf::Notation;
+pub(crate) use crate::grammar::error_place::{limit_at, limit_in};
 use crate::grammar::model::{Grammar, Lexer};
 use crate::limits::Limits;
 

@@ -3,7 +3,7 @@
 //! Parts live in one list in which children come before their parents, so no pass over them recurses, however deep they
 //! nest. Names are resolved later.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SourcePlace};
 use crate::grammar::error_place::{TextPlace, Texts};
 use crate::grammar::model::TokenName;
 use crate::grammar::parametric::{Condition, NUMBER, Step};
@@ -282,11 +282,12 @@ impl Tree {
     }
 }
 
-/// How deep parentheses may nest.
-pub(crate) fn check_depth(depth: usize, limits: &Limits) -> Result<()> {
+/// How deep parentheses may nest; `place` is that of the next one.
+pub(crate) fn check_depth(depth: usize, limits: &Limits, place: TextPlace) -> Result<()> {
     let most = limits.max_depth.min(DEEPEST);
     if depth > most {
-        return Err(Error::limit("nesting of a grammar", most as u64, depth as u64).of("max_depth"));
+        let error = Error::limit("nesting of a grammar", most as u64, depth as u64).of("max_depth");
+        return Err(if place.text == 0 { error.at(SourcePlace::Byte(place.at)) } else { error });
     }
     Ok(())
 }

@@ -6,6 +6,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::error::at_pointer;
+
 /// Schemas that are looked into, and how deep.
 const MOST: usize = 64;
 const DEPTH: usize = 16;
@@ -33,7 +35,7 @@ impl Stated<'_> {
         }
         match self.pointer == home {
             true => format!("{} {value}", self.keyword),
-            false => format!("{} {value} (at {:?})", self.keyword, self.pointer),
+            false => format!("{} {value} ({})", self.keyword, at_pointer(&self.pointer)),
         }
     }
 }
@@ -165,7 +167,7 @@ impl<'v> Conjunction<'v> {
         for (stated, name) in names.clone() {
             let by = |keyword: &str, at: &str| match at == self.home {
                 true => keyword.to_owned(),
-                false => format!("{keyword} (at {at:?})"),
+                false => format!("{keyword} ({})", at_pointer(at)),
             };
             for (pointer, part) in &self.parts {
                 let own = part.get("properties").and_then(|properties| properties.get(name));
@@ -181,7 +183,7 @@ impl<'v> Conjunction<'v> {
                     return Some(format!(
                         "{} names {name:?}, which additionalProperties false{} forbids: it is not among the properties",
                         by("required", &stated.pointer),
-                        if *pointer == self.home { String::new() } else { format!(" (at {pointer:?})") }
+                        if *pointer == self.home { String::new() } else { format!(" ({})", at_pointer(pointer)) }
                     ));
                 }
             }

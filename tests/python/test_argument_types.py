@@ -107,6 +107,11 @@ CALLS = [
     ),
     (
         Index,
+        "from_structural_tag",
+        {"tag": {"type": "any_text"}, "vocabulary": V, "whitespace": "compact", "spelling": "plain"},
+    ),
+    (
+        Index,
         "from_tools",
         {**TOOLS, "vocabulary": V, "closed": False, "allowed_tokens": None, "unknown_keywords": "warn", **SOURCE},
     ),
@@ -119,6 +124,7 @@ CALLS = [
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "allowed_tokens": None, **SOURCE}),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "unknown_keywords": "warn"}),
     (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "closed": False, **SOURCE}),
+    (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "whitespace": "compact", "spelling": "plain"}),
     (
         interlock,
         "check_tools",
@@ -190,7 +196,7 @@ CALLS = [
     (interlock, "check_json_schema", SCHEMA),
     (interlock, "check_regex", REGEX),
     (interlock, "describe", {"output_type": int}),
-    (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1}),
+    (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1, "budget": "max_tokens"}),
     (interlock, "index_from_type", {"output_type": int, "vocabulary": V}),
     (interlock, "set_index_cache_bytes", {"n": 5}),
     (interlock, "set_mask_cache_bytes", {"n": 5 << 20}),

@@ -1,6 +1,8 @@
 """Counters, gauges and histograms, and the text they are written as."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +193,29 @@ def test_notes_are_counted_when_somebody_reads_them():
     registry.tell(heard.append)
     rows.note(3)
     assert [change.number for change in heard] == [3]
+
+
+def test_each_error_has_the_label_that_the_page_of_operators_lists():
+    import interlock.tools  # noqa: F401  # Its errors are classes of the package, too.
+
+    root = Path(__file__).parents[2]
+    (row,) = re.findall(r"interlock_refusals_total.*", (root / "docs/servers/operators.md").read_text())
+    listed = set(re.findall(r"`([a-z_]+)`", row)) - {"interlock_refusals_total", "front_end", "engine"}
+    internal = {"InternalError", "ToolFormatError", "TokenRejected", "InvalidOutputError", "GuideBusyError"}
+    found = {kind.__name__: refusal_reason(kind.__new__(kind)) for kind in classes(interlock.InterlockError)}
+    documented = set(re.findall(r"^\| `(\w+)` \|", (root / "docs/errors.md").read_text(), re.M)) & set(found)
+    assert documented == set(found)
+    for name, label in found.items():
+        own = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Error")).lower()
+        assert label == ("internal" if name in internal else own), name
+    assert set(found.values()) | {"deadline", "memory", "internal"} == listed
+    for name in internal:
+        assert f"`{name}`" in (root / "docs/servers/operators.md").read_text()
+
+
+def classes(kind):
+    """The classes of the package below one."""
+    for below in kind.__subclasses__():
+        if below.__module__.startswith("interlock"):
+            yield below
+            yield from classes(below)

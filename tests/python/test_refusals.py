@@ -168,7 +168,10 @@ def test_faults_in_tools(byte_vocabulary):
     status, reason, message = answer_to(
         lambda: Index.from_tools([{"name": "f", "parameters": nested(5_000)}], byte_vocabulary, format="hermes")
     )
-    assert (status, reason, message) == (400, "limit", "the list of tools is nested too deeply to be read")
+    assert (status, reason) == (400, "limit")
+    assert message == (
+        "the list of tools is nested 5003 levels deep, too deeply to be read; its deep parts can stand in $defs"
+    )
     for call in (lambda tools: Index.from_tools(tools, byte_vocabulary, format="hermes"), tools_of):
         found = answer_to(lambda: call([{"name": "\ud800"}]))  # noqa: B023
         assert found == (400, "request", "at /tools/0/name: the name holds a lone surrogate, which is not text")
@@ -209,6 +212,15 @@ def test_budgets_in_the_numbers_of_the_client(byte_vocabulary):
         assert interlock.refusal(caught.value).message == caught.value.client_message
     with pytest.raises(interlock.ArgumentError, match="stop_tokens cannot be negative: -1"):
         interlock.refusal(KeyError("a"), stop_tokens=-1)
+
+
+def test_a_budget_has_the_name_of_the_client(byte_vocabulary):
+    with pytest.raises(interlock.BudgetError) as caught:
+        Index.from_regex("aaa", byte_vocabulary).guide(max_tokens=1)
+    answer = interlock.refusal(caught.value, stop_tokens=1, budget="max_completion_tokens")
+    assert answer.message == "max_completion_tokens is 2, but a complete output needs 4 tokens"
+    with pytest.raises(TypeError, match="budget must be a str"):
+        interlock.refusal(caught.value, budget=5)
 
 
 def test_time_and_memory(byte_vocabulary):

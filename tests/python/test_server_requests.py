@@ -337,7 +337,7 @@ def test_unknown_keywords(byte_vocabulary, tmp_path):
         call(unknown_keywords="ignore")
         with pytest.raises(interlock.SchemaError, match="did you mean minLength") as refused:
             call(unknown_keywords="error")
-        assert (refused.value.pointer, refused.value.keyword) == ("/items", "minLenght")
+        assert (refused.value.pointer, refused.value.keyword) == ("/json_schema/schema/items", "minLenght")
         assert refused.value.is_client_error
         with pytest.raises(interlock.ArgumentError, match="unknown_keywords must be one of"):
             call(unknown_keywords="eror")

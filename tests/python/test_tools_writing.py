@@ -1,4 +1,4 @@
-"""How the JSON of tool calls is written: ``whitespace`` and ``spelling`` of ``Index.from_tools``."""
+"""How the JSON of tool calls and structural tags is written: ``whitespace`` and ``spelling``."""
 
 import pytest
 
@@ -51,5 +51,41 @@ def test_an_answer_beside_the_tools_is_written_so_too():
 @pytest.mark.parametrize(("name", "value"), [("whitespace", "spaced"), ("spelling", "constants"), ("spelling", 5)])
 def test_what_tools_cannot_have_is_refused_by_name(name, value):
     for make in (lambda **given: interlock.Index.from_tools([TOOL], VOCABULARY, **given), interlock.check_tools):
-        with pytest.raises(interlock.ArgumentError, match=f"{name} of tools is .* not {value!r}"):
+        with pytest.raises(interlock.ArgumentError, match=f"{name} of tools and structural tags is .* not {value!r}"):
             make(**({"tools": [TOOL]} if make is interlock.check_tools else {}), **REQUEST, **{name: value})
+
+
+TAG = {
+    "type": "tag",
+    "begin": "<a>",
+    "content": {"type": "json_schema", "json_schema": TOOL["parameters"]},
+    "end": "</a>",
+}
+WHOLE = {"type": "json_schema", "json_schema": TOOL["parameters"], "any_order": True}
+OWN = {"type": "json_schema", "json_schema": TOOL["parameters"], "max_whitespace_cnt": 1}
+
+
+@pytest.mark.parametrize(("tag", "around"), [(TAG, "<a>{}</a>"), (WHOLE, "{}"), (OWN, "{}")])
+def test_structural_tags_are_written_so_too(tag, around):
+    for given in ({}, {"whitespace": "compact"}, {"spelling": "plain"}, PLAIN):
+        interlock.check_structural_tag(tag, **given)
+        kind, source, rest = stored_source("structural_tag", tag, VOCABULARY, given)
+        for index in (
+            interlock.Index.from_structural_tag(tag, VOCABULARY, **given),
+            getattr(interlock.Index, f"from_{kind}")(source, VOCABULARY, **rest),
+        ):
+            assert accepts(index, around.format('{"a":"x"}'))
+            # What the tag says itself holds.
+            assert accepts(index, around.format('{"a": "x"}')) == (tag is OWN or "whitespace" not in given), given
+            assert accepts(index, around.format('{"a":"\\u0078"}')) == ("spelling" not in given), given
+
+
+def test_what_structural_tags_cannot_have_is_refused_by_name():
+    for make in (
+        lambda **given: interlock.Index.from_structural_tag(TAG, VOCABULARY, **given),
+        lambda **given: interlock.check_structural_tag(TAG, **given),
+    ):
+        with pytest.raises(interlock.ArgumentError, match="whitespace of tools and structural tags is .* not 'spaced'"):
+            make(whitespace="spaced")
+    with pytest.raises(interlock.ArgumentError, match="there are closed, whitespace, spelling"):
+        stored_source("structural_tag", TAG, VOCABULARY, {"blanks": 1})

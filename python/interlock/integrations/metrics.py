@@ -400,7 +400,8 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
 def refusal_reason(error: BaseException) -> str:
     """One word for why a source was refused, for a label: ``"schema"``, ``"limit"`` (of work, ``Limits``),
     ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel``), ...; ``"internal"``
-    for anything that is no refusal.
+    for anything that is no refusal of a request: ``InternalError``, what a server did with a guide or set up
+    (``TokenRejected``, ``GuideBusyError``, ``InvalidOutputError``, ``ToolFormatError``), and other exceptions.
     """
     from interlock.tools.errors import RequestError, StructuralTagError
 

@@ -87,7 +87,13 @@ def _custom(form: ToolFormat, inner: nodes.Format) -> nodes.Format:
         return nodes.Sequence((nodes.ConstString(f"{{{CUSTOM_INPUT}:"), quoted, nodes.ConstString("}")))
     values = {"key": escape(CUSTOM_INPUT, style.key_escape), "type": type_text(style, "")}
     begin, end = template.fill(style.begin, values), template.fill(style.end, values)
-    return nodes.Tag(begin, quoted, (end,), nodes.Event("argument", CUSTOM_INPUT))
+    event = nodes.Event("argument", CUSTOM_INPUT)
+    if not style.string_begin:
+        return nodes.Tag(begin, quoted, (end,), event)
+    # The delimiters around a string are no part of it, and none begins inside of a bare one.
+    bare = nodes.Quoted(nodes.AnyText((style.string_begin,)), style) if isinstance(inner, nodes.AnyText) else quoted
+    marked = nodes.Tag(begin + style.string_begin, quoted, (style.string_end + end,), event)
+    return nodes.Or((nodes.Tag(begin, bare, (end,), event), marked))
 
 
 def section(notation: Notation, tags: Sequence[nodes.Tag], counts: dict[str, Any]) -> nodes.Format:

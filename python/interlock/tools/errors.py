@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from interlock._core import InterlockError
-from interlock.client_messages import without_hint
+from interlock._core import (
+    GrammarError,
+    InterlockError,
+    LimitError,
+    PatternError,
+    SchemaError,
+    UnsatisfiableError,
+    UnsupportedError,
+    VocabularyError,
+)
+from interlock.client_messages import with_hint, without_hint
+from interlock.schema_hints import schema_at
 
-__all__ = ["RequestError", "StructuralTagError", "ToolFormatError", "message_at", "with_places"]
+__all__ = ["RequestError", "StructuralTagError", "ToolFormatError", "message_at", "standing_at", "with_places"]
 
 
 MOST = 1_000
@@ -51,7 +62,58 @@ def with_places(message: str, moved: Callable[[str], str]) -> str:
     >>> with_places('const 1 (at "/allOf/0") contradicts const 2 (at "/allOf/1")', lambda place: "/a" + place)
     'const 1 (at "/a/allOf/0") contradicts const 2 (at "/a/allOf/1")'
     """
-    return re.sub(r'\(at "(/[^"]*)"', lambda found: f'(at "{moved(found[1])}"', message)
+    return re.sub(r'\(at (?:"(/[^"]*)"|the root)', lambda found: f'(at "{moved(found[1] or "")}"', message)
+
+
+@contextlib.contextmanager
+def standing_at(place: str) -> Iterator[None]:
+    """Errors and warnings of a source that is compiled meanwhile, and stands at ``place`` of what a caller passed, name
+    places from the root of that. Those that are of no source stay what they are.
+
+    >>> from interlock import SchemaError, check_json_schema
+    >>> try:
+    ...     with standing_at("/json_schema/schema"):
+    ...         check_json_schema({"items": {"minLength": -1}})
+    ... except SchemaError as error:
+    ...     print(error)
+    at /json_schema/schema/items: a whole number that is not negative is expected (keyword minLength)
+    """
+    try:
+        with schema_at(place):
+            yield
+    except InterlockError as error:
+        if not place or not _is_of_source(error) or (error.pointer or "").startswith(place):
+            raise
+        raise _from_root(error, place) from error
+
+
+def _is_of_source(error: InterlockError) -> bool:
+    """Whether an error speaks of what a client sent, and not of the vocabulary or of an option beside the source."""
+    if isinstance(error, VocabularyError):
+        return bool(error.place or error.pointer)
+    of_sources = RequestError | SchemaError | PatternError | GrammarError
+    refused = UnsatisfiableError | UnsupportedError | LimitError
+    return isinstance(error, of_sources | refused) and not str(error).startswith("whitespace pattern: ")
+
+
+def _from_root(error: InterlockError, place: str) -> InterlockError:
+    whole = place + (error.pointer or "")
+    if isinstance(error, RequestError):
+        moved: InterlockError = type(error)(error.reason, whole)
+        return moved if error.hint is None else with_hint(moved, error.hint)
+    said, line_end, excerpt = without_hint(error).partition("\n")
+    said = said.removeprefix(f"at {error.pointer}: ")
+    if error.pointer is not None and error.place:
+        said = said.removesuffix(f" ({error.place})")
+        if error.keyword and error.keyword not in said:
+            said += f" (keyword {error.keyword})"
+    shown = _fitted(whole, MOST_QUOTED, "")
+    moved = type(error)(f"at {shown}: {with_places(said, lambda inner: place + inner)}{line_end}{excerpt}")
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    moved.__dict__.update(own, pointer=whole)
+    if error.offset is None:
+        moved.place = f'at "{shown}"' + (f', keyword "{error.keyword}"' if error.keyword else "")
+    return moved if error.hint is None else with_hint(moved, error.hint)
 
 
 class RequestError(InterlockError, ValueError):

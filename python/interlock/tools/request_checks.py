@@ -15,6 +15,7 @@ from interlock.schema_hints import handling
 from interlock.tools import tag_index
 from interlock.tools.answer_format import answer_of
 from interlock.tools.allowed_tokens import allowed_names
+from interlock.tools.errors import standing_at
 from interlock.tools.parameter_checks import tell_of_slips
 from interlock.tools.response_format import response_format as source_of
 from interlock.tools.rule_writer import json_writing
@@ -24,7 +25,14 @@ from interlock.tools.tool_list import tools_of
 __all__ = ["check_response_format", "check_structural_tag", "check_tools"]
 
 
-def check_structural_tag(tag: Any, closed: bool = False, limits: Any = None, cancel: CancelToken | None = None) -> None:
+def check_structural_tag(
+    tag: Any,
+    closed: bool = False,
+    limits: Any = None,
+    cancel: CancelToken | None = None,
+    whitespace: Literal["flexible", "compact"] = "flexible",
+    spelling: Literal["any", "plain"] = "any",
+) -> None:
     """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
     errors, but for what only a vocabulary can lack. Any special token may be named. About as long as compiling takes.
 
@@ -32,7 +40,8 @@ def check_structural_tag(tag: Any, closed: bool = False, limits: Any = None, can
     >>> interlock.check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"))
-    tag_index.check_structural_tag(tag, closed=closed, limits=limits, cancel=cancel)
+    json = json_writing(whitespace, spelling)
+    tag_index.check_structural_tag(tag, closed=closed, json=json, limits=limits, cancel=cancel)
 
 
 @bounded_nesting("the list of tools")
@@ -136,7 +145,7 @@ def check_response_format(
     kind, source, given = tag_index.plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)
-    with handling(unknown_keywords):
+    with handling(unknown_keywords), standing_at(asked.place):
         if kind == "structural_tag":
             tag_index.check_structural_tag(source, allowed=allowed, **given)
             return []

@@ -36,7 +36,8 @@ class JsonWriting:
 
 
 def json_writing(whitespace: str, spelling: str) -> JsonWriting:
-    """How JSON is written by the options of ``Index.from_tools``. ``ArgumentError`` for what a grammar cannot say.
+    """How JSON is written by the options of ``Index.from_tools`` and ``from_structural_tag``.
+    ``ArgumentError`` for what a grammar cannot say.
 
     >>> json_writing("compact", "plain")
     JsonWriting(most_whitespace=0, any_escapes=False)
@@ -46,7 +47,9 @@ def json_writing(whitespace: str, spelling: str) -> JsonWriting:
         ("spelling", spelling, ("any", "plain")),
     ):
         if given not in known:
-            raise ArgumentError(f"{name} of tools is {known[0]!r} or {known[1]!r}, not {given!r:.80}")
+            raise ArgumentError(
+                f"{name} of tools and structural tags is {known[0]!r} or {known[1]!r}, not {given!r:.80}"
+            )
     return JsonWriting(0 if whitespace == "compact" else None, spelling == "any")
 
 

@@ -37,7 +37,7 @@ from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
 from interlock.tools.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.answer_format import answer_of
 from interlock.tools.definition_errors import Dialect, said_of_definition
-from interlock.tools.errors import RequestError, StructuralTagError, message_at, with_places
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, standing_at, with_places
 from interlock.tools.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
 from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
@@ -184,8 +184,7 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
 
 def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
-    # The offset of a limit is one in the document that went beyond it, and not in the grammar.
-    if error.offset is not None and not isinstance(error, LimitError):
+    if error.offset is not None:
         return _moved(error, grammar.pointer_at(error.offset))
     for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
         _, is_document, schema = line.partition(": %json ")
@@ -226,7 +225,8 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
     if isinstance(error, GrammarError | SchemaError | PatternError):
         return StructuralTagError(message, place + inner)
     moved = type(error)(f"at {place}{inner}: {message}")
-    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    # The offset is one in the grammar that was made of the tag.
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message", "offset")}
     moved.__dict__.update(own, pointer=place + inner)
     # Tags and tools have no such option.
     return moved if error.hint is None or "on_unsupported" in error.hint else with_hint(moved, error.hint)
@@ -325,11 +325,12 @@ def index_of_response_format(
     kind, source, given = plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
-    if kind in ("structural_tag", "grammar"):
+    with standing_at(asked.place):
         if kind == "structural_tag":
             return _index_of_tag(source, vocabulary, allowed_tokens=allowed, **given)
-        check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
-    index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
+        if kind == "grammar":
+            check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
+        index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
     return index
 
 
@@ -424,8 +425,9 @@ def stored_source(
         if kind != "structural_tag":
             return kind, source, given | limits
     is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
-    if kind == "tools":
+    if kind in ("tools", "structural_tag"):
         json = json_writing(given.pop("whitespace", "flexible"), given.pop("spelling", "any"))
+    if kind == "tools":
         known, answer = tools_of(source), answer_of(given.get("response_format"))
         check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
         if strangers := given.keys() - REQUEST.keys():
@@ -437,7 +439,8 @@ def stored_source(
         is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
     elif given:
         raise ArgumentError(
-            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, limits, allowed_tokens"
+            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
+            "limits, allowed_tokens"
         )
     found = _read(source, vocabulary, is_described)
     if _is_whole_json(found.format):

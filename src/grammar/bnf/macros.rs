@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
                 None => return Err(self.error(start, "these arguments are not closed; ')' must end them")),
                 Some('(') if wants_value => {
                     self.at += 1;
-                    check_depth(open.len() + 1, limits)?;
+                    check_depth(open.len() + 1, limits, self.place(at))?;
                     open.push((Vec::new(), name.take()));
                     continue;
                 }

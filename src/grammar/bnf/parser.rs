@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
                     waits = true;
                 }
                 '(' => {
-                    check_depth(depth, limits)?;
+                    check_depth(depth, limits, self.place(at))?;
                     self.at += 1;
                     let is_ahead = self.notation == Notation::Ebnf && self.takes("=");
                     if is_ahead && depth > 1 {

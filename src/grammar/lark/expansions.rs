@@ -106,7 +106,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 Token::Mark(open @ ('(' | '[')) => {
                     self.take()?;
-                    check_depth(depth + self.nested, self.limits)?;
+                    check_depth(depth + self.nested, self.limits, self.place(at))?;
                     groups.push(OpenGroup::new(Some(if open == '(' { ')' } else { ']' }), at));
                 }
                 Token::Mark(close @ (')' | ']')) => {
@@ -220,8 +220,8 @@ impl<'a> Parser<'a, '_> {
         let mut open = vec![(name, place, Vec::new())];
         self.expect('{', "before the arguments")?;
         loop {
-            check_depth(open.len() + self.nested, self.limits)?;
             let (token, at) = self.take()?;
+            check_depth(open.len() + self.nested, self.limits, self.place(at))?;
             let argument = match token {
                 Token::Newline => continue,
                 Token::Name(name) => {

@@ -37,8 +37,8 @@ impl<'a> Parser<'a, '_> {
 
     /// Which numbers an alternative is for, behind `%if`.
     pub(super) fn condition(&mut self, depth: usize) -> Result<Condition> {
-        check_depth(depth + self.nested, self.limits)?;
         let (name, at) = self.expect_name("a condition")?;
+        check_depth(depth + self.nested, self.limits, self.place(at))?;
         if name == "true" {
             if self.takes(Token::Mark('('))? {
                 self.expect(')', "behind true(")?;

@@ -12,6 +12,7 @@ mod validate;
 
 use crate::error::{Error, Result};
 use crate::expr::{ExprId, Exprs};
+use crate::grammar::error_place::limit_at;
 use crate::grammar::lower::terminals::TerminalState;
 use crate::grammar::model::{Document, Grammar, Lexer, Node, Rule, RuleId, Terminal, TerminalId, TokenSet, UNBOUNDED};
 use crate::grammar::tree::{DefinitionId, PartId, SpaceId, Tree};
@@ -200,7 +201,8 @@ impl Lowering<'_> {
     fn new_rule(&mut self, name: String, place: usize, body: Node) -> Result<RuleId> {
         let most = self.limits.max_rules;
         if self.rules.len() >= most {
-            return Err(Error::limit("rules of a grammar", most as u64, most as u64 + 1).of("max_rules"));
+            let error = Error::limit("rules of a grammar", most as u64, most as u64 + 1).of("max_rules");
+            return Err(limit_at(error, place));
         }
         self.rules.push(Rule { name, place, body, max_tokens: None });
         Ok(self.rules.len() as RuleId - 1)

@@ -197,9 +197,7 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
             check_keys(value)?;
             utf8(text.cast::<PyString>()?, ErrorKind::Schema, "the schema")
         }
-        Err(e) if e.is_instance_of::<PyRecursionError>(py) => {
-            Err(of_kind(py, ErrorKind::Limit, "the schema is nested too deeply to be written as JSON"))
-        }
+        Err(e) if e.is_instance_of::<PyRecursionError>(py) => Err(to_exception(py, &too_deep(value)?)),
         Err(e) => {
             let said = e.value(py).to_string();
             let error = match () {
@@ -215,6 +213,44 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
             Err(to_exception(py, &error))
         }
     }
+}
+
+/// The error for a value that is nested too deeply for `json.dumps`.
+fn too_deep(value: &Bound<'_, PyAny>) -> PyResult<Error> {
+    let most: u64 = value.py().import("sys")?.getattr("getrecursionlimit")?.call0()?.extract()?;
+    let depth = depth_of(value)?;
+    let message = format!(
+        "the schema is nested {depth} levels deep, too deeply to be written as JSON; its deep parts can stand in \
+         $defs"
+    );
+    let error = match depth > most {
+        true => Error::limit("depth of schema", most, depth).saying(message),
+        // Python's stack was not empty.
+        false => Error::new(ErrorKind::Limit, message),
+    };
+    Ok(error
+        .advise("a schema that is passed as JSON text is read without Python, and Limits.max_depth bounds its depth"))
+}
+
+/// How deep objects and arrays nest. What is shared or contains itself is looked at a bounded number of times.
+fn depth_of(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    const MOST_VALUES: usize = 1_000_000;
+    let (mut todo, mut deepest) = (vec![(value.clone(), 1)], 0);
+    for _ in 0..MOST_VALUES {
+        let Some((value, depth)) = todo.pop() else { break };
+        let items = if let Ok(object) = value.cast::<PyDict>() {
+            object.values().into_any()
+        } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+            value
+        } else {
+            continue;
+        };
+        deepest = deepest.max(depth);
+        for item in items.try_iter()? {
+            todo.push((item?, depth + 1));
+        }
+    }
+    Ok(deepest)
 }
 
 /// The pointer of the first number that is none of JSON's.

@@ -1,0 +1,38 @@
+//! How a source becomes smaller where it is beyond a limit, for those who wrote it and cannot raise the limit.
+
+/// What to do about a source that is beyond the limit `field` of [`Limits`](crate::Limits); `None` of limits that no
+/// compile meets.
+pub(super) fn of(field: &str) -> Option<&'static str> {
+    let advice = match field {
+        "max_source_bytes" => "make it shorter",
+        "max_depth" => "nest it less deeply",
+        "max_expr_nodes" => "make it smaller: fewer alternatives, and smaller numbers in repetitions such as {1,1000}",
+        "max_explored_states" | "max_token_states" | "max_token_steps" => {
+            "simplify its patterns: fewer conditions on one text (look-ahead, allOf, not), and smaller lengths and \
+             repetitions beside them"
+        }
+        "max_compile_steps" => "make it smaller: fewer parts, and fewer conditions that hold together",
+        "max_alternatives" => "simplify the schema: fewer alternatives in anyOf, oneOf and if that hold together",
+        "max_rules" => "make it smaller: fewer subschemas, or fewer rules of a grammar",
+        "max_algebra_steps" => "simplify the schema: fewer of anyOf, oneOf, allOf and not that hold together",
+        _ => return None,
+    };
+    Some(advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, SourcePlace};
+
+    #[test]
+    fn a_client_reads_what_to_do_in_front_of_the_place() {
+        let error = || Error::limit("steps", 3, 4).of("max_rules");
+        let advice = of("max_rules").unwrap();
+        assert_eq!(error().client_message(), format!("steps exceeds its limit: 4 > 3; {advice}"));
+        let placed = error().at_pointer("/a", "");
+        assert_eq!(placed.client_message(), format!("steps exceeds its limit: 4 > 3; {advice} (at \"/a\")"));
+        let shown = error().at(SourcePlace::Byte(7)).saying("line 2, column 1: steps\n2 | a\n  | ^");
+        assert_eq!(shown.client_message(), format!("line 2, column 1: steps; {advice}\n2 | a\n  | ^"));
+    }
+}
