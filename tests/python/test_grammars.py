@@ -323,3 +323,9 @@ def test_errors_are_json_ready():
     with pytest.raises(interlock.GrammarError) as caught:
         interlock.Index.from_grammar("start: x", interlock.explain.byte_vocabulary())
     assert json.dumps([caught.value.offset, caught.value.place]) == '[7, "at byte 7"]'
+
+
+def test_tables_of_any_name_are_updated():
+    """The name of a table can be told from other names only where it stands alone, which took a search by bytes."""
+    for name in ("st", "student", "course_of_study"):
+        assert interlock.grammars.sql(tables={name: ["age"]}).accepts(f"UPDATE {name} SET age = 1")

@@ -6,8 +6,9 @@
 //!
 //! Few ways through each terminal are tried first, since most often they suffice, then all. Where each terminal is
 //! taken for itself the answer is exact. Where terminals compete, a way holds wherever fewer compete, but there may be
-//! others; so a search by bytes looks for a place from which a way is known. It is bounded: a branch for which nothing
-//! was found is taken for one that cannot be completed, so no mask leads to a dead end.
+//! others; so a search goes on terminal by terminal, each beside those that may begin there, then byte by byte, and
+//! looks for a place from which a way is known. It is bounded: a branch for which nothing was found is taken for one
+//! that cannot be completed, so no mask leads to a dead end.
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,8 @@ use crate::util::seeded_hash::SeededSet;
 
 /// Steps of branches that are tried byte by byte.
 const MOST_STEPS: usize = 20_000;
+/// Places behind terminals that are tried.
+const MOST_TERMINALS: usize = 500;
 /// Places of a stack that are looked at for one question.
 const MOST_PLACES: usize = 50_000;
 impl GrammarProgram {
@@ -33,7 +36,6 @@ impl GrammarProgram {
         RelationParts {
             productions: &self.productions,
             scanner: &self.scanner,
-            follow: &self.follow,
             ignored: &self.ignored,
             token_sets: &self.token_sets,
             documents: &self.prospects.documents,
@@ -58,7 +60,7 @@ impl GrammarMachine<'_> {
         let is_told = answer.is_some();
         let mut answer = answer.unwrap_or_else(|| {
             self.all_below(branch, &mut looked);
-            self.search(branch)
+            self.search_by_terminals(branch) || self.search(branch)
         });
         // How far a question gets depends on those before it. What was found once is not forgotten.
         if answer && (!is_told || lock(&prospects.few).is_costly()) {
@@ -267,6 +269,45 @@ impl GrammarMachine<'_> {
             decided.push(node);
             todo.extend(self.stack.below(node).iter().filter(|&&below| seen.insert(below)));
         }
+    }
+
+    /// Looks terminal by terminal for a place from which the output is known to be completed, nearest first. Which
+    /// terminals compete is known at each place, so what is found exists.
+    fn search_by_terminals(&mut self, branch: &Branch) -> bool {
+        let program = self.program;
+        if program.indenter.is_some() || branch.is_in_document() {
+            return false;
+        }
+        let mut todo: VecDeque<Branch> = VecDeque::from([*branch]);
+        let mut seen = SeededSet::default();
+        let mut tried = 0;
+        while let Some(at) = todo.pop_front() {
+            let relations = &program.prospects.few;
+            let known = self.is_known_to_complete(&at, &mut lock(relations), FEW, &mut Vec::new());
+            if known == Some(true) || self.accepts(&[at]) {
+                return true;
+            }
+            tried += 1;
+            if tried > MOST_TERMINALS {
+                return false;
+            }
+            let tops = self.stack.tops(at.tops).to_vec();
+            let ways = lock(relations).ways.from_scan(&program.scanner, at.scan);
+            for (terminal, ways) in ways.iter() {
+                let behind = self.behind_end(&at, &tops, *terminal, &mut Vec::new()).unwrap_or_default();
+                if behind.is_empty() {
+                    continue;
+                }
+                let (group, found) = (self.stack.group(&behind), program.closure(self.stack, &behind));
+                for way in &ways.all {
+                    let to = Branch::scanning(group, program.scan_start(&found, way.to), at.indents);
+                    if seen.insert((behind.clone(), to.scan)) {
+                        todo.push_back(to);
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// Looks byte by byte for a place from which the output is known to be completed, nearest first. So where one is

@@ -6,15 +6,13 @@
 //!
 //! Where terminals are taken each for itself, the search goes over the terminal's own automaton and the obligations,
 //! and finds all ways. Where they compete it goes over the scanner with *all* terminals of the grammar. Fewer compete
-//! at any one place, so a way that is found exists, and others may. A terminal that never wins among all is looked at
-//! once more, beside those only that may begin where it does.
+//! at any one place, so a way that is found exists, and others may.
 
 use std::sync::Arc;
 
 use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::preferred;
 use crate::lexeme::{CLOSED, StateId};
-use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner};
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 
@@ -83,28 +81,16 @@ impl TerminalWays {
     }
 
     /// The ways of a terminal that begins under obligations.
-    pub fn from_start(
-        &mut self,
-        scanner: &Scanner,
-        follow: &Follow,
-        terminal: u32,
-        obligations: ObligationsId,
-    ) -> Ways {
+    pub fn from_start(&mut self, scanner: &Scanner, terminal: u32, obligations: ObligationsId) -> Ways {
         let Some(lexeme) = scanner.lexeme(terminal) else { return Ways::default() };
         if scanner.lexer() != Lexer::Contextual {
             return (*self.alone(scanner, terminal, lexeme.start(), obligations)).clone();
         }
-        let mut ways_from = |start: ScanStateId| {
-            let found = self.beside(scanner, scanner.oblige_start(start, obligations));
-            found.iter().find(|(of, _)| *of == terminal).map(|(_, ways)| ways.clone())
-        };
-        if let Some(ways) = ways_from(scanner.start_of_all()) {
-            return ways;
-        }
-        // Who may begin anywhere has other rivals at the beginning of a text.
-        let rivals = (0..follow.len() as u32).filter(|&other| other == terminal || follow.together(terminal, other));
-        let beside = (!follow.is_everywhere(terminal)).then(|| ways_from(scanner.start(rivals))).flatten();
-        beside.unwrap_or(Ways { all: Vec::new(), cut: true })
+        let start = scanner.oblige_start(scanner.start_of_all(), obligations);
+        let found = self.beside(scanner, start);
+        // One that never wins among all may win where fewer compete.
+        let none = || Ways { all: Vec::new(), cut: true };
+        found.iter().find(|(of, _)| *of == terminal).map_or_else(none, |(_, ways)| ways.clone())
     }
 
     /// The ways of all terminals that may be read in a state of the scanner.
