@@ -209,7 +209,8 @@ DEEP = {
 
 #: What is said of depth. An envelope in the place of a choice is none, however deep.
 TOO_DEEP = re.compile(
-    "nested (?:[0-9]+ levels deep, )?too deeply to be (?:read|written)|formats are nested more than|depth of schema exceeds its limit|"
+    "nested (?:[0-9]+ levels deep, )?too deeply to be (?:read|written)|formats are nested more than|"
+    "depth of schema exceeds its limit|"
     "nested at most [0-9]+ levels deep|^at /tool_choice: the object names no tool"
 )
 
