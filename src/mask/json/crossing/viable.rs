@@ -20,6 +20,18 @@ use crate::mask::json::crossing::suffixes::{SuffixSet, add_alike};
 use crate::mask::json::masker::{MAX_DEPTH, MaskBuilder};
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 
+/// What becomes of the suffixes that go on with one byte.
+enum SuffixVisit {
+    /// None is allowed.
+    Refused,
+    /// The one that ends here is allowed, and all that is known of those below was said.
+    Alone,
+    /// What the key spelled before decides.
+    Unresolved,
+    /// The one that ends here is allowed; those below are visited from this frame.
+    To(FrameId),
+}
+
 /// How many answers a guide has at hand.
 const ANSWERS: usize = 8;
 
@@ -114,7 +126,6 @@ impl MaskBuilder<'_> {
         let suffixes = &tables.suffixes;
         let trie = &suffixes.trie;
         let base = trie.depth[root as usize];
-        let unchecked = self.frames.arena.unchecked;
         let mut path: SmallVec<[FrameId; 32]> = smallvec::smallvec![top];
         let mut i = root + 1;
         if root == 0 && self.frames.has_room_for_blanks(top, suffixes.reach) {
@@ -126,91 +137,115 @@ impl MaskBuilder<'_> {
         while i < end {
             path.truncate((trie.depth[i as usize] - base) as usize);
             let before = path.last().copied().unwrap_or(top);
-            let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
+            let past = trie.end[i as usize];
             if suffixes.blank[i as usize] && self.frames.has_room_for_blanks(before, suffixes.reach) {
                 (i..past).for_each(|n| set(bits, n));
                 i = past;
                 continue;
             }
-            let n = &self.frames.arena.nodes[before as usize];
-            let (kind, phase, parent) = (n.kind, n.phase, n.parent);
-            if kind == FrameKind::Object && phase == Phase::Key {
-                let any = self.frames.takes_any_char(n);
-                let plain = is_plain(byte);
-                if any && plain && past == i + 1 {
+            match self.visit_suffix(i, before, object, bits, open) {
+                SuffixVisit::Refused => i = past,
+                SuffixVisit::Alone => {
                     set(bits, i);
                     i = past;
-                    continue;
                 }
-                if byte < b' ' {
-                    i = past;
-                    continue;
-                }
-                if n.parent == object && !(any && plain) {
+                SuffixVisit::Unresolved => {
                     open.push(i);
                     i = past;
-                    continue;
                 }
-                // After a character of a key that may be any, it may still be any.
-                let spelled = &trie.byte[i as usize + 1..past as usize];
-                if any && plain && spelled.iter().all(|&b| is_plain(b) || b < b' ') {
+                SuffixVisit::To(next) => {
                     set(bits, i);
-                    path.push(before);
+                    path.push(next);
                     i += 1;
-                    continue;
-                }
-                if plain && !any && n.sub == EscapeState::Plain && self.frames.begins_no_name(n, byte) {
-                    i = past;
-                    continue;
                 }
             }
-            // A comma stands only where a key may follow.
-            if kind == FrameKind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
-                if self.frames.gap_may_end(n) {
-                    set(bits, i);
-                }
-                i = past;
-                continue;
-            }
-            let next = if fits(n, byte) { self.frames.step(before, byte) } else { NONE };
-            if next == NONE {
-                i = past;
-                continue;
-            }
-            if unchecked && self.frames.is_uncertain(before, next, self.known.nodes) {
-                open.push(i);
-                i = past;
-                continue;
-            }
-            if byte == b':' && kind == FrameKind::Object && phase == Phase::BeforeColon && trie.depth[i as usize] == 1 {
-                set(bits, i);
-                if self.live_below_colon(i, next, object, bits, open) {
-                    i = past;
-                    continue;
-                }
-            }
-            let to = self.frames.arena.nodes[next as usize];
-            if object != NONE
-                && to.parent == object
-                && to.kind == FrameKind::Object
-                && to.phase == Phase::Key
-                && phase != Phase::Key
-                && !self.frames.takes_any_char(&to)
-            {
-                open.push(i);
-                i = past;
-                continue;
-            }
-            set(bits, i);
-            // Behind the object there is no further key of it.
-            if closes(byte) && past > i + 1 && trie.depth[i as usize] == 1 && (object == NONE || parent == object) {
-                self.live_below_closed(i, next, bits, open);
-                i = past;
-                continue;
-            }
-            path.push(next);
-            i += 1;
         }
+    }
+
+    /// What becomes of the suffixes that go on with the byte of a node. Whatever is known to follow a colon or the end
+    /// of a container is set at once.
+    #[inline]
+    fn visit_suffix(
+        &mut self,
+        i: u32,
+        before: FrameId,
+        object: FrameId,
+        bits: &mut SuffixSet,
+        open: &mut UnresolvedSuffixes,
+    ) -> SuffixVisit {
+        let trie = &self.tables.suffixes.trie;
+        let (byte, past, is_first) = (trie.byte[i as usize], trie.end[i as usize], trie.depth[i as usize] == 1);
+        let n = &self.frames.arena.nodes[before as usize];
+        let (kind, phase, parent) = (n.kind, n.phase, n.parent);
+        if kind == FrameKind::Object
+            && phase == Phase::Key
+            && let Some(visit) = self.visit_in_key(i, before, object)
+        {
+            return visit;
+        }
+        // A comma stands only where a key may follow.
+        if kind == FrameKind::Object && phase == Phase::BeforeKey && byte == b'"' && past == i + 1 {
+            return if self.frames.gap_may_end(n) { SuffixVisit::Alone } else { SuffixVisit::Refused };
+        }
+        let next = if fits(n, byte) { self.frames.step(before, byte) } else { NONE };
+        if next == NONE {
+            return SuffixVisit::Refused;
+        }
+        if self.frames.arena.unchecked && self.frames.is_uncertain(before, next, self.known.nodes) {
+            return SuffixVisit::Unresolved;
+        }
+        if byte == b':' && kind == FrameKind::Object && phase == Phase::BeforeColon && is_first {
+            set(bits, i);
+            if self.live_below_colon(i, next, object, bits, open) {
+                return SuffixVisit::Alone;
+            }
+        }
+        if phase != Phase::Key && self.begins_key_of(object, next) {
+            return SuffixVisit::Unresolved;
+        }
+        // Behind the object there is no further key of it.
+        if closes(byte) && past > i + 1 && is_first && (object == NONE || parent == object) {
+            self.live_below_closed(i, next, bits, open);
+            return SuffixVisit::Alone;
+        }
+        SuffixVisit::To(next)
+    }
+
+    /// The same inside a key; `None` where the byte has to be stepped.
+    #[inline]
+    fn visit_in_key(&self, i: u32, before: FrameId, object: FrameId) -> Option<SuffixVisit> {
+        let trie = &self.tables.suffixes.trie;
+        let (byte, past) = (trie.byte[i as usize], trie.end[i as usize]);
+        let n = &self.frames.arena.nodes[before as usize];
+        let any = self.frames.takes_any_char(n);
+        let plain = is_plain(byte);
+        if any && plain && past == i + 1 {
+            return Some(SuffixVisit::Alone);
+        }
+        if byte < b' ' {
+            return Some(SuffixVisit::Refused);
+        }
+        if n.parent == object && !(any && plain) {
+            return Some(SuffixVisit::Unresolved);
+        }
+        // After a character of a key that may be any, it may still be any.
+        let spelled = &trie.byte[i as usize + 1..past as usize];
+        if any && plain && spelled.iter().all(|&b| is_plain(b) || b < b' ') {
+            return Some(SuffixVisit::To(before));
+        }
+        let is_refused = plain && !any && n.sub == EscapeState::Plain && self.frames.begins_no_name(n, byte);
+        is_refused.then_some(SuffixVisit::Refused)
+    }
+
+    /// Whether a further key of the object begins here that may not be any.
+    #[inline]
+    fn begins_key_of(&self, object: FrameId, at: FrameId) -> bool {
+        let n = &self.frames.arena.nodes[at as usize];
+        object != NONE
+            && n.parent == object
+            && n.kind == FrameKind::Object
+            && n.phase == Phase::Key
+            && !self.frames.takes_any_char(n)
     }
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and

@@ -19,7 +19,7 @@ use crate::mask::json::masker::{MaskBuilder, WalkOver};
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;
 use crate::mask::row_patch::patch;
 use crate::mask::trie_kind::TrieKind;
-use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::key_capacity::KeyCapacity;
 use crate::pushdown::json::program::Program;
 
@@ -42,34 +42,13 @@ impl MaskBuilder<'_> {
     fn any_key(&mut self, walked: TrieKind, node: u32, top: FrameId) {
         let over = WalkOver::Whole(walked);
         let n = self.frames.arena.nodes[top as usize];
-        let program = self.frames.program;
-        let mut classes: smallvec::SmallVec<[ClassOfItem; 8]> = smallvec::SmallVec::new();
-        let (mut few, mut ample) = (false, false);
-        // Elements of unique arrays, and walks that take nothing back, leave no exceptions for later.
-        let all = self.unique || self.partial;
-        for i in n.start..n.start + n.len {
-            let item = self.frames.arena.objects[i as usize];
-            if item.others {
-                let p = &program.objects[item.shape as usize];
-                for (c, k) in p.others.iter().zip(0..) {
-                    let state = self.frames.arena.states[(item.classes + k) as usize];
-                    if state <= CLOSED {
-                        continue;
-                    }
-                    let room = self.frames.room_of(&n, p, c, state);
-                    let scarce = room.is_scarce(all);
-                    few |= scarce;
-                    ample |= room == KeyCapacity::Ample && !scarce;
-                    classes.push(ClassOfItem { text: c.text, scarce, item: i, class: k });
-                }
-            }
-        }
         if self.key_is_watched(top) {
             self.begin();
             return self.children(over, node, top);
         }
-        // Those of one text side by side, the ample ones first.
-        classes.sort_unstable();
+        // Elements of unique arrays, and walks that take nothing back, leave no exceptions for later.
+        let all = self.unique || self.partial;
+        let KeyClasses { classes, few, ample } = self.key_classes(&n, all);
         let alike = |a: &ClassOfItem, b: &ClassOfItem| a.text == b.text;
         let groups = || classes.chunk_by(alike).filter(|group| !group[0].scarce);
         if n.sub != EscapeState::Plain || groups().next().is_none() {
@@ -112,18 +91,7 @@ impl MaskBuilder<'_> {
             };
             self.allow_inner(&mask);
             let Some(cross) = &mask.cross else { continue };
-            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.unique);
-            let after = self.frames.close_unnamed(top, group.iter().map(|c| (c.item, c.class)));
-            if after != NONE && !self.cross_unnamed(cross, top, after, (walked, node)) {
-                let exact = self.exact;
-                self.exact |= self.unique;
-                let suffix = WalkOver::Suffix { cross, lexeme: None, count: 0, origin: top, from: (walked, node) };
-                self.emit(suffix, 0);
-                self.visit(suffix, 0, after);
-                self.exact = exact;
-            }
-            self.frames.arena.unchecked = checked;
-            self.frames.arena.truncate(&mark);
+            self.behind_group(cross, group, top, (walked, node));
             // Tokens that spell a special name by escapes.
             let first = *first.get_or_insert_with(|| self.first_bytes(top, &rests));
             for (token, text) in cross.escaped.iter() {
@@ -146,6 +114,49 @@ impl MaskBuilder<'_> {
         if !unique {
             self.names_alone(over, node, top);
         }
+    }
+
+    /// The classes of keys that the key may belong to. `all` says that those with an exception count as having few keys.
+    fn key_classes(&self, n: &Frame, all: bool) -> KeyClasses {
+        let program = self.frames.program;
+        let mut found = KeyClasses { classes: smallvec::SmallVec::new(), few: false, ample: false };
+        for i in n.start..n.start + n.len {
+            let item = self.frames.arena.objects[i as usize];
+            if !item.others {
+                continue;
+            }
+            let p = &program.objects[item.shape as usize];
+            for (c, k) in p.others.iter().zip(0..) {
+                let state = self.frames.arena.states[(item.classes + k) as usize];
+                if state <= CLOSED {
+                    continue;
+                }
+                let room = self.frames.room_of(n, p, c, state);
+                let scarce = room.is_scarce(all);
+                found.few |= scarce;
+                found.ample |= room == KeyCapacity::Ample && !scarce;
+                found.classes.push(ClassOfItem { text: c.text, scarce, item: i, class: k });
+            }
+        }
+        found.classes.sort_unstable();
+        found
+    }
+
+    /// The tokens that go on behind a key without a name, which one of a group's classes takes.
+    fn behind_group(&mut self, cross: &CrossingTokens, group: &[ClassOfItem], top: FrameId, from: (TrieKind, u32)) {
+        let mark = self.frames.arena.mark();
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.unique);
+        let after = self.frames.close_unnamed(top, group.iter().map(|c| (c.item, c.class)));
+        if after != NONE && !self.cross_unnamed(cross, top, after, from) {
+            let exact = self.exact;
+            self.exact |= self.unique;
+            let suffix = WalkOver::Suffix { cross, lexeme: None, count: 0, origin: top, from };
+            self.emit(suffix, 0);
+            self.visit(suffix, 0, after);
+            self.exact = exact;
+        }
+        self.frames.arena.unchecked = checked;
+        self.frames.arena.truncate(&mark);
     }
 
     /// Steps what goes on with a named key, by the items that know it.
@@ -338,6 +349,16 @@ impl MaskBuilder<'_> {
             path.pop();
         }
     }
+}
+
+/// The classes that a key may belong to.
+struct KeyClasses {
+    /// Those of one text side by side, the ample ones first.
+    classes: smallvec::SmallVec<[ClassOfItem; 8]>,
+    /// Some have few keys left.
+    few: bool,
+    /// Some have so many that what was seen takes none away.
+    ample: bool,
 }
 
 /// A class of keys that an item of a key node may go on with.
