@@ -32,8 +32,8 @@ fn read(guide: &mut Guide, text: &str, every: usize) -> Duration {
     worst
 }
 
-/// What a text costs must not grow faster than its length: a text of twice the length takes less than `most` times as
-/// long, taken from the best of some tries.
+/// What a text costs must not grow faster than its length: one of four times the length takes less than ten times as
+/// long. On a busy machine some tries say otherwise, so one that says so is enough.
 fn grows_linearly(grammar: &str, text: impl Fn(usize) -> String, length: usize) {
     let time = |length: usize| {
         (0..3)
@@ -47,8 +47,13 @@ fn grows_linearly(grammar: &str, text: impl Fn(usize) -> String, length: usize) 
             .min()
             .unwrap_or_default()
     };
-    let (short, long) = (time(length), time(length * 4));
-    assert!(long < short * 10 + Duration::from_millis(20), "{grammar:?}: {short:?} and then {long:?}");
+    let mut tries = Vec::new();
+    let is_linear = (0..5).any(|_| {
+        let (short, long) = (time(length), time(length * 4));
+        tries.push((short, long));
+        long < short * 10
+    });
+    assert!(is_linear, "{grammar:?}: {tries:?}");
 }
 
 #[test]

@@ -110,16 +110,20 @@ def check(name, count, seed=0):
             TOOLS, vocabulary, format=name, reasoning="optional" if form.reasoning else "none", max_calls=2
         ),
     ]
+    if form.reasoning:
+        bounded = {"reasoning": "optional", "max_reasoning_tokens": 10, "max_calls": 2}
+        indexes.append(interlock.Index.from_tools(TOOLS, vocabulary, format=name, tool_choice="required", **bounded))
     for number in range(count):
-        found = walk(rng, indexes[number % 2], vocabulary)
+        which = number % len(indexes)
+        found = walk(rng, indexes[which], vocabulary)
         if found is None:
             continue
         ended += 1
         tokens, events = found
-        whole = indexes[number % 2].parse(tokens)
+        whole = indexes[which].parse(tokens)
         made = [event.call for event in whole if isinstance(event, ev.CallEnded)]
         assert [event.call for event in events if isinstance(event, ev.CallEnded)] == made
-        assert made or number % 2, "calls were required"
+        assert made or which == 1, "calls were required"
         for call in made:
             validators[call.name].validate(call.arguments)
             calls += 1

@@ -141,8 +141,11 @@ impl GrammarMachine<'_> {
             return false;
         }
         let near = |branch: &Branch| {
-            let least = bounds.least_in(&self.program.scanner, branch.scan).filter(|_| !branch.is_in_document());
-            least.is_some_and(|least| branch.tokens + 1 + MOST_REST > least)
+            // Inside a document nothing has a bound, and `scan` is no state of the scanner.
+            !branch.is_in_document()
+                && bounds
+                    .least_in(&self.program.scanner, branch.scan)
+                    .is_some_and(|least| branch.tokens + 1 + MOST_REST > least)
         };
         bounds.least <= MOST_REST || self.stack.branches(at).iter().any(near)
     }

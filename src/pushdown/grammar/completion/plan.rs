@@ -158,10 +158,10 @@ impl GrammarMachine<'_> {
             });
             return all;
         }
+        let Some(largest) = program.largest_costs().filter(|_| !branch.is_in_document()) else { return all };
         let scan = program.scanner.state(branch.scan);
-        let Some(largest) = program.largest_costs() else { return all };
         // What must not follow what was read before may forbid any end.
-        if branch.is_in_document() || !program.scanner.obligations(scan.obligations).is_empty() {
+        if !program.scanner.obligations(scan.obligations).is_empty() {
             return all;
         }
         let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
