@@ -145,13 +145,23 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     thread_pool::with_helpers(helpers, work);
 }
 
+/// Refuses a guide that a panic left in doubt, by its number in the batch.
+fn check_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
+    if slot.broken {
+        let message = format!("guide {number} of the batch was in use when another bug struck; drop its request");
+        return Err(internal(py, &message));
+    }
+    slot.sound(py)
+}
+
 /// Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
 /// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
 /// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
 /// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
-/// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``).
+/// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one guide
+/// meets (``InternalError``, which names the guide's number) costs that guide alone: all other rows are written.
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
@@ -184,7 +194,7 @@ pub fn fill_bitmasks(
             let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
             return Err(busy(py, &message));
         };
-        slot.check(py)?;
+        check_in_batch(py, i, &slot)?;
         slots.push(slot);
     }
     let mut jobs = Vec::with_capacity(slots.len());
@@ -204,9 +214,10 @@ pub fn fill_bitmasks(
         })?;
     }
     let mut masked = false;
-    for job in &jobs {
+    let numbers = guides.iter().enumerate().filter_map(|(i, guide)| guide.0.as_ref().map(|_| i));
+    for (job, i) in jobs.iter().zip(numbers) {
         match &job.stage {
-            Stage::Panicked(panic) => return Err(internal(py, panic)),
+            Stage::Panicked(panic) => return Err(internal(py, &format!("guide {i} of the batch: {panic}"))),
             stage => masked |= matches!(stage, Stage::Filled(true)),
         }
     }
@@ -236,7 +247,7 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
             let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
             return Err(busy(py, &message));
         };
-        slot.check(py)?;
+        check_in_batch(py, i, &slot)?;
         slots.push(Some(slot));
     }
     let mut answers = Vec::with_capacity(slots.len());

@@ -120,7 +120,7 @@ impl SchemaOptions {
 
     /// Whether integers are written without point and exponent.
     pub(crate) fn has_bare_integers(&self) -> bool {
-        self.spelling == Some(Spelling::Plain)
+        matches!(self.spelling, Some(Spelling::Plain | Spelling::PlainValues))
     }
 
     /// Whether strings with a pattern or format are written as constants are.

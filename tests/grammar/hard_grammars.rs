@@ -49,7 +49,7 @@ fn grows_linearly(grammar: &str, text: impl Fn(usize) -> String, length: usize) 
     };
     let mut tries = Vec::new();
     let is_linear = (0..5).any(|_| {
-        let (short, long) = (time(length), time(length * 4));
+        let (short, long) = (time(length * 2), time(length * 8));
         tries.push((short, long));
         long < short * 10
     });
