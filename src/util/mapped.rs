@@ -128,7 +128,7 @@ impl MappedFile {
 impl std::fmt::Debug for MappedFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let how = if matches!(self.0, Backing::Mapped(_)) { "mapped" } else { "held" };
-        write!(f, "Pages({} bytes, {how})", self.bytes().len())
+        write!(f, "MappedFile({} bytes, {how})", self.bytes().len())
     }
 }
 

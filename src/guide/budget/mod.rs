@@ -16,7 +16,6 @@
 //!
 //! `docs/internals/budgets.md` has an example.
 
-use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 mod affordable;
 pub(super) mod completions;
 mod fewest_tokens;
@@ -34,6 +33,7 @@ use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::pattern_ends::PatternEnds;
+use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::position::Position;
 use crate::index::IndexEngine;

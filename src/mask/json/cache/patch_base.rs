@@ -116,13 +116,14 @@ impl PatchBases {
             None => (cores.len(), patch, RowPatch::default()),
         };
         *bytes += size_of_val(&*core);
-        match cores.get_mut(at) {
-            Some(old) => *old = core.clone(),
-            None => cores.push(core.clone()),
-        }
-        if cores.len() > MOST {
-            cores.remove(0);
-        }
+        let left = match cores.get_mut(at) {
+            Some(old) => Some(std::mem::replace(old, core.clone())),
+            None => {
+                cores.push(core.clone());
+                (cores.len() > MOST).then(|| cores.remove(0))
+            }
+        };
+        *bytes -= left.map_or(0, |left| size_of_val(&*left));
         SharedPatch { core: Some(core), own }
     }
 

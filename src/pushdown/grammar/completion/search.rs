@@ -30,6 +30,7 @@ const MOST_STEPS: usize = 20_000;
 const MOST_TERMINALS: usize = 500;
 /// Places of a stack that are looked at for one question.
 const MOST_PLACES: usize = 50_000;
+
 impl GrammarProgram {
     /// What relations are made of.
     pub(super) fn relation_parts(&self) -> RelationParts<'_> {
