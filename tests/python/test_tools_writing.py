@@ -39,6 +39,14 @@ def test_what_each_option_allows(arguments, options):
         assert accepts(interlock.Index.from_grammar(source, VOCABULARY, **rest), call(arguments)) == (given in options)
 
 
+def test_plain_spelling_writes_integers_without_point_and_exponent():
+    tool = {"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}, "required": ["n"]}}
+    for number, spelling in (("1", "plain"), ("1.0", "any"), ("1e0", "any")):
+        for given in ("any", "plain"):
+            index = interlock.Index.from_tools([tool], VOCABULARY, **REQUEST, spelling=given)
+            assert accepts(index, call(f'{{"n": {number}}}')) == (given == "any" or spelling == "plain")
+
+
 def test_an_answer_beside_the_tools_is_written_so_too():
     answer = {"type": "json_schema", "json_schema": {"name": "a", "schema": TOOL["parameters"]}}
     request = {"format": "hermes", "tool_choice": "none", "response_format": answer}
