@@ -61,7 +61,7 @@ FAULTS_OF_CLIENTS = [
     (as_format({"const": "\ud800"}), 400, "schema"),
     ({"guided_regex": "a(b"}, 400, "pattern"),
     ({"guided_regex": "\ud800"}, 400, "pattern"),
-    ({"guided_choice": ["\ud800"]}, 400, "argument"),
+    ({"guided_choice": ["\ud800"]}, 400, "request"),
     ({"guided_grammar": "start: a"}, 400, "grammar"),
     ({"type": "structural_tag", "format": {"type": "const_string", "value": "\ud800"}}, 400, "structural_tag"),
     ({"type": "json"}, 400, "request"),

@@ -86,6 +86,28 @@ def test_the_format_of_the_responses_api(byte_vocabulary):
         ({"choice": ["a"]}, "/choice", 'write "guided_choice"'),
         ({"functions": [{"name": "f"}]}, "/functions", 'write "tools"'),
         ({"function_call": {"name": "f"}}, "/function_call", 'write "tool_choice"'),
+        ({"functionCall": {"name": "f"}}, "/functionCall", 'write "tool_choice"'),
+        ({"json_mode": True}, "/json_mode", 'write "response_format": {"type": "json_object"}'),
+        ({"jsonMode": True}, "/jsonMode", 'write "response_format": {"type": "json_object"}'),
+        ({"json_object": True}, "/json_object", 'write "response_format": {"type": "json_object"}'),
+        ({"responseSchema": SCHEMA}, "/responseSchema", 'Gemini\'s field: write "response_format"'),
+        (
+            {"generationConfig": {"responseSchema": SCHEMA}},
+            "/generationConfig/responseSchema",
+            "this is Gemini's field",
+        ),
+        ({"generationConfig": {"responseJsonSchema": {}}}, "/generationConfig/responseJsonSchema", "Gemini's field"),
+        (
+            {"generation_config": {"top_k": 5, "response_mime_type": "application/json"}},
+            "/generation_config/response_mime_type",
+            "this is Gemini's field",
+        ),
+        ({"output_config": {"effort": "low", "format": ASKED}}, "/output_config/format", "this is Anthropic's field"),
+        ({"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}, "/toolConfig", 'write "tools"'),
+        ({"paralel_tool_calls": False}, "/paralel_tool_calls", "did you mean 'parallel_tool_calls'?"),
+        ({"parallelToolCalls": False}, "/parallelToolCalls", "did you mean 'parallel_tool_calls'?"),
+        ({"paralel_tool_calls": True}, "/paralel_tool_calls", "did you mean 'parallel_tool_calls'?"),
+        ({"extra_body": {"parallel_tool_calls": False}}, "/extra_body/parallel_tool_calls", "into the body"),
         ({"extra_body": {"guided_json": SCHEMA}}, "/extra_body/guided_json", "write 'guided_json' into the body"),
         ({"extra_body": {"guided_jsn": SCHEMA}}, "/extra_body/guided_jsn", "into the body"),
         ({"nvext": {"guided_regex": "a"}}, "/nvext/guided_regex", "write 'guided_regex' into the body"),
@@ -111,7 +133,45 @@ def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
         {5: 6},
         {"tools": [{"name": "f"}], "tool_choice": "auto", "parallel_tool_calls": False},
         {"guided_decoding_backend": "outlines"},
+        {"json_mode": False, "json_object": None, "guided_jsn": False},
+        {"paralel_tool_calls": None},
+        {"generationConfig": {"responseMimeType": "text/plain", "responseModalities": ["TEXT"], "topK": 5}},
+        {"generationConfig": {"responseLogprobs": True, "responseSchema": None, "thinkingConfig": {"a": 1}}},
+        {"generation_config": 5, "output_config": {"effort": "low"}},
+        {"parse_tool_calls": False, "tool_calls": False},
     ],
 )
 def test_fields_that_ask_for_nothing_are_left_alone(body):
     assert format_of_request(body) is None
+
+
+@pytest.mark.parametrize(("value", "kind"), [("a", "a string"), (5, "a number"), ([], "an array"), (True, "a boolean")])
+def test_structured_outputs_are_an_object(value, kind):
+    for asked in ({"structured_outputs": value}, {"guided_decoding": value}):
+        (name,) = asked
+        with pytest.raises(RequestError) as caught:
+            request_kind(asked)
+        assert (caught.value.pointer, caught.value.reason) == (f"/{name}", f"{name} is an object, not {kind}")
+    asked = format_of_request({"structured_outputs": value})
+    with pytest.raises(RequestError, match=f"structured_outputs is an object, not {kind}"):
+        request_kind(asked)
+
+
+def test_structured_outputs_beside_another_constraint_are_two():
+    with pytest.raises(RequestError, match="structured_outputs and regex are given at once"):
+        request_kind({"structured_outputs": {"json": SCHEMA}, "regex": "a"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "pointer"),
+    [
+        ({"guided_choice": ["a", "\ud800"]}, "/guided_choice/1"),
+        ({"structured_outputs": {"choice": ["\ud800"]}}, "/structured_outputs/choice/0"),
+        ({"type": "choice", "choices": ["\ud800"]}, "/choices/0"),
+    ],
+)
+def test_a_lone_surrogate_in_a_choice_has_a_place(asked, pointer, byte_vocabulary):
+    for call in (interlock.check_response_format, lambda value: Index.from_response_format(value, byte_vocabulary)):
+        with pytest.raises(RequestError, match="the choice holds a lone surrogate") as caught:
+            call(asked)
+        assert caught.value.pointer == pointer and interlock.refusal(caught.value).status == 400

@@ -19,6 +19,7 @@ _LIKE = 0.8
 """How like the name of a constraint a field is (``interlock.near_words``) that is taken for a slip of it."""
 _SCHEMA = 'write "response_format": {"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _TOOLS = 'write "tools": [{"type": "function", "function": …}]'
+_ANY_OBJECT = 'write "response_format": {"type": "json_object"}'
 _ELSEWHERE = {
     "format": f"this is Ollama's field: {_SCHEMA}",
     "output_format": f"this is Anthropic's field: {_SCHEMA}",
@@ -29,6 +30,9 @@ _ELSEWHERE = {
     "choice": 'write "guided_choice"',
     "guided_decoding": 'write "structured_outputs"',
     "structural_tag": 'write "response_format": {"type": "structural_tag", "format": …}',
+    "json_mode": _ANY_OBJECT,
+    "json_object": _ANY_OBJECT,
+    "tool_config": f'this is a field of Gemini and Bedrock: {_TOOLS} and "tool_choice"',
     "functions": f"this is the older name of tools: {_TOOLS}",
     "function_call": 'this is the older name of tool_choice: write "tool_choice"',
 }
@@ -41,6 +45,18 @@ _HOLDERS = {
     "sampling_params": "sampling_params are not read here",
 }
 """Objects in which a constraint is lost, and why."""
+_CONFIGS = {
+    "generation_config": (
+        "Gemini's",
+        ("response_schema", "response_json_schema", "response_format", "response_mime_type"),
+    ),
+    "output_config": ("Anthropic's", ("format", "schema")),
+}
+"""Objects of other interfaces: whose they are, and which of their fields are constraints."""
+_ANY_TEXT = "text/plain"
+"""The ``response_mime_type`` that asks for nothing."""
+_SWITCH = "parallel_tool_calls"
+"""The one field that asks for something where it is false."""
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
 _ORDINARY = ("tool_calls", "stop", "text", "tool_call_id", "parse_tool_calls")
 """Fields that are no slip, however like a constraint they look."""
@@ -58,12 +74,20 @@ def refuse_odd_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> No
     at /format: this is Ollama's field: write "response_format":
     """
     known = (*constraints, *_TOOL_FIELDS)
-    for name, way in _ELSEWHERE.items():
-        if _asks(body.get(name)) and not (name == "function_call" and body[name] in _NO_CALL):
-            raise RequestError(way, f"/{name}")
+    for name, value in body.items():
+        if name in known or not isinstance(name, str) or not _asks(value):
+            continue
+        plain, pointer = _plain(name), f"/{escaped(name)}"
+        if plain in _ELSEWHERE and not (plain == "function_call" and value in _NO_CALL):
+            raise RequestError(_ELSEWHERE[plain], pointer)
+        if plain in _CONFIGS and isinstance(value, Mapping):
+            whose, constraints = _CONFIGS[plain]
+            lost = next((key for key in value if value[key] != _ANY_TEXT and _is_lost(key, value, constraints)), None)
+            if lost is not None:
+                raise RequestError(f"this is {whose} field: {_SCHEMA}", f"{pointer}/{escaped(lost)}")
     for name, why in _HOLDERS.items():
         if isinstance(inner := body.get(name), Mapping):
-            lost = next((key for key in inner if _asks(inner[key]) and _means(key, known)), None)
+            lost = next((key for key in inner if _is_lost(key, inner, known)), None)
             if lost is not None:
                 raise RequestError(f"{why}: write {lost!r} into the body", f"/{name}/{escaped(lost)}")
     refuse_slips(body, known, "")
@@ -73,8 +97,18 @@ def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) 
     """``RequestError`` for a field that is none of ``known``, and looks like a slip of one."""
     known = tuple(known)
     for name in fields:
-        if name not in known and _asks(fields[name]) and (meant := _means(name, known)):
+        if name not in known and _is_lost(name, fields, known):
+            meant = _means(name, known)
             raise RequestError(f"there is no field {name!r}; did you mean {meant!r}?", f"{pointer}/{escaped(name)}")
+
+
+def _is_lost(name: Any, fields: Mapping[Any, Any], constraints: Iterable[str]) -> bool:
+    """Whether the field ``name`` asks for something, and is one of ``constraints`` or a slip of one."""
+    value = fields[name]
+    if not _asks(value) and value is not False:
+        return False
+    meant = _means(name, constraints)
+    return bool(meant) and (value is not False or meant == _SWITCH)
 
 
 def _asks(value: Any) -> bool:
@@ -88,5 +122,9 @@ def _means(name: Any, known: Iterable[str]) -> str:
     """The constraint that a name is or is a slip of; empty if it is neither."""
     if not isinstance(name, str) or name in _ORDINARY:
         return ""
-    plain = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).replace("-", "_")
-    return nearest(plain, known, _LIKE)
+    return nearest(_plain(name), known, _LIKE)
+
+
+def _plain(name: str) -> str:
+    """``name`` as the fields are written here: ``response_format`` for ``responseFormat`` and ``response-format``."""
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).replace("-", "_")

@@ -15,7 +15,7 @@ from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.spec import read, write
-from interlock.tools.spec.fields import kind_of
+from interlock.tools.spec.fields import is_unicode, kind_of
 
 __all__ = ["Source", "request_kind", "response_format", "source_at"]
 
@@ -36,6 +36,8 @@ _JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "nul
 _SCHEMA_GOES = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _ENVELOPE = ("type", "name", "description", "schema", "strict")
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
+#: Fields that hold these constraints, alone in their object.
+_HOLDERS = ("structured_outputs", "guided_decoding")
 #: Fields beside the constraints of ``structured_outputs`` that change what is meant.
 _WHITESPACE = ("whitespace_pattern", "guided_whitespace_pattern")
 _IGNORED = ("backend", "guided_decoding_backend", "_backend", "disable_fallback", "_backend_was_auto")
@@ -218,6 +220,11 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
             whitespace = _text(inner, f"{pointer}/{key}")
         elif key == "disable_any_whitespace":
             whitespace = whitespace or "compact"
+        elif key in _HOLDERS and not isinstance(inner, Mapping):
+            raise RequestError(f"{key} is an object, not {kind_of(inner)}", f"{pointer}/{key}")
+        elif key in _HOLDERS:
+            beside = next(other for other in value if other != key)
+            raise RequestError(f"{key} and {beside} are given at once: an output has one constraint", pointer)
         elif kind in _CONSTRAINTS:
             given[key] = (kind, inner)
         elif "response_format" in value or "messages" in value:
@@ -406,6 +413,8 @@ def _choices(value: Any, pointer: str) -> tuple[str, ...]:
     for index, text in enumerate(value):
         if not isinstance(text, str):
             raise RequestError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")
+        if not is_unicode(text):
+            raise RequestError("the choice holds a lone surrogate, which is not text", f"{pointer}/{index}")
     return tuple(value)
 
 
