@@ -21,7 +21,7 @@ __all__ = ["Refusal", "refusal"]
 # A source of a wrong Python type is a plain ``TypeError`` that begins so. Its other words are of Python.
 _WRONG_TYPE = re.compile(r"(schema|pattern|grammar|choices) must be ")
 # The numbers of tokens in the message of a ``BudgetError``: the budget, and what an output needs.
-_BUDGETS = re.compile(r"\b(max_tokens is |needs )(\d+)\b")
+_BUDGETS = re.compile(r"\b(max_tokens is |needs )(\d+)\b( tokens?\b)?")
 _TYPES = {
     "schema": "a schema is a JSON object or a boolean",
     "pattern": "a pattern is a text",
@@ -85,7 +85,7 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
         message = error.client_message
         if isinstance(error, BudgetError):
-            message = _BUDGETS.sub(lambda found: f"{found[1]}{int(found[2]) + stop_tokens}", message)
+            message = _BUDGETS.sub(lambda found: _counting(found, stop_tokens), message)
             message = message.replace("max_tokens is ", f"{budget} is ", 1)
         return Refusal(413 if is_long else 400, message, reason)
     if isinstance(error, json.JSONDecodeError):
@@ -103,3 +103,10 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if isinstance(error, TypeError) and (found := _WRONG_TYPE.match(str(error))) is not None:
         return Refusal(400, _TYPES[found[1]], "argument")
     return Refusal(500, OF_SERVER, reason)
+
+
+def _counting(found: re.Match[str], stop_tokens: int) -> str:
+    """A number of tokens in a message, with the stop tokens that the client counts too."""
+    number = int(found[2]) + stop_tokens
+    noun = "" if found[3] is None else " token" if number == 1 else " tokens"
+    return f"{found[1]}{number}{noun}"

@@ -100,6 +100,17 @@ ALIKE = 0.78
 """From this likeness on (``difflib``), one word is taken for a slip of the other."""
 
 
+def advice(keyword: str, suggestion: str) -> str:
+    """What to do about an unknown keyword: another name, or what says the same.
+
+    >>> advice("min", "minimum"), advice("optional", ELSEWHERE["optional"])
+    ('did you mean minimum?', 'leave the name out of required')
+    """
+    if keyword == "optional":
+        return suggestion
+    return f"write {suggestion}" if keyword in OTHERS else f"did you mean {suggestion}?"
+
+
 @dataclass(frozen=True)
 class UnknownKeyword:
     """A keyword that asserts nothing because JSON Schema does not know it. ``suggestion`` is what was probably meant;
@@ -111,7 +122,7 @@ class UnknownKeyword:
     suggestion: str
 
     def __str__(self) -> str:
-        meant = f"; write {self.suggestion}" if self.keyword in OTHERS else _did_you_mean(self.suggestion)
+        meant = f"; {advice(self.keyword, self.suggestion)}" if self.suggestion else ""
         return f"`{self.keyword}`{_at(self.pointer)} is no keyword of JSON Schema, so it asserts nothing{meant}"
 
 

@@ -371,3 +371,11 @@ def test_slips_are_looked_for_under_the_limits_of_the_request(byte_vocabulary, m
     tools = [{"name": "f", "parameters": {"type": "object"}}]
     Index.from_tools(tools, byte_vocabulary, format="hermes", limits=limits, cancel=cancel)
     assert seen == [{"limits": limits, "cancel": cancel}]
+
+
+def test_one_stop_token_more_is_the_plural(byte_vocabulary):
+    cases = (("a", 0, "needs 1 token"), ("a", 1, "needs 2 tokens"), ("ab", 1, "needs 3 tokens"))
+    for choice, stop_tokens, said in cases:
+        with pytest.raises(interlock.BudgetError) as caught:
+            Index.from_choices([choice], byte_vocabulary).guide(max_tokens=0)
+        assert interlock.refusal(caught.value, stop_tokens=stop_tokens).message.endswith(said)

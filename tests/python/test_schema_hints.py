@@ -264,3 +264,8 @@ def test_a_draft_that_is_none_is_warned_of():
 def test_misspelt_types_are_named():
     with pytest.raises(interlock.SchemaError, match='"strng" is not a type.*; did you mean "string"'):
         interlock.check_json_schema({"type": "strng"})
+
+
+def test_what_the_message_about_an_optional_member_says():
+    (found,) = schema_hints.unknown_keywords(index_of({"optional": True}))
+    assert str(found).endswith("so it asserts nothing; leave the name out of required")

@@ -129,16 +129,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         cells: list[list[str | Line]] = []
         for r in ordered:
             slip = slips.get((r.pointer, r.keyword))
-            reason = Line(r.reason, (f"; {_advice(r.keyword, slip)}", TRY)) if slip else Line(r.reason)
+            reason = Line(r.reason, (f"; {schema_hints.advice(r.keyword, slip)}", TRY)) if slip else Line(r.reason)
             cells.append([r.enforcement, r.pointer or "(root)", Line((r.keyword, TRY if slip else "")), reason])
         people += table(cells, ("enforcement", "place", "keyword", "reason"))
     output.result(machine, people)
     return exits.OK
-
-
-def _advice(keyword: str, meant: str) -> str:
-    """What to write in the place of an unknown keyword: another name, or what says the same."""
-    return f"write {meant}" if keyword in schema_hints.OTHERS else f"did you mean {meant}?"
 
 
 def _is_usual(row: interlock.ReportRow) -> bool:

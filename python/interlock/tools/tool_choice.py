@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from interlock.near_words import meant
 from interlock.tools.errors import RequestError
 from interlock.tools.spec.fields import shown
 from interlock.tools.tool_list import Tool, named
@@ -40,7 +42,7 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
     if not isinstance(choice, Mapping):
         raise RequestError(
             f'tool_choice is "auto", "required" (or "any"), "none", a name in an object or a list of names, '
-            f"not {shown(choice)}",
+            f"not {shown(choice)}{_way(tools, choice)}",
             "/tool_choice",
         )
     kind = choice.get("type")
@@ -57,6 +59,15 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
         some = _some([_of_reference(tools, one, f"/tool_choice/tools/{at}") for at, one in enumerate(listed)])
         return some, mode, False
     return [_of_reference(tools, choice, "/tool_choice")], "required", True
+
+
+def _way(tools: Sequence[Tool], choice: Any) -> str:
+    """The end of a message about a choice that is none: what to write where it is a tool's name or a slip of a word."""
+    tool = next((tool for tool in tools if tool.name == choice), None)
+    if tool is None:
+        return meant(choice, ("auto", "required", "none", "any")) if isinstance(choice, str) else ""
+    kind = "function" if tool.input is None else "custom"
+    return f"; write {json.dumps({'type': kind, kind: {'name': tool.name}}, ensure_ascii=False)}"
 
 
 def _some(tools: list[Tool]) -> list[Tool]:

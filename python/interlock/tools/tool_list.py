@@ -89,6 +89,9 @@ def _tool(tool: Any, pointer: str) -> Tool:
     dump = getattr(tool, "model_dump", None)
     if callable(dump) and not isinstance(tool, type):
         return _of_object(dump(exclude_none=True), pointer)
+    if tool is None or isinstance(tool, bool | int | float | str | list):  # What JSON can have in the place of a tool.
+        error = RequestError(f"a tool is an object with type and function, not {kind_of(tool)}", pointer)
+        raise with_hint(error, "a class or an annotated function is a tool too")
     if not (isinstance(tool, type) or inspect.isroutine(tool)):
         raise RequestError(
             f"a tool is an object with a name, a class or an annotated function, not {kind_of(tool)}", pointer
@@ -114,7 +117,10 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
         place += "/grammar/definition" if is_nested else "/definition"
         outer = pointer + ("/custom/format" if inner is not tool else "/format")
         return Tool(name, input=_custom_input(inner.get("format"), outer), place=place)
+    _refuse_other_shapes(tool, pointer)
     if kind != "function" and "name" not in tool and "parameters" not in tool:
+        if meant := _type_meant(kind):
+            raise RequestError(f"no tool has the type {shown(kind)}; did you mean {meant!r}?", f"{pointer}/type")
         raise RequestError(
             f"{kind!r} is a tool of a provider: give its name and its parameters, or leave it out", f"{pointer}/type"
         )
@@ -143,6 +149,35 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     if parameters is None:
         return Tool(_name(inner, place), True, strict, place=place_of_parameters, has_no_parameters=True)
     return Tool(_name(inner, place), parameters, strict, place=place_of_parameters)
+
+
+_FUNCTION = '{"type": "function", "function": {"name": …, "parameters": …}}'
+_OTHER_SHAPES = {
+    "toolSpec": f"this is Bedrock's shape of a tool: write {_FUNCTION}",
+    "functionDeclarations": f"this is Gemini's shape of tools: write {_FUNCTION} for each function",
+    "function_declarations": f"this is Gemini's shape of tools: write {_FUNCTION} for each function",
+}
+"""Fields that hold a tool in other interfaces, and what to write in their place."""
+
+
+def _refuse_other_shapes(tool: Mapping[str, Any], pointer: str) -> None:
+    """``RequestError`` for a tool as another interface has it."""
+    shape = next((name for name in _OTHER_SHAPES if name in tool), None)
+    if shape is not None and "name" not in tool and "function" not in tool:
+        raise RequestError(_OTHER_SHAPES[shape], f"{pointer}/{shape}")
+
+
+def _type_meant(kind: Any) -> str:
+    """The type of a tool that ``kind`` is a slip or a beginning of; empty if it is neither.
+
+    >>> _type_meant("func"), _type_meant("web_search")
+    ('function', '')
+    """
+    if not isinstance(kind, str):
+        return ""
+    types = ("function", "custom")
+    begun = next((name for name in types if len(kind) >= 3 and name.startswith(kind.lower())), "")
+    return begun or nearest(kind, types, 0.8)
 
 
 def _may_be_object(kind: Any) -> bool:
