@@ -97,3 +97,51 @@ def test_a_schema_that_is_nested_too_deeply(byte_vocabulary):
         "limit",
         "the request is nested too deeply to be read",
     )
+
+
+TAG = {"type": "structural_tag", "format": {"type": "const_string", "value": "a" * 300}}
+
+
+def test_tools_that_are_too_long_together(byte_vocabulary):
+    tools = [{"name": f"tool_{i}", "parameters": {"type": "object"}} for i in range(50)]
+    limits, answer = {"max_source_bytes": 2_000}, {"type": "regex", "pattern": "[0-9]"}
+    for options, what in (
+        ({}, "the tools together"),
+        ({"response_format": answer}, "the tools and the format of the answer together"),
+    ):
+        for call in (
+            lambda: Index.from_tools(tools, byte_vocabulary, format="hermes", limits=limits, **options),  # noqa: B023
+            lambda: interlock.check_tools(tools, format="hermes", limits=limits, **options),  # noqa: B023
+        ):
+            with pytest.raises(interlock.LimitError) as caught:
+                call()
+            error = caught.value
+            said = (
+                f"at /tools: bytes of {what}, written as a grammar, exceeds its limit: {error.value} > 2000; send fewer"
+            )
+            assert error.pointer == "/tools" and error.client_message.startswith(said)
+            assert (error.limit, error.field) == (2_000, "max_source_bytes") and error.value > 2_000
+            assert error.hint == "Limits.max_source_bytes sets it"
+            assert interlock.refusal(error).status == 413
+
+
+@pytest.mark.parametrize(
+    ("asked", "pointer", "what"),
+    [
+        (TAG, "", "bytes of the structural tag, written as a grammar, exceeds its limit"),
+        ({"response_format": TAG}, "/response_format", "bytes of the structural tag, written as a grammar, exceeds"),
+        ({"guided_grammar": 'start: "a"' + " " * 300}, "/guided_grammar", "bytes of a grammar exceeds its limit"),
+    ],
+)
+def test_a_response_format_that_is_too_long_as_a_grammar(asked, pointer, what, byte_vocabulary):
+    limits = {"max_source_bytes": 200}
+    for call in (
+        lambda: Index.from_response_format(asked, byte_vocabulary, limits=limits),
+        lambda: interlock.check_response_format(asked, limits=limits),
+    ):
+        with pytest.raises(interlock.LimitError) as caught:
+            call()
+        error = caught.value
+        assert error.pointer == pointer and (error.limit, error.field) == (200, "max_source_bytes")
+        assert error.client_message.startswith(f"at {pointer}: {what}" if pointer else what)
+        assert interlock.refusal(error).status == 413

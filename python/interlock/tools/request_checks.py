@@ -141,7 +141,8 @@ def check_response_format(
     require(cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
     asked = source_of(value)
     if asked.kind == "grammar":
-        asked = replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
+        with standing_at(asked.place):
+            asked = replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
     kind, source, given = tag_index.plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)

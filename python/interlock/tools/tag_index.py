@@ -43,6 +43,7 @@ from interlock.tools.response_format import Source, response_format
 from interlock.tools.rule_writer import any_of
 from interlock.tools.schema_parts import closed as closed_schema
 from interlock.tools.schema_parts import excluding
+from interlock.tools.source_size import is_of_whole_grammar, too_long
 from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
 from interlock.tools.tool_list import GRAMMARS, Tool, tools_of
@@ -184,6 +185,8 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
 
 def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
     """``error`` with its place in the structural tag instead of the one in the grammar."""
+    if is_of_whole_grammar(error, grammar.text):
+        return too_long(error, "the structural tag", "")
     if error.offset is not None:
         return _moved(error, grammar.pointer_at(error.offset))
     for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
@@ -287,6 +290,10 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
     try:
         yield
     except InterlockError as error:
+        if isinstance(error, LimitError) and error.field == "max_source_bytes" and error.pointer == "":
+            alone = all(tool.place.startswith("/tools") for tool in tools)
+            what = "the tools together" if alone else "the tools and the format of the answer together"
+            raise too_long(error, what, "/tools", "send fewer tools, or make them shorter") from error
         pointer = getattr(error, "pointer", None) or _pointer_said(error)
         place = place_in_tools(pointer, tag, tools) if pointer else None
         if place is None:
@@ -321,7 +328,8 @@ def index_of_response_format(
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
     asked = response_format(value)
     if asked.kind == "grammar":
-        asked = dataclasses.replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
+        with standing_at(asked.place):
+            asked = dataclasses.replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
     kind, source, given = plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
