@@ -3,6 +3,7 @@
 import pytest
 
 import interlock
+from interlock.tools import Call, format_names, render, tool_format
 from interlock.tools.tag_index import stored_source
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], 256)
@@ -97,3 +98,46 @@ def test_what_structural_tags_cannot_have_is_refused_by_name():
             make(whitespace="spaced")
     with pytest.raises(interlock.ArgumentError, match="there are closed, whitespace, spelling"):
         stored_source("structural_tag", TAG, VOCABULARY, {"blanks": 1})
+
+
+NESTED = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string"},
+        "b": {"type": "object", "properties": {"c": {"type": "array", "items": {"type": "integer"}}}},
+        "d": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["a", "b", "d"],
+}
+
+
+@pytest.mark.parametrize("name", format_names())
+def test_calls_are_rendered_as_a_compact_index_accepts_them(name):
+    form = tool_format(name)
+    special = [token.encode() for token in form.special_tokens]
+    vocabulary = interlock.Vocabulary(
+        [bytes([i]) for i in range(256)] + special + [b""], 256 + len(special), list(range(256, 256 + len(special)))
+    )
+    calls = [Call("f", {"a": "x, y: z", "b": {"c": [1, 2]}, "d": ["p", "q"]})]
+    tools = [{"name": "f", "parameters": NESTED}]
+    request = {"format": name, "tool_choice": "required", "whitespace": "compact"}
+    if name == "kimi_k3":  # Its prompt opens the reasoning, unless the server says that it does not.
+        request |= {"reasoning": "optional", "reasoning_is_open": False}
+    index = interlock.Index.from_tools(tools, vocabulary, **request)
+    text = render(name, calls, whitespace="compact")
+    guide = index.guide()
+    tokens = []
+    while text:
+        found = next((i for i, token in enumerate(special, 256) if text.startswith(token.decode())), None)
+        size = 1 if found is None else len(special[found - 256].decode())
+        tokens += list(text[:size].encode()) if found is None else [found]
+        text = text[size:]
+    assert guide.advance_many(tokens) == len(tokens) and guide.is_accepting
+    if form.arguments.encoding == "json":
+        assert '{"a":"x, y: z","b":{"c":[1,2]},"d":["p","q"]}' in render(name, calls, whitespace="compact")
+        assert '{"a": "x, y: z", "b": {"c": [1, 2]}, "d": ["p", "q"]}' in render(name, calls)
+
+
+def test_render_refuses_an_unknown_whitespace():
+    with pytest.raises(interlock.ArgumentError, match="whitespace of tools and structural tags is .* not 'tight'"):
+        render("hermes", whitespace="tight")

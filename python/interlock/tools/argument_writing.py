@@ -15,8 +15,8 @@ from interlock.tools.tool_format import Arguments
 __all__ = ["json_type", "write_arguments"]
 
 
-def write_arguments(arguments: Arguments, values: Mapping[str, Any]) -> str:
-    """The text between the begin and the end of a call.
+def write_arguments(arguments: Arguments, values: Mapping[str, Any], is_compact: bool = False) -> str:
+    """The text between the begin and the end of a call; ``is_compact`` writes JSON without blanks.
 
     ``ToolFormatError`` for values that the encoding cannot hold: what is no JSON, and a raw string that contains its
     own closing delimiter.
@@ -26,22 +26,24 @@ def write_arguments(arguments: Arguments, values: Mapping[str, Any]) -> str:
     '<arg_key>city</arg_key><arg_value>Rome</arg_value><arg_key>days</arg_key><arg_value>3</arg_value>'
     """
     try:
-        return _written(arguments, values)
+        return _written(arguments, values, is_compact)
     except RecursionError as error:
         raise ToolFormatError("the arguments are nested too deep") from error
 
 
-def _written(arguments: Arguments, values: Mapping[str, Any]) -> str:
+def _written(arguments: Arguments, values: Mapping[str, Any], is_compact: bool) -> str:
     for key in values:
         if not isinstance(key, str):
             raise ToolFormatError(f"the name of an argument is a text, and {key!r} is none")
     if arguments.encoding == "json":
-        return _json(dict(values))
+        return _json(dict(values), is_compact)
     if arguments.encoding == "python":
-        return ", ".join(f"{_python_name(key)}={_python(arguments, value)}" for key, value in values.items())
+        return ", ".join(
+            f"{_python_name(key)}={_python(arguments, value, is_compact)}" for key, value in values.items()
+        )
     if arguments.encoding == "gemma":
         return _gemma(arguments, dict(values))
-    return "".join(_parameter(arguments, key, value) for key, value in values.items())
+    return "".join(_parameter(arguments, key, value, is_compact) for key, value in values.items())
 
 
 def json_type(value: Any) -> str:
@@ -62,9 +64,10 @@ def json_type(value: Any) -> str:
     raise ToolFormatError(f"an argument is {type(value).__name__}, which JSON cannot hold")
 
 
-def _json(value: Any) -> str:
+def _json(value: Any, is_compact: bool = False) -> str:
+    separators = (",", ":") if is_compact else None
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolFormatError(f"an argument cannot be written as JSON: {error}") from error
 
@@ -75,14 +78,14 @@ def _python_name(key: str) -> str:
     return key
 
 
-def _python(arguments: Arguments, value: Any) -> str:
+def _python(arguments: Arguments, value: Any, is_compact: bool) -> str:
     kind = json_type(value)
     if kind == "object":
         if arguments.objects == "json":
-            return _json(value)
-        return "{" + ", ".join(f"{str(k)!r}: {_python(arguments, v)}" for k, v in value.items()) + "}"
+            return _json(value, is_compact)
+        return "{" + ", ".join(f"{str(k)!r}: {_python(arguments, v, is_compact)}" for k, v in value.items()) + "}"
     if kind == "array":
-        return "[" + ", ".join(_python(arguments, item) for item in value) + "]"
+        return "[" + ", ".join(_python(arguments, item, is_compact) for item in value) + "]"
     if kind == "number" and not math.isfinite(value):
         raise ToolFormatError(f"{value!r} is no number of JSON")
     return repr(value)
@@ -105,13 +108,13 @@ def _gemma_key(arguments: Arguments, key: str) -> str:
     return arguments.quote + _without(key, arguments.quote) + arguments.quote
 
 
-def _parameter(arguments: Arguments, key: str, value: Any) -> str:
+def _parameter(arguments: Arguments, key: str, value: Any, is_compact: bool) -> str:
     filled = {"key": escape(key, arguments.key_escape), "type": type_text(arguments, value)}
     for after in template.literal_after(arguments.begin, "key"):
         if after and after in filled["key"]:
             raise ToolFormatError(f"the argument {key!r} contains {after!r}, which ends a key here")
     end = template.fill(arguments.end, filled)
-    return template.fill(arguments.begin, filled) + _tagged(arguments, value, end) + end
+    return template.fill(arguments.begin, filled) + _tagged(arguments, value, end, is_compact) + end
 
 
 def type_text(arguments: Arguments, value: Any) -> str:
@@ -122,23 +125,23 @@ def type_text(arguments: Arguments, value: Any) -> str:
     return str(found[0] if isinstance(found, list) else found)
 
 
-def _tagged(arguments: Arguments, value: Any, end: str) -> str:
+def _tagged(arguments: Arguments, value: Any, end: str, is_compact: bool) -> str:
     kind = json_type(value)
     if kind == "string":
         if arguments.string_begin and ("<" in value or "&" in value or "\n" in value):
             return arguments.string_begin + _without(value, arguments.string_end) + arguments.string_end
         return _without(value, end)
     if arguments.nested and kind == "object":
-        return "".join(_parameter(arguments, key, inner) for key, inner in value.items())
+        return "".join(_parameter(arguments, key, inner, is_compact) for key, inner in value.items())
     if arguments.nested and kind == "array":
         return "".join(
             template.fill(arguments.item_begin, {"type": type_text(arguments, item)})
-            + _tagged(arguments, item, arguments.item_end)
+            + _tagged(arguments, item, arguments.item_end, is_compact)
             + arguments.item_end
             for item in value
         )
     # JSON text may escape what a raw string cannot: a closer inside it never stands there literally.
-    text = _json(value)
+    text = _json(value, is_compact)
     return _without(text.replace("<", "\\u003c") if end in text else text, end)
 
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from interlock.argument_types import require
 from interlock.tools import template
@@ -15,6 +15,7 @@ from interlock.tools.errors import ToolFormatError
 from interlock.tools.escapes import escape
 from interlock.tools.format_files import tool_format
 from interlock.tools.format_marks import marks_of
+from interlock.tools.rule_writer import json_writing
 from interlock.tools.tool_format import Layout, Notation, ToolFormat
 
 __all__ = ["Call", "call_of", "render", "render_calls"]
@@ -70,16 +71,22 @@ def render(
     calls: Sequence[Call | Mapping[str, Any]] = (),
     text: str = "",
     reasoning: str | None = None,
+    *,
+    whitespace: Literal["flexible", "compact"] = "flexible",
 ) -> str:
     """A model's whole turn: reasoning, then text, then the calls, as the format has them.
 
     ``reasoning=None`` leaves reasoning out, delimiters and all. The text is written as it is. ``ToolFormatError`` for
     what the format cannot hold: reasoning or a string that contains its own closing delimiter.
 
+    Models put blanks between the parts of JSON. ``whitespace="compact"`` writes none, as an index of
+    ``Index.from_tools(..., whitespace="compact")`` demands.
+
     >>> render("mistral", [Call("add", {"a": 1}), Call("now")], text="Let me see.")
     'Let me see.[TOOL_CALLS]add[ARGS]{"a": 1}[TOOL_CALLS]now[ARGS]{}'
     """
     require(text=(text, "text"), reasoning=(reasoning, "text?"))
+    is_compact = json_writing(whitespace, "any").most_whitespace == 0
     if isinstance(calls, str | Mapping) or not isinstance(calls, Iterable):
         raise ToolFormatError(f"calls are a list of calls, not {type(calls).__name__}")
     form = tool_format(format)
@@ -93,8 +100,8 @@ def render(
         thought = form.reasoning.begin + reasoning + form.reasoning.end
     layout = form.layout
     if layout.kind == "messages":
-        return _messages(form, found, text, thought)
-    written = render_calls(form, found)
+        return _messages(form, found, text, thought, is_compact)
+    written = render_calls(form, found, is_compact=is_compact)
     if layout.kind == "blocks":
         if layout.text_end in text:
             raise ToolFormatError(f"the text contains {layout.text_end!r}, which ends it")
@@ -102,7 +109,7 @@ def render(
     return thought + (form.reasoning.after if thought and form.reasoning else "") + text + written
 
 
-def _messages(form: ToolFormat, calls: Sequence[Call], text: str, thought: str) -> str:
+def _messages(form: ToolFormat, calls: Sequence[Call], text: str, thought: str, is_compact: bool) -> str:
     layout: Layout = form.layout
     messages = [thought] if thought else []
     if text:
@@ -112,12 +119,13 @@ def _messages(form: ToolFormat, calls: Sequence[Call], text: str, thought: str) 
         if end in text:
             raise ToolFormatError(f"the text contains {end!r}, which ends it")
         messages.append(begin + text + end)
-    messages += [_call(form, form.notations[0], call, index) for index, call in enumerate(calls)]
+    messages += [_call(form, form.notations[0], call, index, is_compact) for index, call in enumerate(calls)]
     return layout.separator.join(messages) + layout.end
 
 
-def render_calls(form: ToolFormat, calls: Sequence[Call], notation: int = 0) -> str:
-    """The section of calls alone, in the notation with this number; ``""`` for no calls.
+def render_calls(form: ToolFormat, calls: Sequence[Call], notation: int = 0, *, is_compact: bool = False) -> str:
+    """The section of calls alone, in the notation with this number; ``""`` for no calls. ``is_compact`` writes JSON
+    without blanks.
 
     >>> from interlock.tools import tool_format
     >>> render_calls(tool_format("lfm2"), [Call("add", {"a": 1})])
@@ -126,13 +134,13 @@ def render_calls(form: ToolFormat, calls: Sequence[Call], notation: int = 0) -> 
     if not calls:
         return ""
     chosen = form.notations[notation]
-    inner = chosen.separator.join(_call(form, chosen, call, index) for index, call in enumerate(calls))
+    inner = chosen.separator.join(_call(form, chosen, call, index, is_compact) for index, call in enumerate(calls))
     return chosen.section_begin + inner + chosen.section_end
 
 
-def _call(form: ToolFormat, notation: Notation, call: Call, index: int) -> str:
+def _call(form: ToolFormat, notation: Notation, call: Call, index: int, is_compact: bool) -> str:
     values = {"name": written_name(form, notation, call.name), "id": call.id or form.id.of(index)}
-    arguments = write_arguments(form.arguments, call.arguments)
+    arguments = write_arguments(form.arguments, call.arguments, is_compact)
     if form.arguments.encoding == "gemma" or not notation.end or notation.end not in arguments:
         return template.fill(notation.begin, values) + arguments + template.fill(notation.end, values)
     if form.arguments.encoding in ("json", "python"):
