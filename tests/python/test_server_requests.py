@@ -93,6 +93,37 @@ def test_the_page_takes_nothing_behind_a_stop_token_of_a_draft(page, monkeypatch
         assert guide.is_terminated and request.finish_reason == "stop"
 
 
+def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, caplog):
+    fill_bitmasks, broken, batches = interlock.fill_bitmasks, [], []
+
+    def fill(guides, bits):
+        batches.append(len([guide for guide in guides if guide is not None]))
+        found = next((i for i, guide in enumerate(guides) if guide is not None and guide in broken), None)
+        if found is not None:
+            raise interlock.InternalError(f"a bug in interlock, please report it: guide {found} of the batch: no")
+        return fill_bitmasks(guides, bits)
+
+    monkeypatch.setattr(interlock, "fill_bitmasks", fill)
+    requests = []
+    for _ in range(4):
+        status, request = asyncio.run(page["accept"]({"guided_choice": ["abc"], "max_tokens": 9}))
+        assert status == 200
+        requests.append(request)
+    broken += [requests[1].guide, requests[3].guide]
+    internal = page["numbers"].refusals.value("internal", "engine")
+    page["step"](requests)
+    assert batches == [4, 3, 2]
+    assert [request.finish_reason for request in requests] == [None, "error", None, "error"]
+    assert [bytes(request.tokens) for request in requests] == [b"a", b"", b"a", b""]
+    assert page["numbers"].refusals.value("internal", "engine") == internal + 2
+    assert "guide 3 of the batch" in caplog.text
+    monkeypatch.setattr(
+        interlock, "fill_bitmasks", lambda guides, bits: (_ for _ in ()).throw(interlock.InternalError())
+    )
+    with pytest.raises(interlock.InternalError):
+        page["step"](requests[:1])
+
+
 def test_a_mistake_of_the_server_is_none_of_the_client(page, monkeypatch, caplog):
     monkeypatch.setitem(page, "FORMAT", "hermse")
     answer = asyncio.run(page["accept"]({"tools": [{"name": "f"}]}))
