@@ -181,3 +181,19 @@ def test_a_hint_stands_behind_an_excerpt(byte_vocabulary):
         Index.from_response_format(value, byte_vocabulary, limits={"max_explored_states": 10})
     assert str(caught.value).endswith("^\nLimits.max_explored_states sets it")
     assert caught.value.client_message.endswith("^") and caught.value.pointer == "/grammar"
+
+
+def test_a_pointer_is_exact_and_its_message_bounded():
+    key = "k" * 100_000
+    for call, value, pointer in (
+        (interlock.check_json_schema, {"properties": {key: {"minimum": "0"}}}, f"/properties/{key}"),
+        (
+            interlock.check_response_format,
+            {"guided_json": {"properties": {key: {"minimum": "0"}}}},
+            f"/guided_json/properties/{key}",
+        ),
+    ):
+        with pytest.raises(interlock.SchemaError) as caught:
+            call(value)
+        assert caught.value.pointer == pointer
+        assert len(caught.value.client_message) < 1_500 and "..." in caught.value.client_message

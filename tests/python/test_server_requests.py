@@ -117,9 +117,11 @@ def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, cap
     assert [bytes(request.tokens) for request in requests] == [b"a", b"", b"a", b""]
     assert page["numbers"].refusals.value("internal", "engine") == internal + 2
     assert "guide 3 of the batch" in caplog.text
-    monkeypatch.setattr(
-        interlock, "fill_bitmasks", lambda guides, bits: (_ for _ in ()).throw(interlock.InternalError())
-    )
+
+    def fail(guides, bits):
+        raise interlock.InternalError("a bug in interlock, please report it: no guide is named")
+
+    monkeypatch.setattr(interlock, "fill_bitmasks", fail)
     with pytest.raises(interlock.InternalError):
         page["step"](requests[:1])
 
