@@ -96,6 +96,7 @@ def test_the_format_of_the_responses_api(byte_vocabulary):
             "/generationConfig/responseSchema",
             "this is Gemini's field",
         ),
+        ({"responseMimeType": "application/json"}, "/responseMimeType", 'Gemini\'s field: write "response_format"'),
         ({"generationConfig": {"responseJsonSchema": {}}}, "/generationConfig/responseJsonSchema", "Gemini's field"),
         (
             {"generation_config": {"top_k": 5, "response_mime_type": "application/json"}},
@@ -135,6 +136,7 @@ def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
         {"guided_decoding_backend": "outlines"},
         {"json_mode": False, "json_object": None, "guided_jsn": False},
         {"paralel_tool_calls": None},
+        {"response_mime_type": "text/plain"},
         {"generationConfig": {"responseMimeType": "text/plain", "responseModalities": ["TEXT"], "topK": 5}},
         {"generationConfig": {"responseLogprobs": True, "responseSchema": None, "thinkingConfig": {"a": 1}}},
         {"generation_config": 5, "output_config": {"effort": "low"}},

@@ -25,6 +25,7 @@ _ELSEWHERE = {
     "output_format": f"this is Anthropic's field: {_SCHEMA}",
     "output_schema": _SCHEMA,
     "response_schema": f"this is Gemini's field: {_SCHEMA}",
+    "response_mime_type": f"this is Gemini's field: {_ANY_OBJECT}",
     "schema": _SCHEMA,
     "json": 'write "guided_json", or "response_format"',
     "choice": 'write "guided_choice"',
@@ -37,8 +38,10 @@ _ELSEWHERE = {
     "function_call": 'this is the older name of tool_choice: write "tool_choice"',
 }
 """Constraints of other interfaces, and what to write in their place."""
-_NO_CALL = ("auto", "none")
-"""Values of ``function_call`` that ask for nothing."""
+_ANY_TEXT = "text/plain"
+"""The ``response_mime_type`` that asks for nothing."""
+_NOTHING = {"function_call": ("auto", "none"), "response_mime_type": (_ANY_TEXT,)}
+"""Values of these fields that ask for nothing."""
 _HOLDERS = {
     "extra_body": "OpenAI's Python client puts what is in extra_body into the body itself",
     "nvext": "nvext is not read here",
@@ -53,8 +56,6 @@ _CONFIGS = {
     "output_config": ("Anthropic's", ("format", "schema")),
 }
 """Objects of other interfaces: whose they are, and which of their fields are constraints."""
-_ANY_TEXT = "text/plain"
-"""The ``response_mime_type`` that asks for nothing."""
 _SWITCH = "parallel_tool_calls"
 """The one field that asks for something where it is false."""
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
@@ -78,7 +79,7 @@ def refuse_odd_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> No
         if name in known or not isinstance(name, str) or not _asks(value):
             continue
         plain, pointer = _plain(name), f"/{escaped(name)}"
-        if plain in _ELSEWHERE and not (plain == "function_call" and value in _NO_CALL):
+        if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
             raise RequestError(_ELSEWHERE[plain], pointer)
         if plain in _CONFIGS and isinstance(value, Mapping):
             whose, constraints = _CONFIGS[plain]
