@@ -221,7 +221,11 @@ CALLS = [
     (program, "capture", {"name": "a"}),
     (interlock.tools, "Call", {"name": "f", "arguments": {}, "id": ""}),
     (interlock.tools, "detect_format", {"tokenizer": "t"}),
-    (interlock.tools, "render", {"format": "hermes", "calls": [], "text": "", "reasoning": None}),
+    (
+        interlock.tools,
+        "render",
+        {"format": "hermes", "calls": [], "text": "", "reasoning": None, "whitespace": "compact"},
+    ),
     (interlock.tools, "response_format", {"value": {"type": "text"}}),
     (interlock.tools, "request_kind", {"response_format": {"type": "text"}, "tools": None, "tool_choice": None}),
     (interlock.tools, "format_of_request", {"body": {}}),
