@@ -36,7 +36,7 @@ def test_every_reason_in_the_words_of_the_schema(folder):
     assert told == [(2, 2, "/colour", "additionalProperties"), (3, 11, "/count", "minimum")]
     people = run(folder, "check", "order.json", "wrong.json", code=1).stdout
     assert people.splitlines()[:5] == [
-        "refused: 2 reasons",
+        "wrong.json: refused: 2 reasons",
         "  line 2, column 2, at /colour:",
         "  `colour` is no property here; allowed: item, count",
         '      2 |  "colour": "red",',

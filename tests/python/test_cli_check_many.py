@@ -171,3 +171,22 @@ def test_a_last_line_without_its_end(folder):
         "-:4: accepted",
         "2 documents: 2 accepted, 0 refused",
     ]
+
+
+def test_only_refused(folder):
+    (folder / "some.jsonl").write_text('{"item": "tea"}\n{"item": 1}\n{"item": "milk"}\n')
+    shown = run(folder, "check", "order.json", "some.jsonl", "--only-refused", code=1).stdout.splitlines()
+    assert [line.partition(": ")[0] for line in shown] == ["some.jsonl:2", "3 documents"]
+    one = run(folder, "check", "order.json", "some.jsonl", "--only-refused", "--lines", "--json", code=1).stdout
+    assert [json.loads(line)["line"] for line in one.splitlines()] == [2]
+    whole = json.loads(run(folder, "check", "order.json", "some.jsonl", "--only-refused", "--json", code=1).stdout)
+    assert whole["counts"]["accepted"] == 2 and [d["name"] for d in whole["documents"]] == ["some.jsonl:2"]
+    alone = run(folder, "check", "order.json", "good.json", "--only-refused", code=2)
+    assert "several documents" in alone.stderr
+
+
+def test_a_place_in_the_message_is_that_of_the_file(folder):
+    (folder / "mark.jsonl").write_text('{"item": "tea"}\n\ufeff{"item": "tea"}\n', encoding="utf-8")
+    assert "which begins at column 2" in run(folder, "check", "order.json", "mark.jsonl", code=1).stdout
+    lines = run(folder, "check", "order.json", "mark.jsonl", "--lines", "--json", code=1).stdout.splitlines()
+    assert "which begins at line 2, column 2" in json.loads(lines[1])["problems"][0]["message"]

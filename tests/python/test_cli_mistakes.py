@@ -60,7 +60,7 @@ SLIP = 'schema:{"type": "string", "minLenght": 3}'
 
 def test_slips_are_an_error_where_that_is_asked_for(folder):
     error = machine(folder, "check", SLIP, "--text", '"a"', "--unknown-keywords", "error", code=3)["error"]
-    assert (error["type"], error["keyword"], error["column"]) == ("SchemaError", "minLenght", 33)
+    assert (error["type"], error["keyword"], error["column"]) == ("SchemaError", "minLenght", 20)
     assert "did you mean minLength?" in error["message"]
     assert run(folder, "check", SLIP, "--text", '"a"', "--unknown-keywords", "ignore").stderr == ""
     assert "minLength?" in run(folder, "check", SLIP, "--text", '"a"', "--unknown-keywords", "warn").stderr

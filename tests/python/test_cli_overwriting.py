@@ -38,3 +38,21 @@ def test_other_files_are_replaced(tmp_path):
     for _ in range(2):
         assert here(tmp_path, "draw", "user.json", "-o", "old.svg", "--format", "svg").returncode == 0
     assert (tmp_path / "old.svg").read_text().startswith("<svg")
+
+
+def test_a_file_of_another_kind_is_replaced_by_force_alone(tmp_path):
+    (tmp_path / "user.json").write_text(SCHEMA)
+    (tmp_path / "date.regex").write_text("[0-9]+\n")
+    commands = (
+        ["compile", "user.json", "-t", "bytes"],
+        ["draw", "user.json", "--format", "svg"],
+        ["vocab", "bytes"],
+    )
+    for command in commands:
+        done = here(tmp_path, *command, "-o", "date.regex")
+        assert done.returncode == 2 and "--force" in done.stderr
+        assert (tmp_path / "date.regex").read_text() == "[0-9]+\n"
+    compiling = [*commands[0], "-o", "date.regex"]
+    assert here(tmp_path, *compiling, "--force").returncode == 0
+    # Now it is an artifact, whatever its name is.
+    assert here(tmp_path, *compiling).returncode == 0

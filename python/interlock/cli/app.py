@@ -50,6 +50,7 @@ def _main(argv: Sequence[str] | None, caught: bool) -> int:
         try:
             refuse_empty(args)
             overwriting.refuse_inputs(vars(args))
+            overwriting.refuse_others(vars(args))
             outcome = args.run(args, output)
         except BaseException as error:  # whatever it is, it becomes a message and an exit code
             outcome = fail(error, output)

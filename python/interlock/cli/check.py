@@ -10,9 +10,8 @@
 Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
 code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part of the document.
 
-Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file; of - each
-line is answered as it comes) are checked in one run: a line for each, then the numbers; a single line where all are
-refused for the same reason. Exit code 0: all are accepted; 1: some are refused.
+Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file, - line by
+line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import Any
 
 from interlock.cli import check_many, exits, sources, text_arguments, vocabularies
 from interlock.cli.output import Output
-from interlock.cli.style import TRY, Line
+from interlock.cli.style import NAME, TRY, Line
 from interlock.cli.verdict import Walker
 
 
@@ -37,6 +36,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lines", action="store_true", help="each FILE has a document on each line; --json then writes JSON Lines"
     )
+    parser.add_argument("--only-refused", action="store_true", help="of several documents, leave out accepted ones")
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
     parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
     vocabularies.add_arguments(parser)
@@ -47,6 +47,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     text_arguments.one_of(args, {"FILE": args.given, "--text": args.text, "--ids": args.ids})
     if args.lines and not args.given:
         raise exits.UsageError("--lines is for a FILE: leave it out")
+    if args.only_refused and not check_many.asked(args):
+        raise exits.UsageError("--only-refused is for several documents: leave it out, or give --lines")
     source = text_arguments.in_order(args)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):
@@ -59,8 +61,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
     verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
+    if not verdict.accepted and given is not None and source.kind == "json_schema" and check_many.is_lines(data):
+        verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
+    named = given is not None and given != "-"
+    if named and not verdict.accepted:  # As where several files are given.
+        verdict.people[0] = Line((str(given), NAME), ": ") + verdict.people[0]
     machine = (
-        verdict.machine
+        ({"name": given} if named else {})
+        | verdict.machine
         | {name: found for name, found in unknown.items() if found}
         | ({"trace": trace} if trace else {})
     )

@@ -8,6 +8,7 @@ document, written as soon as it is checked.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,10 @@ LINES = (".jsonl", ".ndjson")
 """How files with a document on each line are called."""
 SHOWN = 40
 """Characters of a text of ``--text`` that name it."""
+
+
+_FIRST = "begins at line 1, column "
+"""How the place of a JSON text behind something else begins, where it is on the one line of a document."""
 
 
 class Document(NamedTuple):
@@ -45,6 +50,15 @@ def _has_lines(path: str, args: argparse.Namespace) -> bool:
     return bool(args.lines) or os.path.splitext(path)[1].lower() in LINES
 
 
+def is_lines(data: bytes) -> bool:
+    """Whether a text is JSON Lines: several values of JSON, each on a line of its own."""
+    lines = [line for line in data.splitlines() if line.strip()]
+    try:
+        return len(lines) > 1 and all(isinstance(json.loads(line), dict | list) for line in lines[:2])
+    except (ValueError, RecursionError):
+        return False
+
+
 def _is_stream(path: str) -> bool:
     """Whether the documents may still be being written: the standard input, or a pipe."""
     return path == "-" or not os.path.isfile(path)
@@ -63,14 +77,16 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     index = source.compile(vocabulary)
     unknown = sources.remarks(source, index, output)
     walker, speller = Walker(source, index), Speller(vocabulary)
-    report = _Report(output, any(_is_stream(path) for path in args.given))
+    report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused)
     machine: list[dict[str, Any]] = []
     total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())
     with Progress("checking", total, output, hidden=not total or sys.stdout.isatty()) as bar:
         for document in _documents(args):
             verdict = _verdict(document, walker, speller)
             report.add(document, verdict)
-            if output.json and args.lines:
+            if args.only_refused and verdict.accepted:
+                pass
+            elif output.json and args.lines:
                 output.result(_in_file(document, verdict.machine), [])
             elif output.json:
                 machine.append({"name": document.name} | verdict.machine)
@@ -105,13 +121,17 @@ def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
         return Verdict(False, {"accepted": False, "reason": str(error)}, [], str(error), str(error))
     verdict = walker.walk(ids, document.data)
     if document.line:
-        verdict.brief = verdict.brief.removeprefix("line 1, ")
+        verdict.brief = verdict.brief.removeprefix("line 1, ").replace(_FIRST, "begins at column ")
     return verdict
 
 
 def _in_file(document: Document, machine: dict[str, Any]) -> dict[str, Any]:
     """What machines are told of a line of a file: its places are those in the file."""
-    problems = [problem | {"line": document.line} for problem in machine.get("problems", [])]
+    begins = f"begins at line {document.line}, column "
+    problems = [
+        problem | {"message": problem["message"].replace(_FIRST, begins), "line": document.line}
+        for problem in machine.get("problems", [])
+    ]
     moved = {"name": document.name, "accepted": machine["accepted"], "line": document.line}
     return moved | {name: value for name, value in machine.items() if name not in moved} | {"problems": problems}
 
@@ -119,8 +139,9 @@ def _in_file(document: Document, machine: dict[str, Any]) -> dict[str, Any]:
 class _Report:
     """The lines for people, written as soon as it is known that they will not be one."""
 
-    def __init__(self, output: Output, at_once: bool) -> None:
+    def __init__(self, output: Output, at_once: bool, only_refused: bool) -> None:
         self.output = output
+        self.only_refused = only_refused
         self.accepted = 0
         self.refused = 0
         self.held: list[Line] | None = None if at_once else []
@@ -141,7 +162,7 @@ class _Report:
         if self.held is not None and not verdict.accepted and verdict.reason == self.reason:
             self.held.append(line)
             return
-        self._write([*(self.held or ()), line])
+        self._write([*(self.held or ()), *([] if self.only_refused and verdict.accepted else [line])])
         self.held = None
 
     def counts(self) -> dict[str, int]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-from interlock.cli.exits import InputError
+import interlock
+from interlock.cli.place_in_source import PlaceInSource
 
 
 def read(text: str, from_file: bool) -> list[str]:
-    """The choices. ``InputError`` where the text begins as an array does, and is none of strings.
+    """The choices. ``SchemaError`` where the text begins as an array does, and is none of strings.
 
     >>> read("yes\\n\\nno\\n", from_file=True), read("yes,no", from_file=False), read('["a,b", ""]', from_file=False)
     (['yes', 'no'], ['yes', 'no'], ['a,b', ''])
@@ -18,13 +19,21 @@ def read(text: str, from_file: bool) -> list[str]:
         try:
             choices = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the choices begin as a JSON array, and are none: {error}") from None
+            raise _refused(f"the choices begin as a JSON array, and are none: {error}") from None
         if not all(isinstance(choice, str) for choice in choices):
-            raise InputError("the choices are a JSON array of something else than strings")
+            raise _refused("the choices are a JSON array of something else than strings")
         return list(choices)
     if from_file:
         return [line for line in _lines(text) if line.strip()]
     return text.split(",")
+
+
+def _refused(message: str) -> interlock.SchemaError:
+    """The error of an array that is none of strings, which is malformed as a schema may be."""
+    error = interlock.SchemaError(message)
+    way = """choices:'["1", "2"]', or choices:1,2 without brackets"""
+    error.located = PlaceInSource("", 0, 0, way, found=False)  # type: ignore[attr-defined]
+    return error
 
 
 def notes(text: str, from_file: bool) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import interlock
 from interlock import index_files
-from interlock.cli import exits, atomic_files, sources, vocabularies
+from interlock.cli import exits, atomic_files, overwriting, sources, vocabularies
 from interlock.cli.output import Output, decimal, facts, size
 
 
@@ -24,6 +24,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     sources.add_arguments(parser)
     vocabularies.add_arguments(parser, required=True)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the file to write")
+    overwriting.add_force(parser)
     parser.add_argument("--no-tables", action="store_true", help="store what the index is compiled from, and no tables")
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import interlock
-from interlock.cli import atomic_files, exits, recursion, sources, streams, vocabularies
+from interlock.cli import atomic_files, exits, overwriting, recursion, sources, streams, vocabularies
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
 from interlock.cli.style import NOTE, Line
@@ -38,6 +38,8 @@ OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": 
 """Other endings of the formats, and those that are written here."""
 FEW_STATES = 4000
 """States that are drawn in seconds."""
+MANY_STATES = 100_000
+"""A limit of states up to which the search for them alone may take long."""
 STATE_BYTES = 7_000
 """What a state takes in a file, with its edges, where a drawing has many."""
 FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
@@ -47,6 +49,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file, or - for the standard output")
+    overwriting.add_force(parser)
     parser.add_argument("--format", choices=FORMATS, help="default: by the end of the file's name")
     parser.add_argument(
         "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
@@ -77,6 +80,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         sources.remarks(source, index, output)
         drawn = index
     most = MOST_STATES if args.max_states is None else args.max_states
+    if most >= MANY_STATES:
+        output.remark(Line(("note: ", NOTE), f"looking for up to {most} states may take minutes before any is drawn"))
     with _limits(source):
         drawing = draw(drawn, args.form, args.source, most)
         if suffix in (".svg", ".html") and drawing.form != "structure":

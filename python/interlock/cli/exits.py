@@ -227,6 +227,8 @@ def _remedy(error: BaseException) -> str:
         return place.remedy
     if isinstance(error, _Remedied):
         return error.remedy
+    if isinstance(error, interlock.BudgetError) and str(error).startswith("no short output"):
+        return "a source with shorter outputs: a smaller count in its repetitions, or a smaller minLength or minItems"
     if isinstance(error, interlock.BudgetError):
         return f"--max-tokens {error.value}, or more" if error.value is not None else "a larger --max-tokens"
     if isinstance(error, interlock.LimitError) and "flat states" in str(error):
@@ -238,7 +240,7 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, interlock.LimitError) and str(error).startswith("repeat count"):
         return "a smaller count, or none: a{9,} has no upper bound"
     if isinstance(error, interlock.LimitError):
-        return "--limit NAME=N raises one limit; the message names what was exceeded"
+        return "a smaller source, or smaller numbers in it: this limit is fixed, and no --limit raises it"
     if isinstance(error, interlock.UnsupportedError) and "no finite automaton" in str(error):
         return "interlock check walks single texts through a grammar; interlock sample writes some"
     if isinstance(error, interlock.VocabularyError) and "EOF while" in str(error):

@@ -100,6 +100,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         found = ("shortest text", f"not computed: {why}")
     everyday = args.tokenizer == vocabularies.BYTES
     unit = "bytes" if everyday else "tokens"
+    # The end is a token of this vocabulary, and no byte.
+    ends = vocabulary.eos_token_ids if everyday else ()
+    choices = sum(token not in ends for token in allowed)
+    or_end = " or the end" if first and choices < len(allowed) else ""
     people = facts(
         [
             ("kind", source.kind),
@@ -111,7 +115,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("memory", size(index.memory_bytes)),
             (
                 f"first {unit[:-1]}",
-                f"{len(allowed)} of {vocabulary.size} {unit} allowed: {byte_set(first) or 'the end'}",
+                f"{choices} of {vocabulary.size - len(ends)} {unit} allowed: {byte_set(first) or 'the end'}{or_end}",
             ),
             ("forced text", text_of(forced) if forced else "none"),
         ]
@@ -149,7 +153,10 @@ def short_text(index: interlock.Index) -> bytes | None:
     except interlock.InterlockError:
         guide = None
     if guide is None:
-        return example(Recipe.of(index), random.Random(0))
+        try:
+            return example(Recipe.of(index), random.Random(0))
+        except interlock.BudgetError:  # There is none of a length that could be shown.
+            return None
     while not (guide.is_accepting or guide.is_terminated):
         guide.advance(int(guide.allowed_token_ids()[0]))
     return index.vocabulary.decode(guide.tokens)

@@ -18,6 +18,7 @@ from interlock.cli.exits import CUT_OFF
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Member, Node
+from interlock.near_words import nearest
 
 if TYPE_CHECKING:
     from interlock.cli.sources import Source
@@ -38,7 +39,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     if source.kind == "regex":
         return _in_pattern(error, source.text, source.options)
     if source.kind == "structural_tag":
-        return None  # The message has the JSON Pointer.
+        return _in_tag(error, source.text)
     if source.kind == "grammar":
         found = _in_grammar(error, source.text)
         if source.notes and isinstance(error, interlock.GrammarError):
@@ -58,7 +59,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
         document = explain.parse(text)
         # What the schema refers to outside of it has the same pointer in the whole.
         pointer = inside + pointer if node_at(document, inside + pointer) is not None else pointer
-    start, end = _span(document, pointer, error.keyword)
+    start, end = _span(document, pointer, error.keyword, is_slip="is no keyword of JSON Schema" in str(error))
     if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
         start, end, remedy = _inner_pattern(document, pointer, text, start, end)
     return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
@@ -90,7 +91,7 @@ def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
     remedy = next(
         (way for option, way in _GRAMMAR_OPTIONS.items() if f"`{option}`" in str(error)),
-        _GRAMMAR_REMEDIES.get(type(error), ""),
+        _grammar_remedy(error),
     )
     if error.offset is None:
         return PlaceInSource(text, 0, 1, remedy, found=False)
@@ -103,13 +104,35 @@ _GRAMMAR_OPTIONS = {
     "grammars": "--grammar NAME=FILE gives a grammar that @NAME may name",
     "start": "--start RULE names the rule that the output is",
 }
-_GRAMMAR_REMEDIES = {
-    interlock.GrammarError: (
-        """in Lark's notation, start: "a" start | "b" is a whole grammar; --syntax says which notation it is"""
-    ),
-    interlock.UnsatisfiableError: "another --lexer (any, dynamic, contextual) may accept something by the same rules",
-    interlock.VocabularyError: "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names",
-}
+
+
+def _grammar_remedy(error: interlock.InterlockError) -> str:
+    """What to do about an error of a grammar; empty where the message says all that is known."""
+    if isinstance(error, interlock.UnsatisfiableError):
+        if endless := re.search(r"(\S+) never comes to an end", str(error)):
+            return f"give {endless[1]} an alternative that does not lead back to {endless[1]}"
+        return "another --lexer (any, dynamic, contextual) may accept something by the same rules"
+    if isinstance(error, interlock.VocabularyError):
+        return "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names"
+    if "this looks like Lark's notation" in str(error):
+        return "--syntax lark reads it as Lark's notation"
+    if "this looks like GBNF or EBNF" in str(error):
+        return "--syntax gbnf or --syntax ebnf reads it as one of these"
+    return ""
+
+
+def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
+    """What was probably meant in a structural tag. The message has the place, as a JSON Pointer."""
+    meant = ""
+    if unknown := re.search(r"'([^']*)' is no type of a format; there are (.*)", str(error)):
+        meant = nearest(unknown[1], unknown[2].split(", "))
+    elif missing := re.search(r"at (\S*): .* needs the field '([^']*)'", str(error)):
+        with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):
+            for part in missing[1].split("/")[1:]:
+                tag = tag[int(part)] if isinstance(tag, list) else tag[part.replace("~1", "/").replace("~0", "~")]
+            if isinstance(tag, dict) and (slip := nearest(missing[2], tag)):
+                return PlaceInSource("", 0, 0, f"did you mean {missing[2]} by {slip}?", found=False)
+    return PlaceInSource("", 0, 0, f"did you mean {meant}?", found=False) if meant else None
 
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
@@ -157,15 +180,18 @@ def _both_keys(text: str, first: Member, second: Member) -> PlaceInSource:
     return PlaceInSource(text, second.start, second.end, "leave out one of the two", notes=notes)
 
 
-def _span(document: Node, pointer: str, keyword: str | None) -> tuple[int, int]:
-    """Where the keyword at fault and its value stand; the schema that holds it where there is no keyword."""
+def _span(document: Node, pointer: str, keyword: str | None, is_slip: bool = False) -> tuple[int, int]:
+    """Where the keyword at fault and its value stand; the schema that holds it where there is no keyword. Of a slip,
+    the keyword itself is at fault.
+    """
     node = node_at(document, pointer)
     if node is None:
         return 0, 1
     for member in node.members:
         if member.key == keyword:
             inner = member.value
-            return (inner.start, inner.end) if inner.kind not in ("object", "array") else (member.start, member.end)
+            key = member.start, member.end
+            return key if is_slip or inner.kind in ("object", "array") else (inner.start, inner.end)
     # A pointer may lead to what the keyword holds.
     return node.start, node.end if node.kind not in ("object", "array") else node.start + 1
 

@@ -1,7 +1,8 @@
-"""No command writes over what it reads."""
+"""No command writes over what it reads, nor over a file of another kind unless it is told to."""
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,10 +12,36 @@ from interlock.cli.exits import UsageError
 from interlock.cli.parser import FILES
 from interlock.cli.sources import SUFFIXES
 
-__all__ = ["refuse_inputs"]
+__all__ = ["add_force", "refuse_inputs", "refuse_others"]
 
 WRITTEN = ("out", "report")
 """The arguments that name what a command writes."""
+
+
+PROTECTED = {*SUFFIXES, ".jsonl", ".ndjson", ".yaml", ".yml", ".toml", ".csv", ".txt", ".py", ".tiktoken", ".model"}
+"""Endings of files that people write by hand or get from elsewhere, and that no command writes."""
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets a command write over a file of another kind."""
+    parser.add_argument("--force", action="store_true", help="replace the file of -o whatever it is")
+
+
+def refuse_others(arguments: Mapping[str, Any]) -> None:
+    """``UsageError`` if the file that shall be written exists and is, by its name, of a kind that no command writes."""
+    out = arguments.get("out")
+    if "force" not in arguments or arguments["force"] or not isinstance(out, str) or not _is_file(Path(out)):
+        return
+    if Path(out).suffix.lower() not in PROTECTED:
+        return
+    from interlock.cli.vocabularies import is_pack
+
+    if not is_pack(out):
+        command = arguments["command"]
+        raise UsageError(
+            f"--out {out}: that file exists, and by its name it is none that {command} writes",
+            "another name, or --force to replace it",
+        )
 
 
 def refuse_inputs(arguments: Mapping[str, Any]) -> None:

@@ -126,6 +126,8 @@ class Parser(argparse.ArgumentParser):
                     return f"did you mean --{found}?"
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
+            if command[1] in ("tool", "tools"):
+                return "interlock.tools in Python makes a structural tag of tools, a source (see Tools in docs/cli.md)"
             found = near_command(command[1], COMMANDS)
             return f"did you mean {found}?" if found else ""
         missing = re.match(r"argument (\S+): expected one argument", message)
@@ -161,7 +163,7 @@ def parser(only: str | None = None) -> Parser:
     top = Parser(prog="interlock", description=about, epilog=f"{MORE}\n\n{CODES}", formatter_class=Form)
     top.allow_abbrev = False
     top.usage = "interlock COMMAND [options] ..."
-    top.add_argument("-V", "--version", action="version", version=f"interlock {interlock.__version__}")
+    top.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version, and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, title in COMMANDS.items():
         sub = commands.add_parser(name, help=title, epilog=CODES, formatter_class=Form, allow_abbrev=False)
@@ -194,6 +196,15 @@ def command_parser(name: str) -> Parser:
             found: Parser = action.choices[name]
             return found
     raise AssertionError("the parser has commands")
+
+
+class _Version(argparse.Action):
+    """``--version``, which with ``--json`` is an object."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        version = interlock.__version__
+        streams.write((json.dumps({"version": version}) if "--json" in sys.argv else f"interlock {version}") + "\n")
+        parser.exit()
 
 
 FILES = {

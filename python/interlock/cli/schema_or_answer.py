@@ -102,3 +102,27 @@ def _may_be_schema(value: Any) -> bool:
 def _holds_answers(value: Any) -> bool:
     """Whether a list or an object holds what is no schema: then its name is no keyword here, but a field."""
     return isinstance(value, dict | list) and bool(value)
+
+
+TOOLS = (
+    "interlock.tools.structural_tag(tools, format=...) makes a structural tag of it in Python, which is a source "
+    "(see Tools in docs/cli.md); --schema-key POINTER takes the parameters of one tool alone"
+)
+"""What to do about a list of tools in the place of a schema."""
+
+
+def tools_in(document: Any) -> str:
+    """What a document is that holds a list of tools; empty if it holds none."""
+    if _are_tools(document):
+        return "is a list of tools"
+    if isinstance(document, dict) and _are_tools(document.get("tools")):
+        return "is a request with a list of tools"
+    return ""
+
+
+def _are_tools(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(tool, dict) and (isinstance(tool.get("function"), dict) or "name" in tool) for tool in value)
+    )

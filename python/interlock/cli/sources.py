@@ -28,14 +28,14 @@ from typing import Any, Literal
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import atomic_files, choices_text, kind_options, pair_options, schema_key
+from interlock.cli import atomic_files, choices_text, kind_options, pair_options, schema_key, schema_or_answer
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.posix_classes import posix_classes
 from interlock.cli.output import Output
 from interlock.cli.parser import HOW
 from interlock.cli.style import NOTE, TRY, Line
-from interlock.cli.schema_or_answer import is_answer
+from interlock.cli.schema_or_answer import TOOLS, is_answer
 from interlock.cli.suggest import near_file
 from interlock.cli.verbatim_json import extract
 from interlock.cli.yaml_files import from_yaml, is_yaml, yaml_name
@@ -68,6 +68,13 @@ KINDS = {
 """What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
 ALIASES = {"regex": "pattern", "json_schema": "schema", "choice": "choices", "structural_tag": "tag"}
 """Other names of prefixes: those of the package."""
+OTHER_PREFIXES = {
+    **dict.fromkeys(("lark", "gbnf", "ebnf", "cfg"), "grammar"),
+    **dict.fromkeys(("re", "regexp", "pcre"), "pattern"),
+    **dict.fromkeys(("json", "jsonschema", "json-schema"), "schema"),
+    **dict.fromkeys(("enum", "literal", "list"), "choices"),
+}
+"""What might be taken for a prefix, and the one that is meant."""
 EXAMPLES = {
     "schema": """'{"type": "integer"}'""",
     "pattern": "'[a-z]+'",
@@ -130,12 +137,7 @@ class Source:
     @property
     def file(self) -> str:
         """The name of the file that it was read from; empty for a text, or the standard input."""
-        prefix, colon, rest = self.name.partition(":@")
-        is_kind = bool(colon) and ALIASES.get(prefix, prefix) in KINDS
-        name = rest if is_kind else self.name
-        if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
-            return ""
-        return name
+        return _file_of(self.name)
 
     @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
@@ -160,6 +162,16 @@ class Source:
     def with_text(self, text: Any) -> Source:
         """Another source with the same options."""
         return replace(self, text=text, outer=None, compiled=None)
+
+
+def _file_of(word: str) -> str:
+    """The file that a word names; empty for a text, or the standard input."""
+    prefix, colon, rest = word.partition(":@")
+    is_kind = bool(colon) and ALIASES.get(prefix, prefix) in KINDS
+    name = rest if is_kind else word
+    if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
+        return ""
+    return name
 
 
 def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:
@@ -316,6 +328,8 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         data = atomic_files.read(rest[1:]) if rest.startswith("@") else rest.encode("utf-8", "surrogateescape")
         from_file = rest.startswith("@")
     else:
+        if colon and prefix in OTHER_PREFIXES and not os.path.exists(word):
+            raise UsageError(*_what_is(word, prefix), no_source=True)
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
         if os.path.isdir(word):
             raise InputError(
@@ -376,9 +390,12 @@ def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
         raise InputError(f"{name} {what} (at byte {error.start})", way) from None
     if not data.strip() and kind in _EMPTY:
         made, held, way = _EMPTY[kind]
+        if kind == "grammar" and name.lower().endswith((".gbnf", ".ebnf")):
+            way = """root ::= "a" root | "b" is a whole one"""
         shown = "the standard input" if name.endswith(":@-") else name
         empty = getattr(interlock, made)(f"{shown} is empty: it should hold {held}")
         empty.located = PlaceInSource("", 0, 0, way, found=False)
+        empty.source_file = _file_of(name)
         raise empty
 
 
@@ -413,8 +430,10 @@ def _what_is(word: str, prefix: str) -> tuple[str, str]:
     at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
     if word == "-":
         return "the standard input does not say what it is", at
-    if prefix and (meant := nearest(prefix, KINDS)):
-        return f"no source begins with {prefix}:", f"did you mean {meant}:{word[len(prefix) + 1 :]}?"
+    if prefix and (meant := OTHER_PREFIXES.get(prefix) or nearest(prefix, KINDS)):
+        rest, way = word[len(prefix) + 1 :], f" with --syntax {prefix}" if prefix in SYNTAXES else ""
+        rest = shlex.quote(rest) if prefix in OTHER_PREFIXES else rest
+        return f"no source begins with {prefix}:", f"did you mean {meant}:{rest}{way}?"
     if exists and is_yaml(word):
         return f"{word} is YAML by its {'name' if yaml_name(word) else 'text'}, and sources are JSON", from_yaml(word)
     if exists:
@@ -450,6 +469,11 @@ def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:
     """``SchemaError`` for JSON without any keyword that asserts something, or with few of them among other keys: by the
     letter of the specification it accepts nearly everything, and mostly it is a document in the wrong place.
     """
+    if tools := schema_or_answer.tools_in(parsed):
+        error = interlock.SchemaError(f"{name} {tools}, and no schema")
+        error.located = PlaceInSource("", 0, 0, TOOLS, found=False)  # type: ignore[attr-defined]
+        error.source_file = _file_of(name)  # type: ignore[attr-defined]
+        raise error
     reason = is_answer(parsed) if isinstance(parsed, dict) else ""
     if reason:
         everything = "everything" if reason.startswith("none") else "nearly everything"
@@ -457,6 +481,7 @@ def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         remedy = take_remedy(parsed)
         error.located = PlaceInSource(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
+        error.source_file = _file_of(name)  # type: ignore[attr-defined]
         raise error
 
 

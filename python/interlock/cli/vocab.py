@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from interlock.cli import exits, atomic_files, vocabularies
+from interlock.cli import exits, atomic_files, overwriting, vocabularies
 from interlock.cli.output import Output, byte_set, counted, facts, size, text_of
 from interlock.cli.style import Line
 from interlock.cli.walk import spells
@@ -27,6 +27,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tokenizer", metavar="FILE", help="a tokenizer file, or bytes for the built-in vocabulary")
     vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
     parser.add_argument("-o", "--out", metavar="PACK", help="write the vocabulary to this file")
+    overwriting.add_force(parser)
     parser.add_argument(
         "--token", type=at_least(0), action="append", default=[], metavar="ID", help="show one token (repeatable)"
     )

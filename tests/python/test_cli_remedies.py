@@ -1,0 +1,152 @@
+"""What the command line offers as a way on leads on, and nothing is offered where nothing is known."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from command_line import here, machine, run
+
+
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "remedy"),
+    [
+        ("bad.gbnf", 'root ::= "a" foo\n', "is used, but not defined", None),
+        ("bad.ebnf", 'start ::= "a" ;\n', "means nothing here", None),
+        ("bad.lark", 'start: "a" foo\n', "is used, but not defined", None),
+        ("wrong.gbnf", 'start: "a" start | "b"\n', "looks like Lark's notation", "--syntax lark reads it"),
+        ("never.lark", 'start: "a" start\n', "never comes to an end", "give start an alternative"),
+        ("empty.gbnf", "", "is empty", 'root ::= "a" root | "b"'),
+        ("empty.lark", "", "is empty", 'start: "a" start | "b"'),
+    ],
+)
+def test_the_remedy_of_a_grammar_fits_its_error(tmp_path, name, text, words, remedy):
+    (tmp_path / name).write_text(text)
+    error = machine(tmp_path, "inspect", name, code=3)["error"]
+    assert words in error["message"] and error["file"] == name
+    assert error.get("remedy") is None if remedy is None else error["remedy"].startswith(remedy), error
+
+
+def test_the_remedy_of_another_notation_leads_on(tmp_path):
+    (tmp_path / "wrong.gbnf").write_text('start: "a" start | "b"\n')
+    assert here(tmp_path, "check", "wrong.gbnf", "--syntax", "lark", "--text", "ab").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("format", "remedy"),
+    [
+        ({"type": "tag", "begn": "<a>", "content": {"type": "any_text"}, "end": "</a>"}, "did you mean begin by begn?"),
+        ({"type": "json_schma", "json_schema": {}}, "did you mean json_schema?"),
+        (
+            {"type": "sequence", "elements": [{"type": "tag", "begin": "a", "end": "b", "contnt": {}}]},
+            "did you mean content by contnt?",
+        ),
+        ({"type": "nothing_like_it"}, None),
+    ],
+)
+def test_a_slip_in_a_structural_tag(tmp_path, format, remedy):
+    (tmp_path / "tag.json").write_text(json.dumps({"type": "structural_tag", "format": format}))
+    assert machine(tmp_path, "inspect", "tag.json", code=3)["error"].get("remedy") == remedy
+
+
+def test_no_command_without_a_budget_offers_one(tmp_path):
+    """Its shortest text has more tokens than a search looks at."""
+    long = r"pattern:\d{1000000}"
+    shown = machine(tmp_path, "inspect", long)
+    assert shown["shortest_member"] is None and "shortest_member" in shown["not_counted"]
+    assert "short_member" not in shown
+    for args in (("sample", long), ("diff", long, r"pattern:\d{1000001}"), ("trace", long, "--text", "1")):
+        remedy = machine(tmp_path, *args, code=2)["error"]["remedy"]
+        assert "a smaller count" in remedy and "--max-tokens" not in remedy
+
+
+def test_a_search_that_may_take_long_is_announced(tmp_path):
+    done = here(tmp_path, "draw", "pattern:ab", "--max-states", "200000", "-o", "ab.svg")
+    assert "looking for up to 200000 states may take minutes" in done.stderr
+    assert "minutes" not in here(tmp_path, "draw", "pattern:ab", "--max-states", "9000", "-o", "ab.svg").stderr
+
+
+@pytest.mark.parametrize("document", [TOOLS, {"model": "m", "messages": [], "tools": TOOLS}])
+def test_a_list_of_tools_is_recognised(tmp_path, document):
+    (tmp_path / "tools.json").write_text(json.dumps(document))
+    error = machine(tmp_path, "check", "tools.json", "--text", "{}", code=3)["error"]
+    assert "a list of tools" in error["message"] and "interlock.tools.structural_tag" in error["remedy"]
+    assert error["file"] == "tools.json"
+    assert "interlock.tools" in here(tmp_path, "tools").stderr
+
+
+def test_the_recipe_for_tools(tmp_path):
+    """The one of docs/cli.md, in the shell."""
+    from test_cli_help import DOCS
+
+    recipe = re.search(r"```text\n(python -c 'import json, interlock.tools\n.*?)```", DOCS.read_text(), re.DOTALL)
+    lines = recipe[1].replace("python -c", f"{sys.executable} -c").replace("interlock check", "# ")
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    subprocess.run(["bash", "-c", lines], cwd=tmp_path, check=True)
+    call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    assert run(tmp_path, "check", "tag.json", "--text", call).returncode == 0
+    assert (
+        here(tmp_path, "check", "tools.json", "--schema-key", "/0/function/parameters", "--text", "{}").returncode == 0
+    )
+
+
+def test_lines_without_their_option(folder):
+    lines = '{"item": "tea"}\n{"item": "milk"}\n'
+    assert "try: --lines" in here(folder, "check", "order.json", "-", stdin=lines).stdout
+    (folder / "lines.txt").write_text(lines)
+    assert "try: --lines" in run(folder, "check", "order.json", "lines.txt", code=1).stdout
+    assert run(folder, "check", "order.json", "lines.txt", "--lines").returncode == 0
+    assert "--lines" not in run(folder, "check", "order.json", "bad.json", code=1).stdout
+
+
+def test_a_document_and_a_source_that_are_none_are_named(folder):
+    assert run(folder, "check", "order.json", "bad.json", code=1).stdout.startswith("bad.json: refused: line 2, ")
+    assert machine(folder, "check", "order.json", "bad.json", code=1)["name"] == "bad.json"
+    assert machine(folder, "check", "order.json", "good.json")["name"] == "good.json"
+    assert "name" not in machine(folder, "check", "order.json", "--text", '{"item": "a"}')
+    (folder / "none.json").write_text("")
+    for name in ("none.json", "good.json"):
+        assert machine(folder, "inspect", name, code=3)["error"]["file"] == name
+
+
+def test_a_limit_that_is_fixed_names_no_option(folder):
+    error = machine(folder, "inspect", 'schema:{"minimum": 1e400}', code=3)["error"]
+    assert "this limit is fixed" in error["remedy"] and "NAME" not in error["remedy"]
+
+
+def test_the_caret_of_a_slip_is_at_its_key(folder):
+    slip = 'schema:{"type": "object", "additionalPropertie": false}'
+    error = machine(folder, "inspect", slip, "--unknown-keywords", "error", code=3)["error"]
+    assert (error["line"], error["column"]) == (1, 20)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ('lark:start: "a"', """grammar:'start: "a"' with --syntax lark"""),
+        ("gbnf:@sums.gbnf", "grammar:@sums.gbnf with --syntax gbnf"),
+        ("re:a+", "pattern:a+"),
+        ("enum:a,b", "choices:a,b"),
+        ("json:{}", "schema:'{}'"),
+    ],
+)
+def test_prefixes_of_others(folder, word, meant):
+    assert machine(folder, "inspect", word, code=2)["error"]["remedy"] == f"did you mean {meant}?"
+
+
+def test_choices_that_are_no_strings(folder):
+    error = machine(folder, "inspect", "choices:[1,2]", code=3)["error"]
+    assert error["remedy"].startswith("""choices:'["1", "2"]'""")
+
+
+def test_the_end_is_no_byte(folder):
+    assert "1 of 256 bytes allowed: a\n" in run(folder, "inspect", "pattern:a+").stdout
+    assert "1 of 256 bytes allowed: a or the end\n" in run(folder, "inspect", "pattern:a*").stdout
+
+
+def test_the_version_for_machines(folder):
+    assert set(machine(folder, "--version")) == {"version"}
