@@ -174,3 +174,23 @@ def test_sets_and_paths_without_pydantic(byte_vocabulary, no_pydantic):
         output_type_of(set[list[int]])
     with pytest.raises(interlock.UnsupportedError, match="install pydantic, which knows more types of Python's"):
         output_type_of(fractions.Fraction)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": ["string", "null"], "maxLength": 5},
+        {"type": ["string", "null"]},
+        {"type": ["string"], "name": "a", "schema": {}},
+        '{"type": ["string", "null"]}',
+    ],
+)
+def test_a_schema_of_several_types_is_no_envelope(schema, byte_vocabulary):
+    assert interlock.Index.from_type(schema, byte_vocabulary).guide().validate(b'"a"') == 3
+    assert output_type_of(schema).source["type"][0] == "string" and "string" in interlock.describe(schema)
+
+
+def test_types_that_are_no_names_are_the_core_s_to_refuse(byte_vocabulary):
+    for kind in ({"a": 1}, 3):
+        with pytest.raises(interlock.SchemaError, match="the name of a type or an array of such names"):
+            interlock.Index.from_type({"type": kind, "name": "a"}, byte_vocabulary)

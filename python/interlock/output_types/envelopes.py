@@ -51,7 +51,9 @@ def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     inner = schema.get("format")
     if set(schema) == {"format"} and isinstance(inner, Mapping) and inner.get("type") == "json_schema":
         return unwrapped(inner)
-    if kind not in _TYPES and not isinstance(kind, list) and not _KEYWORDS & set(schema) and "name" in schema:
+    # A list of types, or anything else that is no text, belongs to a schema: the core says what is wrong with it.
+    is_kind = isinstance(kind, str | None) and kind not in _TYPES
+    if is_kind and not _KEYWORDS & set(schema) and "name" in schema:
         for key in ("schema", "parameters", "input_schema"):
             if isinstance(schema.get(key), Mapping | bool):
                 return _content(schema, key)
