@@ -17,9 +17,10 @@ line) are checked in one run: a line for each, then the numbers. Exit code 1: so
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
-from interlock.cli import check_many, exits, sources, text_arguments, vocabularies
+from interlock.cli import check_many, exits, sources, style, text_arguments, vocabularies
 from interlock.cli.output import Output
 from interlock.cli.style import NAME, TRY, Line
 from interlock.cli.verdict import Walker
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
     named = given is not None and given != "-"
     if named and not verdict.accepted:  # As where several files are given.
-        verdict.people[0] = Line((str(given), NAME), ": ") + verdict.people[0]
+        verdict.people[:1] = style.fitting(Line((str(given), NAME), ": ") + verdict.people[0], sys.stdout)
     machine = (
         ({"name": given} if named else {})
         | verdict.machine

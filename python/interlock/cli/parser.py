@@ -127,7 +127,7 @@ class Parser(argparse.ArgumentParser):
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
             if command[1] in ("tool", "tools"):
-                return "interlock.tools in Python makes a structural tag of tools, a source (see Tools in docs/cli.md)"
+                return "interlock.tools.structural_tag in Python makes a structural tag of tools, which is a source"
             found = near_command(command[1], COMMANDS)
             return f"did you mean {found}?" if found else ""
         missing = re.match(r"argument (\S+): expected one argument", message)

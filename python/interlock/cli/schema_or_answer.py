@@ -105,8 +105,8 @@ def _holds_answers(value: Any) -> bool:
 
 
 TOOLS = (
-    "interlock.tools.structural_tag(tools, format=...) makes a structural tag of it in Python, which is a source "
-    "(see Tools in docs/cli.md); --schema-key POINTER takes the parameters of one tool alone"
+    'in Python, json.dump(interlock.tools.structural_tag(tools, format="hermes"), file) writes the structural tag of a '
+    "format, which is a source; --schema-key POINTER takes the parameters of one tool alone"
 )
 """What to do about a list of tools in the place of a schema."""
 
