@@ -314,7 +314,8 @@ def test_an_ample_budget_that_ended_a_value_names_the_bounds():
         (bool, "true", 5, False),
         (["yes", "no"], "yes", 3, False),
         (int, "7", 1, False),
-        (re.compile("[a-z ]+"), "once upon a time", 3, False),
+        (re.compile("[a-z ]+"), "once upon a time", 3, True),
+        (str, "once upon a time", 3, False),
     ],
 )
 @pytest.mark.parametrize("way", ["call", "stream", "trace"])
@@ -331,7 +332,7 @@ def test_a_budget_without_room_warns(hint, answer, max_tokens, warns, way):
     assert [one.category for one in seen] == [interlock.TightBudgetWarning] * warns
     if warns:
         index = gen.index(hint)
-        assert f"needs {index.guide().min_tokens_to_finish()} tokens" in str(seen[0].message)
+        assert f"needs {index.guide().min_tokens_to_finish()} token" in str(seen[0].message)
         assert f"max_tokens={max_tokens} is tight" in str(seen[0].message)
         # The stand-in's calls are outside of the package, as a caller's are.
         assert way != "trace" or seen[0].filename == __file__
