@@ -9,6 +9,7 @@ import uuid
 import warnings
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pydantic
 import pytest
 from pydantic import Field
@@ -314,3 +315,17 @@ def test_the_depth_of_a_flat_class_is_not_mentioned():
     message = said(Report, LONG.replace("word ", "word " * 10), 200)
     assert "beginning with .summary" in message and "nests" not in message
     assert said(Tree, '{"label": "a", "children": [' * 40, 200).count("nests") == 1
+
+
+def test_a_program_says_that_it_takes_no_such_option(gen):
+    program = interlock.Program(gen, "L", chat=True)
+    with pytest.raises(interlock.ArgumentError, match="a program takes no on_tight: it warns"):
+        program.gen("a", Report, max_tokens=60, on_tight="error")
+
+
+def test_numbers_of_numpy_are_budgets_and_retries_are_none(gen):
+    assert gen("S", Report, max_tokens=np.int64(60)).title == "t"
+    with pytest.raises(
+        interlock.ArgumentError, match="'max_retries': a value that its class refuses is not tried again"
+    ):
+        gen("S", Report, max_retries=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, get_origin
 
@@ -83,6 +84,8 @@ _ELSEWHERE = {
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
+    "max_retries": "a value that its class refuses is not tried again: catch InvalidOutputError, and call "
+    "again in a loop",
     "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
 }
 _STOP = (
@@ -127,6 +130,11 @@ def check_options(
         if other is not None and (other != "temperature" or name not in known):
             raise ArgumentError(f"{name!r} has another name here: pass {other}")
         if name not in known:
+            if name == "on_tight" and backend == "a program":
+                raise ArgumentError(
+                    "a program takes no on_tight: it warns (TightBudgetWarning) where max_tokens ended a part, and "
+                    "warnings.simplefilter('error', interlock.TightBudgetWarning) makes that an error"
+                )
             if name in _ELSEWHERE:
                 raise ArgumentError(f"a call has no option {name!r}: {_ELSEWHERE[name]}")
             if name in elsewhere:
@@ -181,8 +189,9 @@ def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
 
 def check_max_tokens(max_tokens: Any) -> int:
     """The budget; ``TypeError`` for what is no ``int``, ``ArgumentError`` for one that is not positive."""
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int):
+    if isinstance(max_tokens, bool) or not hasattr(max_tokens, "__index__"):
         raise TypeError(f"max_tokens must be an int, a number of tokens, not {type(max_tokens).__name__}")
+    max_tokens = operator.index(max_tokens)
     if max_tokens < 1:
         raise ArgumentError(f"max_tokens is the most tokens that an output may have, at least 1, not {max_tokens!r}")
     return max_tokens

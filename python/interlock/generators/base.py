@@ -188,6 +188,7 @@ class Generator(ABC):
         if is_batch(prompt):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             text = self._texts([described(prompt, output, is_described)], output, max_tokens, options)[0]
@@ -245,6 +246,7 @@ class Generator(ABC):
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             texts = self._texts([described(one, output, is_described) for one in prompts], output, max_tokens, options)
@@ -279,6 +281,7 @@ class Generator(ABC):
                 "a stream has one prompt: make a stream for each, or call gen.batch(prompts, output_type)"
             )
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
@@ -327,7 +330,7 @@ class Generator(ABC):
 
     def _prepared(self, output_type: Any, max_tokens: Any, options: dict[str, Any]) -> OutputType[Any]:
         """Everything that can be wrong before a model is asked. What concerns the type is taken out of ``options``."""
-        check_max_tokens(max_tokens)
+        max_tokens = check_max_tokens(max_tokens)
         on_unsupported: Any = options.pop("on_unsupported", None)
         self._check_options(options)
         if options.get("seed") is not None and self._is_greedy(options):
@@ -456,6 +459,7 @@ class LocalGenerator(BudgetChecks, Generator):
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             prompt_ids, ids = self._token_ids(
