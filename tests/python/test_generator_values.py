@@ -426,3 +426,10 @@ def test_a_decimal_with_a_schema_of_its_own_is_read_from_a_string():
     schema = {"type": "string", "pattern": r"^[0-9]{1,9}\.[0-9]{2}$"}
     exact = output_type_of(Annotated[decimal.Decimal, pydantic.WithJsonSchema(schema)])
     assert exact.source == schema and str(exact.parse('"7.50"')) == "7.50"
+
+
+def test_half_of_a_surrogate_pair_is_no_prompt():
+    gen = ScriptedGenerator({})
+    for call in (gen, gen.stream, gen.trace):
+        with pytest.raises(interlock.ArgumentError, match="the prompt is no Unicode text: character 1"):
+            call("a\ud800", bool)

@@ -159,6 +159,8 @@ def _check_list(name: str, value: Any) -> None:
 
 def check_prompt(prompt: Any, options: Mapping[str, Any]) -> None:
     """``ArgumentError`` for a call without a prompt; ``options`` may have it under another name."""
+    if isinstance(prompt, str):
+        _check_unicode(prompt)
     if prompt is not MISSING:
         return
     named = next((name for name in ("messages", "text", "input", "inputs", "prompts") if name in options), None)
@@ -168,6 +170,17 @@ def check_prompt(prompt: Any, options: Mapping[str, Any]) -> None:
         f"{named!r} has another name here: the first argument, prompt, takes a text or a list of messages, "
         f"as in gen({named}, output_type)"
     )
+
+
+def _check_unicode(text: str) -> None:
+    """``ArgumentError`` for half of a surrogate pair, which no tokenizer reads."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"the prompt is no Unicode text: character {error.start} is {text[error.start]!a}, half of a surrogate "
+            "pair. text.encode('utf-8', 'replace').decode() puts a question mark in its place"
+        ) from None
 
 
 def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
@@ -191,10 +204,10 @@ def check_max_tokens(max_tokens: Any) -> int:
     """The budget; ``TypeError`` for what is no ``int``, ``ArgumentError`` for one that is not positive."""
     if isinstance(max_tokens, bool) or not hasattr(max_tokens, "__index__"):
         raise TypeError(f"max_tokens must be an int, a number of tokens, not {type(max_tokens).__name__}")
-    max_tokens = operator.index(max_tokens)
-    if max_tokens < 1:
+    number: int = operator.index(max_tokens)
+    if number < 1:
         raise ArgumentError(f"max_tokens is the most tokens that an output may have, at least 1, not {max_tokens!r}")
-    return max_tokens
+    return number
 
 
 def is_batch(prompt: Any) -> bool:
