@@ -9,6 +9,7 @@ import uuid
 import warnings
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pydantic
 import pytest
 from pydantic import Field
@@ -246,3 +247,85 @@ def test_a_server_has_no_such_option():
 
     with pytest.raises(interlock.ArgumentError, match="'on_tight': a server does not end a value in time"):
         interlock.from_openai(Client(), "model")("L", Report, on_tight="error")
+
+
+# What might have gone on where the budget ended it
+
+STORY = "Once upon a time, there was a"
+LETTERS = "[A-Za-z ,]+"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda gen: re.compile(LETTERS),
+        lambda gen: interlock.Grammar(f"start: /{LETTERS}/"),
+        lambda gen: interlock.Index.from_regex(LETTERS, gen.vocabulary),
+        lambda gen: ["Once", "Once upon a time"],
+        lambda gen: str,
+    ],
+)
+@pytest.mark.parametrize("way", ["call", "stream", "trace", "batch"])
+def test_a_text_that_the_budget_ended(make, way):
+    gen = ScriptedGenerator({"N": STORY})
+    hint = make(gen)
+
+    def ask(**options):
+        if way == "batch":
+            return gen.batch(["N"], hint, **options)
+        found = getattr(gen, way.replace("call", "__call__"))("N", hint, **options)
+        return found if way == "call" else found.value
+
+    with pytest.raises(interlock.TightBudgetError, match="max_tokens=4 is tight") as caught:
+        ask(max_tokens=4, on_tight="error")
+    assert caught.value.pointer == "" and caught.value.places == ("",) and caught.value.text.startswith("Once")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        ask(max_tokens=4)
+    # Free text simply ends there.
+    assert [one.category for one in seen] == [interlock.TightBudgetWarning] * (hint is not str)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ask(max_tokens=60, on_tight="error")
+
+
+def test_a_number_that_the_budget_ended():
+    gen = ScriptedGenerator({"N": "1234567", "F": "12"})
+    with pytest.raises(interlock.TightBudgetError):
+        gen("N", int, max_tokens=3, on_tight="error")
+    assert gen("F", int, max_tokens=3, on_tight="error") == 12
+
+
+@pytest.mark.parametrize("hint", [bool, Literal["a", "bc"], re.compile("[a-z]{2}"), int])
+def test_what_cannot_go_on_is_not_cut(hint):
+    gen = ScriptedGenerator({"N": "ab", "B": "true"})
+    answer, index = {bool: "B"}.get(hint, "N"), gen.index(hint)
+    needed = index.guide().min_tokens_to_finish()
+    found = gen(answer, hint, max_tokens=needed + 1, on_tight="error")
+    assert found is not None
+
+
+def test_advice_for_free_text_is_not_about_patterns():
+    gen = ScriptedGenerator({"N": STORY * 4})
+    with pytest.raises(interlock.TightBudgetError, match="Ask for less in the prompt, or pass a larger max_tokens"):
+        gen("N", str, max_tokens=20, on_tight="error")
+
+
+def test_the_depth_of_a_flat_class_is_not_mentioned():
+    message = said(Report, LONG.replace("word ", "word " * 10), 200)
+    assert "beginning with .summary" in message and "nests" not in message
+    assert said(Tree, '{"label": "a", "children": [' * 40, 200).count("nests") == 1
+
+
+def test_a_program_says_that_it_takes_no_such_option(gen):
+    program = interlock.Program(gen, "L", chat=True)
+    with pytest.raises(interlock.ArgumentError, match="a program takes no on_tight: it warns"):
+        program.gen("a", Report, max_tokens=60, on_tight="error")
+
+
+def test_numbers_of_numpy_are_budgets_and_retries_are_none(gen):
+    assert gen("S", Report, max_tokens=np.int64(60)).title == "t"
+    with pytest.raises(
+        interlock.ArgumentError, match="'max_retries': a value that its class refuses is not tried again"
+    ):
+        gen("S", Report, max_retries=2)

@@ -607,3 +607,16 @@ def test_the_real_client_over_http():
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_the_room_of_llama_cpp_and_its_last_token(llama):
+    gen = interlock.from_llama_cpp(llama)
+    with pytest.raises(interlock.TightBudgetError, match=r"room of 40 tokens behind the prompt \(360 of .* 400\)"):
+        gen("x" * 360, User, max_tokens=200, on_tight="error")
+    with pytest.raises(interlock.BudgetError, match="the prompt has 398 tokens, .* of 400 has room for 2 tokens"):
+        gen("x" * 398, User, max_tokens=200)
+    # Of the last token no mask is made.
+    with pytest.raises(interlock.TightBudgetError, match="max_tokens=5 ") as caught:
+        gen("x", re.compile("[a-z]+"), max_tokens=5, on_tight="error")
+    assert len(caught.value.text) == 5
+    assert len(gen("x", re.compile("[a-z]{5}"), max_tokens=5, on_tight="error")) == 5

@@ -314,7 +314,8 @@ def test_an_ample_budget_that_ended_a_value_names_the_bounds():
         (bool, "true", 5, False),
         (["yes", "no"], "yes", 3, False),
         (int, "7", 1, False),
-        (re.compile("[a-z ]+"), "once upon a time", 3, False),
+        (re.compile("[a-z ]+"), "once upon a time", 3, True),
+        (str, "once upon a time", 3, False),
     ],
 )
 @pytest.mark.parametrize("way", ["call", "stream", "trace"])
@@ -331,7 +332,7 @@ def test_a_budget_without_room_warns(hint, answer, max_tokens, warns, way):
     assert [one.category for one in seen] == [interlock.TightBudgetWarning] * warns
     if warns:
         index = gen.index(hint)
-        assert f"needs {index.guide().min_tokens_to_finish()} tokens" in str(seen[0].message)
+        assert f"needs {index.guide().min_tokens_to_finish()} token" in str(seen[0].message)
         assert f"max_tokens={max_tokens} is tight" in str(seen[0].message)
         # The stand-in's calls are outside of the package, as a caller's are.
         assert way != "trace" or seen[0].filename == __file__
@@ -425,3 +426,10 @@ def test_a_decimal_with_a_schema_of_its_own_is_read_from_a_string():
     schema = {"type": "string", "pattern": r"^[0-9]{1,9}\.[0-9]{2}$"}
     exact = output_type_of(Annotated[decimal.Decimal, pydantic.WithJsonSchema(schema)])
     assert exact.source == schema and str(exact.parse('"7.50"')) == "7.50"
+
+
+def test_half_of_a_surrogate_pair_is_no_prompt():
+    gen = ScriptedGenerator({})
+    for call in (gen, gen.stream, gen.trace):
+        with pytest.raises(interlock.ArgumentError, match="the prompt is no Unicode text: character 1"):
+            call("a\ud800", bool)

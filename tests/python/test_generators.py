@@ -391,3 +391,43 @@ def test_schemas_in_envelopes(gen):
     envelope = {"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": {"type": "boolean"}}}
     assert gen("One", envelope) in (True, False)
     assert gen("One", json.dumps(envelope["json_schema"])) in (True, False)
+
+
+@pytest.fixture(scope="module")
+def narrow(tokenizer):
+    """A generator whose model's context is short."""
+    model = tiny_model(tokenizer)
+    model.config.max_position_embeddings = 200
+    return interlock.from_transformers(model, tokenizer)
+
+
+def test_a_context_that_ends_values_is_judged_as_a_budget_is(narrow):
+    prompt = "b " * 60
+    length = len(narrow.encode(prompt))
+    assert 60 < length < 170
+    room = f"the room of {199 - length} tokens behind the prompt \\({length} of the context's 200\\)"
+    for call in (
+        narrow,
+        narrow.stream,
+        narrow.trace,
+        lambda *args, **options: narrow.batch([args[0]], args[1], **options),
+    ):
+        with pytest.raises(interlock.TightBudgetError, match=f"{room}.*shorten the prompt") as caught:
+            call(prompt, Book, max_tokens=400, on_tight="error").value  # noqa: B018
+        assert caught.value.pointer == "/title" and "max_tokens" not in str(caught.value)
+    with pytest.warns(interlock.TightBudgetWarning, match=room):
+        assert set(narrow(prompt, Book, max_tokens=400)) == {"title", "year"}
+
+
+def test_a_context_without_room_is_named(narrow):
+    prompt = "b " * 60
+    while len(narrow.encode(prompt)) < 190:
+        prompt += "b "
+    length = len(narrow.encode(prompt))
+    said = f"the prompt has {length} tokens, and the model's context of 200 has room for {199 - length} tokens? behind"
+    for call in (narrow, narrow.stream):
+        with pytest.raises(interlock.BudgetError, match=f"{said} it, but the shortest .* needs") as caught:
+            call(prompt, Book, max_tokens=400).value  # noqa: B018
+        assert "pass max_tokens" not in str(caught.value) and caught.value.limit == 199 - length < caught.value.value
+    with pytest.raises(interlock.BudgetError, match="the model's context of 200 has no room behind it: shorten"):
+        narrow("b " * 300, Book)

@@ -7,6 +7,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import sys
 import typing
 import uuid
 import zoneinfo
@@ -194,3 +195,18 @@ def test_types_that_are_no_names_are_the_core_s_to_refuse(byte_vocabulary):
     for kind in ({"a": 1}, 3):
         with pytest.raises(interlock.SchemaError, match="the name of a type or an array of such names"):
             interlock.Index.from_type({"type": kind, "name": "a"}, byte_vocabulary)
+
+
+class Inner(pydantic.BaseModel):
+    a: int
+
+
+class Outer(TypedDict):
+    inner: Inner
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic takes typing.TypedDict since Python 3.12")
+@pytest.mark.parametrize("hint", [Outer, list[Outer]])
+def test_a_plain_typed_dict_beside_a_pydantic_model(hint):
+    with pytest.raises(interlock.UnsupportedError, match="use typing_extensions.TypedDict on Python < 3.12"):
+        output_type_of(hint)

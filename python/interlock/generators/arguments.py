@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, get_origin
 
@@ -83,6 +84,8 @@ _ELSEWHERE = {
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
+    "max_retries": "a value that its class refuses is not tried again: catch InvalidOutputError, and call "
+    "again in a loop",
     "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
 }
 _STOP = (
@@ -127,6 +130,11 @@ def check_options(
         if other is not None and (other != "temperature" or name not in known):
             raise ArgumentError(f"{name!r} has another name here: pass {other}")
         if name not in known:
+            if name == "on_tight" and backend == "a program":
+                raise ArgumentError(
+                    "a program takes no on_tight: it warns (TightBudgetWarning) where max_tokens ended a part, and "
+                    "warnings.simplefilter('error', interlock.TightBudgetWarning) makes that an error"
+                )
             if name in _ELSEWHERE:
                 raise ArgumentError(f"a call has no option {name!r}: {_ELSEWHERE[name]}")
             if name in elsewhere:
@@ -151,6 +159,8 @@ def _check_list(name: str, value: Any) -> None:
 
 def check_prompt(prompt: Any, options: Mapping[str, Any]) -> None:
     """``ArgumentError`` for a call without a prompt; ``options`` may have it under another name."""
+    if isinstance(prompt, str):
+        _check_unicode(prompt)
     if prompt is not MISSING:
         return
     named = next((name for name in ("messages", "text", "input", "inputs", "prompts") if name in options), None)
@@ -160,6 +170,17 @@ def check_prompt(prompt: Any, options: Mapping[str, Any]) -> None:
         f"{named!r} has another name here: the first argument, prompt, takes a text or a list of messages, "
         f"as in gen({named}, output_type)"
     )
+
+
+def _check_unicode(text: str) -> None:
+    """``ArgumentError`` for half of a surrogate pair, which no tokenizer reads."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"the prompt is no Unicode text: character {error.start} is {text[error.start]!a}, half of a surrogate "
+            "pair. text.encode('utf-8', 'replace').decode() puts a question mark in its place"
+        ) from None
 
 
 def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
@@ -181,11 +202,12 @@ def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
 
 def check_max_tokens(max_tokens: Any) -> int:
     """The budget; ``TypeError`` for what is no ``int``, ``ArgumentError`` for one that is not positive."""
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int):
+    if isinstance(max_tokens, bool) or not hasattr(max_tokens, "__index__"):
         raise TypeError(f"max_tokens must be an int, a number of tokens, not {type(max_tokens).__name__}")
-    if max_tokens < 1:
+    number: int = operator.index(max_tokens)
+    if number < 1:
         raise ArgumentError(f"max_tokens is the most tokens that an output may have, at least 1, not {max_tokens!r}")
-    return max_tokens
+    return number
 
 
 def is_batch(prompt: Any) -> bool:

@@ -14,7 +14,7 @@ from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
 from interlock.argument_types import require
 from interlock.ascii_patterns import as_ascii
 from interlock.attribute_hints import no_attribute
-from interlock.generators.budget_warnings import TightBudgetError, check_on_tight, judge_budget
+from interlock.generators.budget_warnings import BudgetChecks, check_on_tight
 from interlock.generators.arguments import (
     DEFAULT_MAX_TOKENS, MISSING, OTHER_METHODS, Message, Prompt, check_max_tokens, check_options, check_prompt,
     is_batch, refuse_more,
@@ -188,6 +188,7 @@ class Generator(ABC):
         if is_batch(prompt):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             text = self._texts([described(prompt, output, is_described)], output, max_tokens, options)[0]
@@ -245,6 +246,7 @@ class Generator(ABC):
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             texts = self._texts([described(one, output, is_described) for one in prompts], output, max_tokens, options)
@@ -279,6 +281,7 @@ class Generator(ABC):
                 "a stream has one prompt: make a stream for each, or call gen.batch(prompts, output_type)"
             )
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
@@ -327,7 +330,7 @@ class Generator(ABC):
 
     def _prepared(self, output_type: Any, max_tokens: Any, options: dict[str, Any]) -> OutputType[Any]:
         """Everything that can be wrong before a model is asked. What concerns the type is taken out of ``options``."""
-        check_max_tokens(max_tokens)
+        max_tokens = check_max_tokens(max_tokens)
         on_unsupported: Any = options.pop("on_unsupported", None)
         self._check_options(options)
         if options.get("seed") is not None and self._is_greedy(options):
@@ -360,7 +363,7 @@ class Generator(ABC):
         """The text of one prompt as it comes."""
 
 
-class LocalGenerator(Generator):
+class LocalGenerator(BudgetChecks, Generator):
     """A generator whose masks are made here: it has a vocabulary, and keeps what it compiled."""
 
     _narrows_patterns = True
@@ -413,19 +416,6 @@ class LocalGenerator(Generator):
         """What ends a number that is a whole output; ``temperature`` is that of the call, 0 for greedy search."""
         return self._number_end.at(temperature)
 
-    def check_budget(
-        self, index: Index, outputs: Sequence[Sequence[int]], max_tokens: int, on_tight: str | None
-    ) -> dict[int, TightBudgetError]:
-        """Warn if the budget left one of the outputs no room, or with ``on_tight="error"`` return the errors of those.
-        Each output is its tokens, without the prompt.
-        """
-        return judge_budget(index, outputs, max_tokens, lambda: self._number_end.first_bytes, on_tight or "warn")
-
-    def check_budget_of_one(self, index: Index, tokens: Sequence[int], max_tokens: int, on_tight: str | None) -> None:
-        """The same for one output; raises its error."""
-        for error in self.check_budget(index, [tokens], max_tokens, on_tight).values():
-            raise error
-
     def begin(self) -> list[int]:
         """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
         return []
@@ -469,13 +459,15 @@ class LocalGenerator(Generator):
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             prompt_ids, ids = self._token_ids(
                 described(prompt, output, is_described), output, max_tokens, dict(options)
             )
         index = self.index(output)
-        self.check_budget_of_one(index, ids, max_tokens, options.get("on_tight"))
+        room = self.context_room(len(prompt_ids), max_tokens)
+        self.check_budget_of_one(index, ids, max_tokens, options.get("on_tight"), room)
         value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
         wishes = generation_trace.wishes_of(self.cached_model(), prompt_ids, ids)
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))

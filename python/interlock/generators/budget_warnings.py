@@ -15,12 +15,15 @@ import numpy.typing as npt
 from interlock._core import ArgumentError, Guide, Index
 from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
+from interlock.context_room import ContextRoom
 from interlock.generators.partial_json import open_place
+from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask
 from interlock.output_types.errors import InvalidOutputError
+from interlock.output_types.output_type import is_free_text
 from interlock.output_types.unbounded_places import unbounded_place
 
-__all__ = ["TightBudgetError", "TightBudgetWarning", "check_on_tight", "is_cut_short", "judge_budget"]
+__all__ = ["BudgetChecks", "TightBudgetError", "TightBudgetWarning", "check_on_tight", "is_cut_short", "judge_budget"]
 
 _ON_TIGHT = ("warn", "ignore", "error")
 
@@ -72,8 +75,35 @@ def check_on_tight(on_tight: Any) -> str:
 def is_cut_short(
     index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
 ) -> bool:
-    """Whether the budget decided how an output went on."""
-    return any(True for _ in _cuts(index, tokens, max_tokens, first_bytes))
+    """Whether the budget decided how an output went on, or where it ended."""
+    return any(True for _ in _cuts(index, tokens, max_tokens, first_bytes)) or (
+        _may_be_reported(index) and _ended_by(index, tokens, max_tokens)
+    )
+
+
+def _may_be_reported(index: Index) -> bool:
+    """Whether a warning may say that the budget ended an output that might have gone on. Free text simply ends there,
+    and of numbers ``UnboundedNumberWarning`` tells.
+    """
+    return index.kind != "json_schema" and not is_free_text(index)
+
+
+def _ended_by(index: Index, tokens: Sequence[int], max_tokens: int) -> bool:
+    """Whether the budget ended an output that is whole, and might have gone on without it."""
+    free, bound = index.guide(), index.guide(max_tokens=max_tokens)
+    for token in tokens:
+        if bound.must_stop or not (bound.try_advance(token) and free.try_advance(token)):
+            break
+    return bound.must_stop and not bound.is_terminated and not free.must_stop and _has_more(free)
+
+
+def _has_more(free: Guide) -> bool:
+    """Whether something might follow, and behind JSON and sentences of a grammar something else than blanks."""
+    if free.index.kind not in ("json_schema", "grammar"):
+        return True
+    stops, vocabulary = free.index.vocabulary.eos_token_ids, free.index.vocabulary
+    allowed = (int(token) for token in free.allowed_token_ids())
+    return any(token not in stops and not vocabulary.token_bytes(token).isspace() for token in allowed)
 
 
 def _cuts(
@@ -155,30 +185,40 @@ def judge_budget(
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
     on_tight: str = "warn",
+    room: ContextRoom | None = None,
 ) -> dict[int, TightBudgetError]:
     """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short. With
-    ``on_tight="error"`` it does not warn, and returns the errors by the numbers of their outputs.
+    ``on_tight="error"`` it does not warn, and returns the errors by the numbers of their outputs. ``room`` is what the
+    context left, if that was the budget.
     """
     if on_tight == "ignore":
         return {}
+    if room is not None:
+        max_tokens = room.left
     cuts: dict[int, list[bytes]] = {}
+    reports_ends = on_tight == "error" or _may_be_reported(index)
     for i, tokens in enumerate(outputs):
-        if found := list(_cuts(index, tokens, max_tokens, first_bytes)):
+        found = list(_cuts(index, tokens, max_tokens, first_bytes))
+        if reports_ends and _ended_by(index, tokens, max_tokens):
+            found.append(index.vocabulary.decode(tokens))
+        if found:
             cuts[i] = found
     if not cuts:
         return {}
-    places = {i: _places(found) if index.kind == "json_schema" else () for i, found in cuts.items()}
+    places = {i: _places(found) if index.kind == "json_schema" else ("",) for i, found in cuts.items()}
     if on_tight == "warn":
         which = "" if len(outputs) == 1 else f" (prompts {', '.join(map(str, cuts))})"
         warn_caller(
-            _message(index, max_tokens, which, tuple(dict.fromkeys(place for one in places.values() for place in one))),
+            _message(
+                index, max_tokens, which, tuple(dict.fromkeys(place for one in places.values() for place in one)), room
+            ),
             TightBudgetWarning,
         )
         return {}
     errors = {}
     for i, cut in places.items():
         text = index.vocabulary.decode(outputs[i]).decode("utf-8", "replace")
-        errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut), text)
+        errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut, room), text)
         error.places, error.pointer = cut, cut[0] if cut else None
     return errors
 
@@ -188,22 +228,26 @@ def _places(cuts: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(open_place(text.decode("utf-8", "replace")) for text in cuts))
 
 
-def _message(index: Index, max_tokens: int, which: str, places: Sequence[str]) -> str:
+def _message(index: Index, max_tokens: int, which: str, places: Sequence[str], room: ContextRoom | None) -> str:
     """What happened, and what helps."""
     needed = index.guide().min_tokens_to_finish()
     shortest = f"{needed} token{'' if needed == 1 else 's'}"
     larger = f"pass a larger max_tokens, such as {max(2 * max_tokens, needed + 32)}"
+    limit = f"max_tokens={max_tokens}"
+    if room is not None:
+        larger = "shorten the prompt"
+        limit = f"the room of {room.left} tokens behind the prompt ({room.prompt} of the context's {room.context})"
     named = [place for place in places if place]
     at = "" if not named else f" at {', '.join(named[:_SHOWN])}{' and others' if len(named) > _SHOWN else ''}"
     if max_tokens >= max(_AMPLE * needed, needed + 16):
         remedy = _remedy(index, larger)
-        began = f"max_tokens={max_tokens} ended the value{which}{at}, which is whole"
+        began = f"{limit} ended the value{which}{at}, which is whole"
         if remedy is None:
             return f"{began}. The type has bounds everywhere, and permits longer values: {larger}"
         return f"the model did not stop by itself, and {began}; the shortest one needs only {shortest}. {remedy}"
     may_be = "with empty texts or short lists" if index.kind == "json_schema" else "before the model would have ended"
     return (
-        f"max_tokens={max_tokens} is tight{which}: the value is whole, but it may have been cut short{at}, {may_be}. "
+        f"{limit} is tight{which}: the value is whole, but it may have been cut short{at}, {may_be}. "
         f"The shortest value alone needs {shortest}: {larger}"
     )
 
@@ -211,6 +255,8 @@ def _message(index: Index, max_tokens: int, which: str, places: Sequence[str]) -
 def _remedy(index: Index, larger: str) -> str | None:
     """What helps against a value that an ample budget ended; ``None`` for a larger budget alone."""
     less = "ask for less in the prompt"
+    if is_free_text(index):
+        return f"{less[0].upper()}{less[1:]}, or {larger}"
     if index.kind == "grammar":
         return f"Bound the repetitions of the grammar's rules and terminals, {less}, or {larger}"
     if index.kind == "regex":
@@ -222,4 +268,42 @@ def _remedy(index: Index, larger: str) -> str | None:
             place = unbounded_place(json.loads(index.source))
     if place is None:
         return None
-    return f"Bound the texts and lists of the type, beginning with {place}, and how deep it nests, or {less}"
+    return f"Bound the texts and lists of the type, beginning with {place}, or {less}"
+
+
+class BudgetChecks:
+    """How a generator with masks of its own judges its budgets."""
+
+    _number_end: NumberEnd
+
+    def check_budget(
+        self,
+        index: Index,
+        outputs: Sequence[Sequence[int]],
+        max_tokens: int,
+        on_tight: str | None,
+        room: ContextRoom | None = None,
+    ) -> dict[int, TightBudgetError]:
+        """Warn if the budget left one of the outputs no room, or with ``on_tight="error"`` return the errors of those.
+        Each output is its tokens, without the prompt. ``room`` is what ``context_room`` says.
+        """
+        first_bytes = lambda: self._number_end.first_bytes  # noqa: E731
+        return judge_budget(index, outputs, max_tokens, first_bytes, on_tight or "warn", room)
+
+    def check_budget_of_one(
+        self,
+        index: Index,
+        tokens: Sequence[int],
+        max_tokens: int,
+        on_tight: str | None,
+        room: ContextRoom | None = None,
+    ) -> None:
+        """The same for one output; raises its error."""
+        for error in self.check_budget(index, [tokens], max_tokens, on_tight, room).values():
+            raise error
+
+    def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
+        """What the context leaves behind a prompt of so many tokens, where that is the budget of a call instead of
+        ``max_tokens``.
+        """
+        return None

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from interlock._core import ArgumentError
+from interlock._core import ArgumentError, Index
+from interlock.context_room import context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
@@ -74,18 +75,25 @@ class LlamaCppGenerator(LocalGenerator):
         return (named - _REFUSED) | {"chat"}
 
     def _answer(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], stream: bool
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], written: list[str]
     ) -> Any:
+        """The chunks of an answer; ``written`` is the list of their texts so far."""
         chat, on_tight = options.pop("chat", None), options.pop("on_tight", None)
         index = self.index(output)
         # llama-cpp-python samples with a temperature of 0.8 unless another is given.
         temperature = options.get("temperature")
         shared = {
             "max_tokens": max_tokens,
-            "stream": stream,
+            "stream": True,
             "canonical": True,
             "number_end": self.number_end(_TEMPERATURE if temperature is None else temperature),
-            "on_end": lambda tokens: self.check_budget_of_one(index, tokens, max_tokens, on_tight),
+            "on_end": lambda tokens, prompt_tokens: self.check_budget_of_one(
+                index,
+                _with_last(index, tokens, written),
+                max_tokens,
+                on_tight,
+                context_room(prompt_tokens, int(self.llama.n_ctx()), max_tokens),
+            ),
             **options,
         }
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
@@ -100,8 +108,28 @@ class LlamaCppGenerator(LocalGenerator):
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
-        chunks = self._answer(prompt, output, max_tokens, dict(options), stream=True)
-        return (text for chunk in chunks if (text := _text_of(chunk["choices"][0])))
+        written: list[str] = []
+        chunks = self._answer(prompt, output, max_tokens, dict(options), written)
+        return _texts_of(chunks, written)
+
+
+def _texts_of(chunks: Iterator[Any], written: list[str]) -> Iterator[str]:
+    """The texts of the chunks, which ``written`` keeps."""
+    for chunk in chunks:
+        if text := _text_of(chunk["choices"][0]):
+            written.append(text)
+            yield text
+
+
+def _with_last(index: Index, tokens: list[int], written: list[str]) -> list[int]:
+    """``tokens`` with the last one, which no mask was made behind, if it was part of the text."""
+    vocabulary = index.vocabulary
+    rest = "".join(written).encode()[len(vocabulary.decode(tokens)) :]
+    guide = index.guide()
+    if not rest or guide.advance_many(tokens) < len(tokens):
+        return tokens
+    allowed = map(int, guide.allowed_token_ids())
+    return tokens + [token for token in allowed if vocabulary.token_bytes(token) == rest][:1]
 
 
 def _text_of(choice: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.described_prompt import described, take_describe
-from interlock.generators.arguments import Prompt, as_messages, check_options, is_batch
+from interlock.generators.arguments import Prompt, as_messages, check_options, check_max_tokens, is_batch
 from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.reply_check import ReplyCheck
@@ -190,6 +190,7 @@ class AsyncOpenAIGenerator(_Requests):
         if is_batch(prompt):
             return await self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         return one_value(
             output,
@@ -212,6 +213,7 @@ class AsyncOpenAIGenerator(_Requests):
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         texts = await asyncio.gather(
             *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
@@ -225,6 +227,7 @@ class AsyncOpenAIGenerator(_Requests):
         if is_batch(prompt):
             raise ArgumentError("a stream has one prompt: make a stream for each")
         is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from interlock._core import ArgumentError, BudgetError, Index, InterlockError, Vocabulary
+from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
+from interlock.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.generators.tokenizer_match import check_tokenizer
@@ -109,8 +110,10 @@ class TransformersGenerator(LocalGenerator):
             return []
         _refuse_cutting(output, options)
         index = self.index(output)
-        ids = self._generated(prompts, index, max_tokens, dict(options))
-        refused = self.check_budget(index, ids, max_tokens, options.get("on_tight"))
+        rows = [self.encode(prompt, options.get("chat")) for prompt in prompts]
+        ids = self._generated(rows, index, max_tokens, dict(options))
+        room = self.context_room(max(map(len, rows)), max_tokens)
+        refused = self.check_budget(index, ids, max_tokens, options.get("on_tight"), room)
         texts = (self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids)
         return [refused.get(i, text) for i, text in enumerate(texts)]
 
@@ -119,30 +122,33 @@ class TransformersGenerator(LocalGenerator):
     ) -> tuple[list[int], list[int]]:
         _refuse_cutting(output, options)
         prompt_ids = self.encode(prompt, options.get("chat"))
-        return prompt_ids, self._generated([prompt], self.index(output), max_tokens, options)[0]
+        return prompt_ids, self._generated([prompt_ids], self.index(output), max_tokens, options)[0]
 
     def _generated(
         self,
-        prompts: list[Prompt],
+        rows: list[list[int]],
         index: Index,
         max_tokens: int,
         options: dict[str, Any],
         on_tokens: Callable[[int, list[int], bool], None] | None = None,
     ) -> list[list[int]]:
-        """The ids of every row, without the prompt and without what stands behind the end."""
+        """The ids of an output for every prompt of ``rows``, without the prompt and without what stands behind the
+        end.
+        """
         asked = ", ".join(sorted(options.keys() - {"on_tight"})) or "those of its generation config"
         for name, why in _REFUSED.items():
             if options.get(name):
                 raise ArgumentError(f"{name!r} cannot be passed: {why}")
-        chat, seed, stats = options.pop("chat", None), options.pop("seed", None), options.pop("stats", None)
-        jumps = options.pop("jump_forward", None)
-        options.pop("on_tight", None)
+        seed, stats, jumps = (options.pop(name, None) for name in ("seed", "stats", "jump_forward"))
+        for name in ("chat", "on_tight"):
+            options.pop(name, None)
         if stats is not None and not isinstance(stats, JumpForwardStats):
             raise TypeError(f"stats must be a JumpForwardStats or None, not {type(stats).__name__}")
-        rows = [self.encode(prompt, chat) for prompt in prompts]
         inputs = self._inputs(rows)
         width = inputs["input_ids"].shape[1]
-        max_tokens = self._that_fits(max_tokens, width, index)
+        if room := self.context_room(width, max_tokens):
+            room.check(index)
+            max_tokens = room.left
         options = with_sampling(options)
         if self.model.generation_config.pad_token_id is None:
             options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
@@ -213,18 +219,12 @@ class TransformersGenerator(LocalGenerator):
         seen = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=device)
         return {"input_ids": ids, "attention_mask": seen}
 
-    def _that_fits(self, max_tokens: int, width: int, index: Index) -> int:
-        """The budget, cut to what the model's context leaves behind a prompt."""
-        text_config = self.model.config.get_text_config()
-        context = getattr(text_config, "max_position_embeddings", None)
+    def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
+        """See ``LocalGenerator``. The stop token has its place in the context."""
+        context = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         if self.model.config.is_encoder_decoder or not isinstance(context, int):
-            return max_tokens
-        left = context - width - 1
-        if left < 1:
-            raise BudgetError(
-                f"the prompt has {width} tokens, and the model's context of {context} has no room behind it"
-            )
-        return min(max_tokens, left)
+            return None
+        return context_room(prompt, context, max_tokens, reserved=1)
 
     def _can_jump(self, rows: int, options: dict[str, Any]) -> bool:
         """Whether the loop that appends forced tokens can do what is asked."""
@@ -246,8 +246,10 @@ class TransformersGenerator(LocalGenerator):
         return self._streamed(prompt, self.index(output), max_tokens, options)
 
     def _streamed(self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]) -> Iterator[str]:
+        prompt_ids = self.encode(prompt, options.get("chat"))
+
         def job(emit: Callable[[list[int]], None]) -> object:
-            return self._generated([prompt], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids))
+            return self._generated([prompt_ids], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids))
 
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         taken: list[int] = []
@@ -257,7 +259,8 @@ class TransformersGenerator(LocalGenerator):
                 text = decoder.decode(self.vocabulary.decode(ids))
                 if text:
                     yield text
-        self.check_budget_of_one(index, taken, max_tokens, options.get("on_tight"))
+        room = self.context_room(len(prompt_ids), max_tokens)
+        self.check_budget_of_one(index, taken, max_tokens, options.get("on_tight"), room)
 
 
 class _Stopped(BaseException):

@@ -10,9 +10,11 @@ from typing import Any, Generic, Literal, TypeVar
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.output_types.type_options import check_compile_options
 
-__all__ = ["Kind", "OutputType"]
+__all__ = ["Kind", "OutputType", "is_free_text"]
 
 T = TypeVar("T")
+
+_FREE_TEXT = "(?s:.*)"
 
 Kind = Literal["json_schema", "regex", "choices", "grammar", "text", "index"]
 
@@ -54,7 +56,7 @@ class OutputType(Generic[T]):
             return self._given_index(vocabulary, options)
         check_compile_options(self.kind, options)
         if self.kind == "text":
-            return Index.from_regex("(?s:.*)", vocabulary, **_shared(options))
+            return Index.from_regex(_FREE_TEXT, vocabulary, **_shared(options))
         if self.kind == "regex":
             return Index.from_regex(self.source, vocabulary, **_shared(options, "dialect", "flags"))
         if self.kind == "choices":
@@ -89,6 +91,11 @@ class OutputType(Generic[T]):
         if self.kind == "grammar":
             return self.kind, self.source.key
         return self.kind, self.source
+
+
+def is_free_text(index: Index) -> bool:
+    """Whether an index is that of ``str``, which permits any text."""
+    return index.kind == "regex" and index.source == _FREE_TEXT
 
 
 def _shared(options: dict[str, Any], *more: str) -> dict[str, Any]:

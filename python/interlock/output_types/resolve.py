@@ -15,7 +15,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, overload
 
-from interlock._core import ArgumentError, Index, Vocabulary
+from interlock._core import ArgumentError, Index, UnsupportedError, Vocabulary
 from interlock.argument_types import require
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
@@ -170,6 +170,7 @@ def index_from_type(output_type: Any, vocabulary: Vocabulary, **options: Any) ->
 def _typed(hint: Any, name: str, on_unsupported: str = "error") -> OutputType[Any]:
     """A type whose values are written as JSON."""
     by_pydantic = pydantic_schema()
+    is_plain = False
     if by_pydantic is not None:
         try:
             schema, adapter = by_pydantic.json_schema_of(hint, on_unsupported)
@@ -177,8 +178,16 @@ def _typed(hint: Any, name: str, on_unsupported: str = "error") -> OutputType[An
 
             return OutputType("json_schema", schema, parser_of(adapter, name), name, is_checked=True)
         except by_pydantic.PlainTypedDict:
-            pass
-    schema, convert = type_hints.json_schema_of(hint)
+            is_plain = True
+    try:
+        schema, convert = type_hints.json_schema_of(hint)
+    except UnsupportedError as error:
+        # A plain TypedDict with what only pydantic reads inside: neither of the two readers takes both.
+        if not is_plain or "pydantic" not in str(error):
+            raise
+        raise UnsupportedError(
+            f"{name} has a typing.TypedDict beside a pydantic model: use typing_extensions.TypedDict on Python < 3.12"
+        ) from error
 
     def parse(text: str) -> Any:
         value = _loaded(text, name, parse_float=Decimal)

@@ -136,7 +136,7 @@ class Program:
         that ``max_tokens`` ended, however few digits it has, is an ``UnboundedNumberWarning``, too.
         """
         _check_name(name)
-        check_max_tokens(max_tokens)
+        max_tokens = check_max_tokens(max_tokens)
         check_options(sampling, _SAMPLING, "a program")
         output = self.generator.output_type(output_type)
         if stop is not None and not isinstance(stop, Sequence):

@@ -36,7 +36,7 @@ def constrained(
     canonical: bool | None = None,
     budget: bool = True,
     number_end: NumberEnd | None = None,
-    on_end: Callable[[list[int]], None] | None = None,
+    on_end: Callable[[list[int], int], None] | None = None,
     **options: Any,
 ) -> Any:
     """What ``create(*args, max_tokens=max_tokens, **options)`` returns under ``constraint``.
@@ -46,7 +46,7 @@ def constrained(
     With ``budget``, ``max_tokens`` is the budget, and the output is complete within that and within the context; where
     ``max_tokens`` is None, within the context. Processors in ``logits_processor`` see the logits before the mask.
     ``number_end`` is for generators, see ``NumberEnd``. ``on_end`` is called when the output has ended, with its tokens
-    except the last. With ``stream=True`` the answer is an iterator, as it is of ``create``.
+    except the last and the number of the prompt's. With ``stream=True`` the answer is an iterator, as ``create``'s.
 
     Raises what ``GuideLogitsProcessor`` raises, and what goes wrong while tokens are sampled: ``BudgetError`` if the
     context has no room for an output, ``TokenRejected`` if another processor left no choice.
@@ -78,12 +78,12 @@ def constrained(
         return _checked(answer, mask, llama, on_end)
     mask.check()
     if on_end is not None:
-        on_end(mask.tokens)
+        on_end(mask.tokens, mask.num_prompt_tokens)
     return answer
 
 
 def _checked(
-    chunks: Iterator[Any], mask: GuideLogitsProcessor, llama: Any, on_end: Callable[[list[int]], None] | None
+    chunks: Iterator[Any], mask: GuideLogitsProcessor, llama: Any, on_end: Callable[[list[int], int], None] | None
 ) -> Iterator[Any]:
     try:
         for chunk in chunks:
@@ -91,7 +91,7 @@ def _checked(
             yield chunk
         mask.check()
         if on_end is not None:
-            on_end(mask.tokens)
+            on_end(mask.tokens, mask.num_prompt_tokens)
     finally:
         _release(llama)
 

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interlock import ArgumentError, Index, TokenRejected, UnsupportedError
+from interlock import ArgumentError, BudgetError, Index, TokenRejected, UnsupportedError
+from interlock.context_room import context_room
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
 from interlock.integrations._number_end import NumberEnd
@@ -132,6 +133,11 @@ class GuideLogitsProcessor:
         """The tokens of the output behind which the last call was, without the prompt."""
         return [] if self._last is None else list(self._last[1].tokens)
 
+    @property
+    def num_prompt_tokens(self) -> int:
+        """How many tokens the prompt of that output has."""
+        return 0 if self._last is None else len(self._last[0]) // np.dtype(np.int32).itemsize - len(self.tokens)
+
     def check(self, *_: Any) -> bool:
         """Raise what went wrong inside of a call; otherwise False, which for a stopping criterion means to go on."""
         if self.error is not None:
@@ -185,7 +191,13 @@ class GuideLogitsProcessor:
     def _begin(self, prompt: list[int]) -> Row:
         budget = self._max_tokens
         if budget is not None:
-            budget = min(budget, max(0, self._context - len(prompt)))
+            room = context_room(len(prompt), self._context, budget)
+            if room is not None:
+                budget = room.left
+                try:
+                    return Row(self._constraint, budget, self._stop, prompt, whole=True)
+                except BudgetError as error:
+                    raise room.error(error) from None
         return Row(self._constraint, budget, self._stop, prompt, whole=True)
 
     def _spell(self, text: bytes) -> list[int]:

@@ -191,7 +191,7 @@ class ToolLoop:
         follow them. What a tool raises is raised here, with a note that names the call, unless ``on_error`` says
         otherwise.
         """
-        check_max_tokens(max_tokens)
+        max_tokens = check_max_tokens(max_tokens)
         refuse_other_names(options)
         check_options(options, option_names(self._model) | {"seed"}, "transformers")
         seed = options.pop("seed", None)
