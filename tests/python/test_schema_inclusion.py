@@ -99,7 +99,14 @@ UNKNOWN = {
     ),
     "one more alternative that overlaps": ({"oneOf": [text(maxLength=3)]}, {"oneOf": [text(maxLength=3), text()]}),
     "a definition that changed": (TALLER, {"$defs": TREE["$defs"], "$ref": "#/$defs/n"}),
+    # The engine refuses the next two before they are compared: they apply to themselves in place. `Inclusion` does not
+    # rely on that: it assumes an open pair for a part of the value alone.
     "an alternative that is the whole": (text(), {"anyOf": [{"$ref": "#"}, {"type": "integer"}]}),
+    # Inside `k` the whole may be assumed for what is behind `$defs/p`. Behind the last alternative that is not known.
+    "what was assumed inside": (
+        {"anyOf": [thing(k={"$ref": "#"}), {"type": "integer"}]},
+        {"anyOf": [thing(k={"$ref": "#/$defs/p"}), {"$ref": "#/$defs/p"}], "$defs": {"p": {"$ref": "#"}}},
+    ),
     "a reference by a name": (
         {"$defs": {"a": text(maxLength=1) | {"$anchor": "x"}}, "$ref": "#x"},
         {"$defs": {"a": text(maxLength=2) | {"$anchor": "x"}}, "$ref": "#x"},
