@@ -160,8 +160,8 @@ fn check_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
 /// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
 /// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
-/// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one guide
-/// meets (``InternalError``, which names the guide's number) costs that guide alone: all other rows are written.
+/// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
+/// guide meets (``InternalError``, which names the guide's number) costs that guide alone: all other rows are written.
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(

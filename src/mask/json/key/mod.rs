@@ -116,7 +116,8 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// The classes of keys that the key may belong to. `all` says that those with an exception count as having few keys.
+    /// The classes of keys that the key may belong to. `all` says that those with an exception count as having few
+    /// keys.
     fn key_classes(&self, n: &Frame, all: bool) -> KeyClasses {
         let program = self.frames.program;
         let mut found = KeyClasses { classes: smallvec::SmallVec::new(), few: false, ample: false };
