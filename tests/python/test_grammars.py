@@ -148,6 +148,7 @@ def test_requests_carry_the_text_alone():
         structured_fields(output_type_of(interlock.Grammar('x: "y"', start="x", lexer="any")))
 
 
+@pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning")
 def test_a_generator_writes_a_grammar():
     pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     from scripted_generator import ScriptedGenerator

@@ -12,7 +12,7 @@ import decimal
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
@@ -299,12 +299,11 @@ def json_schema_of(hint: Any, on_unsupported: str = "error") -> tuple[_JsonSchem
     adapter = adapter_of(hint)
     left_out: list[tuple[str, _CoreSchema]] = []
 
-    class Generator(_ClosedJsonSchema):
-        pass
-
-    Generator.left_out = left_out if on_unsupported == "warn" else None
+    # Pydantic makes the instance, so what it collects is an attribute of a class of its own.
+    kept = {"left_out": left_out if on_unsupported == "warn" else None}
+    generator = cast("type[_ClosedJsonSchema]", type("Generator", (_ClosedJsonSchema,), kept))
     try:
-        schema = adapter.json_schema(schema_generator=Generator)
+        schema = adapter.json_schema(schema_generator=generator)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         raise _unsupported(hint, error, adapter) from error
     _check_formats(hint, schema, "")

@@ -83,6 +83,8 @@ def _shortest(literal: str) -> int | float:
 class _Number(int):
     """In the place of a number with a point or an exponent: how many such numbers stand in front of it."""
 
+    __slots__ = ()
+
 
 def _with_quoted_decimals(text: str, core_schema: _CoreSchema) -> str:
     """``text`` with the numbers that become a ``Decimal`` in quotes; ``text`` itself if it is no JSON."""
