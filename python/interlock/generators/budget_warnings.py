@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,15 @@ from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
 from interlock.output_types.unbounded_places import unbounded_place
 
-__all__ = ["BudgetChecks", "TightBudgetError", "TightBudgetWarning", "check_on_tight", "is_cut_short", "judge_budget"]
+__all__ = [
+    "BudgetChecks",
+    "TightBudgetError",
+    "TightBudgetWarning",
+    "allowed_spellings",
+    "check_on_tight",
+    "is_cut_short",
+    "judge_budget",
+]
 
 _ON_TIGHT = ("warn", "ignore", "error")
 
@@ -76,9 +84,7 @@ def is_cut_short(
     index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
 ) -> bool:
     """Whether the budget decided how an output went on, or where it ended."""
-    return any(True for _ in _cuts(index, tokens, max_tokens, first_bytes)) or (
-        _may_be_reported(index) and _ended_by(index, tokens, max_tokens)
-    )
+    return bool(_cuts(index, tokens, max_tokens, first_bytes, _may_be_reported(index)))
 
 
 def _may_be_reported(index: Index) -> bool:
@@ -86,15 +92,6 @@ def _may_be_reported(index: Index) -> bool:
     and of numbers ``UnboundedNumberWarning`` tells.
     """
     return index.kind != "json_schema" and not is_free_text(index)
-
-
-def _ended_by(index: Index, tokens: Sequence[int], max_tokens: int) -> bool:
-    """Whether the budget ended an output that is whole, and might have gone on without it."""
-    free, bound = index.guide(), index.guide(max_tokens=max_tokens)
-    for token in tokens:
-        if bound.must_stop or not (bound.try_advance(token) and free.try_advance(token)):
-            break
-    return bound.must_stop and not bound.is_terminated and not free.must_stop and _has_more(free)
 
 
 def _has_more(free: Guide) -> bool:
@@ -107,21 +104,32 @@ def _has_more(free: Guide) -> bool:
 
 
 def _cuts(
-    index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
-) -> Iterator[bytes]:
+    index: Index,
+    tokens: Sequence[int],
+    max_tokens: int,
+    first_bytes: Callable[[], npt.NDArray[np.uint16]],
+    reports_ends: bool,
+) -> list[bytes]:
     """The output up to each place where the budget decided how it went on: at least half of the characters that the
     index permits were forbidden there since what follows them has no room. Whether the model wanted one of those is not
     asked. ``tokens`` may lack the output's last ones.
+
+    With ``reports_ends`` the last of them is the whole output, if the budget ended it and it might have gone on.
 
     A place inside a token counts as well: ``{}`` is one token in many vocabularies, and behind its brace a name might
     have come.
 
     Two masks a token, some microseconds; some milliseconds for a token that only one of them allows to be longer.
     """
+    cuts: list[bytes] = []
     free, bound = index.guide(), index.guide(max_tokens=max_tokens)
     bits = allocate_bitmask(2, index.vocabulary)
     for count in range(len(tokens) + 1):
         if free.must_stop or bound.is_terminated:
+            break
+        if bound.must_stop:
+            if reports_ends and _has_more(free):
+                cuts.append(index.vocabulary.decode(tokens))
             break
         free.fill_bitmask(bits, 0)
         bound.fill_bitmask(bits, 1)
@@ -129,11 +137,12 @@ def _cuts(
         if not free.is_accepting and not np.array_equal(bits[0], bits[1]):
             written = index.vocabulary.decode(tokens[:count])
             if _forbids_half(*(_characters(guide, first_bytes()) for guide in (free, bound))):
-                yield written
+                cuts.append(written)
             elif count < len(tokens) and (inside := _cut_inside(free, bound, tokens[count], first_bytes())):
-                yield written + inside
+                cuts.append(written + inside)
         if count == len(tokens) or not (bound.try_advance(tokens[count]) and free.try_advance(tokens[count])):
             break
+    return cuts
 
 
 def _characters(guide: Guide, first: npt.NDArray[np.uint16]) -> set[Any]:
@@ -154,7 +163,7 @@ def _cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.uin
     spelling = vocabulary.token_bytes(token)
     if len(spelling) < 2 or first[token] != spelling[0]:
         return b""
-    spellings = [_spellings(guide, spelling[:1], first) for guide in (free, bound)]
+    spellings = [allowed_spellings(guide, spelling[:1], first) for guide in (free, bound)]
     for length in range(1, len(spelling)):
         begun = spelling[:length]
         behind = [{one[length] for one in allowed if one[:length] == begun and len(one) > length}
@@ -172,7 +181,7 @@ def _cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.uin
     return b""
 
 
-def _spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16]) -> dict[bytes, int]:
+def allowed_spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16]) -> dict[bytes, int]:
     """The tokens that are allowed and begin with a byte, by their spellings."""
     allowed = guide.allowed_token_ids()
     near = allowed[first[allowed] == begin[0]]
@@ -198,10 +207,7 @@ def judge_budget(
     cuts: dict[int, list[bytes]] = {}
     reports_ends = on_tight == "error" or _may_be_reported(index)
     for i, tokens in enumerate(outputs):
-        found = list(_cuts(index, tokens, max_tokens, first_bytes))
-        if reports_ends and _ended_by(index, tokens, max_tokens):
-            found.append(index.vocabulary.decode(tokens))
-        if found:
+        if found := _cuts(index, tokens, max_tokens, first_bytes, reports_ends):
             cuts[i] = found
     if not cuts:
         return {}

@@ -10,6 +10,7 @@ from interlock._core import ArgumentError, Index
 from interlock.context_room import context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
+from interlock.generators.budget_warnings import allowed_spellings
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.generators.values import text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
@@ -89,7 +90,7 @@ class LlamaCppGenerator(LocalGenerator):
             "number_end": self.number_end(_TEMPERATURE if temperature is None else temperature),
             "on_end": lambda tokens, prompt_tokens: self.check_budget_of_one(
                 index,
-                _with_last(index, tokens, written),
+                self._with_last(index, tokens, written),
                 max_tokens,
                 on_tight,
                 context_room(prompt_tokens, int(self.llama.n_ctx()), max_tokens),
@@ -99,6 +100,15 @@ class LlamaCppGenerator(LocalGenerator):
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
             return constrained(self.llama.create_chat_completion, index, messages=as_messages(prompt), **shared)
         return constrained(self.llama.create_completion, index, prompt, **shared)
+
+    def _with_last(self, index: Index, tokens: list[int], written: list[str]) -> list[int]:
+        """``tokens`` with the last one, which no mask was made behind, if it was part of the text."""
+        rest = "".join(written).encode()[len(index.vocabulary.decode(tokens)) :]
+        guide = index.guide()
+        if not rest or guide.advance_many(tokens) < len(tokens):
+            return tokens
+        last = allowed_spellings(guide, rest[:1], self._number_end.first_bytes).get(rest)
+        return tokens if last is None else [*tokens, last]
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -119,17 +129,6 @@ def _texts_of(chunks: Iterator[Any], written: list[str]) -> Iterator[str]:
         if text := _text_of(chunk["choices"][0]):
             written.append(text)
             yield text
-
-
-def _with_last(index: Index, tokens: list[int], written: list[str]) -> list[int]:
-    """``tokens`` with the last one, which no mask was made behind, if it was part of the text."""
-    vocabulary = index.vocabulary
-    rest = "".join(written).encode()[len(vocabulary.decode(tokens)) :]
-    guide = index.guide()
-    if not rest or guide.advance_many(tokens) < len(tokens):
-        return tokens
-    allowed = map(int, guide.allowed_token_ids())
-    return tokens + [token for token in allowed if vocabulary.token_bytes(token) == rest][:1]
 
 
 def _text_of(choice: dict[str, Any]) -> str:
