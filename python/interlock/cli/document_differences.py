@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from interlock.cli.style import Line
+from interlock.json_pointer import escaped
 from interlock.schema_hints import KEYWORDS
 
 ABSENT = object()
@@ -45,7 +46,7 @@ def _walk(first: Any, second: Any, pointer: str) -> Iterator[tuple[str, Any, Any
         one, other, where = ways.pop()
         if isinstance(one, dict) and isinstance(other, dict):
             keys = [*one, *(key for key in other if key not in one)]
-            inner = [(one.get(k, ABSENT), other.get(k, ABSENT), f"{where}/{_escaped(k)}") for k in keys]
+            inner = [(one.get(k, ABSENT), other.get(k, ABSENT), f"{where}/{escaped(k)}") for k in keys]
         elif isinstance(one, list) and isinstance(other, list) and any(isinstance(v, dict) for v in [*one, *other]):
             longest = range(max(len(one), len(other)))
             inner = [(_at(one, i), _at(other, i), f"{where}/{i}") for i in longest]
@@ -65,10 +66,6 @@ def _same(one: Any, other: Any) -> bool:
     if one is ABSENT or other is ABSENT:
         return one is other
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def shown(row: dict[str, Any], name: str) -> str:

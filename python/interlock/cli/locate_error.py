@@ -18,6 +18,7 @@ from interlock.cli.exits import CUT_OFF
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Member, Node
+from interlock.json_pointer import unescaped
 from interlock.near_words import nearest
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
     elif missing := re.search(r"at (\S*): .* needs the field '([^']*)'", str(error)):
         with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):
             for part in missing[1].split("/")[1:]:
-                tag = tag[int(part)] if isinstance(tag, list) else tag[part.replace("~1", "/").replace("~0", "~")]
+                tag = tag[int(part)] if isinstance(tag, list) else tag[unescaped(part)]
             if isinstance(tag, dict) and (slip := nearest(missing[2], tag)):
                 return PlaceInSource("", 0, 0, f"did you mean {missing[2]} by {slip}?", found=False)
     return PlaceInSource("", 0, 0, f"did you mean {meant}?", found=False) if meant else None

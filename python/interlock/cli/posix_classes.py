@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from interlock.json_pointer import escaped
 from interlock.pattern_hints import posix_class
 
 
 def posix_classes(schema: Any) -> list[str]:
     """What is probably a mistake in the patterns of a schema, each with its place."""
-    from interlock.explain.document import escaped  # Help does not need it.
-
     found: list[str] = []
     todo = [("", schema)]
     while todo:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from interlock.json_pointer import unescaped
 from interlock.schema_hints import ANNOTATIONS, KEYWORDS
 
 SCALARS = frozenset(
@@ -349,7 +350,7 @@ def _target(root: Any, reference: Any) -> Any:
         raise NotKnown
     found = root
     for step in reference[2:].split("/") if reference != "#" else ():
-        key = step.replace("~1", "/").replace("~0", "~")
+        key = unescaped(step)
         if isinstance(found, dict) and key in found:
             found = found[key]
         elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):

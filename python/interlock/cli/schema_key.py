@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from interlock.cli.exits import InputError
 from interlock.cli.verbatim_json import dump, parse
+from interlock.json_pointer import escaped, unescaped
 from interlock.near_words import nearest
 from interlock.schema_hints import KEYWORDS
 
@@ -29,7 +30,7 @@ def take(data: bytes, key: str) -> str:
 def pointer(data: bytes, key: str) -> str:
     """The JSON Pointer that a key stands for."""
     steps = _steps(key) if _is_pointer(parse(data), key) else [key]
-    return "".join("/" + _escaped(step) for step in steps)
+    return "".join("/" + escaped(step) for step in steps)
 
 
 def find(document: Any, key: str) -> Any:
@@ -70,7 +71,7 @@ def _is_pointer(document: Any, key: str) -> bool:
 def _steps(pointer: str) -> list[str]:
     """The keys of a JSON Pointer, or of a reference that begins with ``#``."""
     pointer = unquote(pointer[1:]) if pointer.startswith("#") else pointer
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    return [unescaped(step) for step in pointer.split("/")[1:]]
 
 
 def _at(value: Any, steps: list[str]) -> Any:
@@ -89,7 +90,7 @@ def schemas_of(document: Any) -> list[str]:
     for steps in (["components", "schemas"], ["definitions"], ["$defs"]):
         there = _at(document, steps)
         if isinstance(there, dict) and there:
-            return ["".join("/" + _escaped(step) for step in [*steps, name]) for name in there]
+            return ["".join("/" + escaped(step) for step in [*steps, name]) for name in there]
     return []
 
 
@@ -97,11 +98,7 @@ def _pointer_meant(document: dict[str, Any], key: str) -> str:
     """The pointer that a name of a schema, or a pointer without its first slash, stands for; empty if none."""
     if "/" in key and _at(document, _steps("/" + key)) is not _NOTHING:
         return f"/{key}"
-    return next((place for place in schemas_of(document) if place.endswith("/" + _escaped(key))), "")
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
+    return next((place for place in schemas_of(document) if place.endswith("/" + escaped(key))), "")
 
 
 class OuterFile:

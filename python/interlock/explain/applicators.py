@@ -8,9 +8,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from interlock.explain.document import Member, Node, escaped
+from interlock.explain.document import Member, Node
 from interlock.explain.validator import Outcome, Problem, Step
 from interlock.explain.wording import ARTICLES, count, either, listed, literal, shortened, shown, subject
+from interlock.json_pointer import escaped
 from interlock.near_words import nearest
 
 Rule = Callable[[Step, Any], None]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import interlock
-from interlock.explain.document import escaped
 from interlock.explain.wording import literal, shortened
+from interlock.json_pointer import escaped, unescaped
 
 TRIES = 80
 """Compiles that a search may cost."""
@@ -99,7 +99,7 @@ def _number(value: Any) -> Any:
 
 def _at(schema: Any, pointer: str) -> Any:
     for part in pointer.split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
+        part = unescaped(part)
         if isinstance(schema, dict) and part in schema:
             schema = schema[part]
         elif isinstance(schema, list) and part.isdecimal() and int(part) < len(schema):

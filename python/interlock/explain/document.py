@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
 from interlock.argument_types import require
+from interlock.json_pointer import escaped
 
 BLANKS = " \t\n\r"
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -73,11 +74,6 @@ class Node:
             yield from item.walk(f"{pointer}/{i}")
         for member in self.members:
             yield from member.value.walk(f"{pointer}/{escaped(member.key)}")
-
-
-def escaped(key: str) -> str:
-    """A key as a part of a JSON Pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def parse(text: str) -> Node:

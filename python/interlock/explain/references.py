@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from interlock.explain.document import escaped
+from interlock.json_pointer import escaped, unescaped
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class References:
             return self.named.get(f"{uri}#{fragment}")
         schema, at = found
         for part in fragment[1:].split("/"):
-            part = part.replace("~1", "/").replace("~0", "~")
+            part = unescaped(part)
             if isinstance(schema, dict) and part in schema:
                 schema, at = schema[part], at.at(part)
             elif isinstance(schema, list) and part.isdecimal() and int(part) < len(schema):

@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.explain.document import Node, escaped, parse
+from interlock.explain.document import Node, parse
 from interlock.explain.references import Place, References, enter
 from interlock.explain.wording import ARTICLES, shown, subject
+from interlock.json_pointer import escaped
 
 DEEPEST = 200
 """Schemas inside schemas that are followed; deeper ones are unsure."""

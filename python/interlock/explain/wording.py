@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from interlock.explain.document import Node
+from interlock.json_pointer import unescaped
 
 LONGEST = 60
 ARTICLES = {
@@ -25,7 +26,7 @@ def path(pointer: str) -> str:
     """A JSON Pointer as one writes it in code: ``items[2].count``; empty for the document itself."""
     out = ""
     for part in pointer.split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
+        part = unescaped(part)
         if part.isdecimal():
             out += f"[{part}]"
         elif part.isidentifier():

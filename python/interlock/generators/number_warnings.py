@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from interlock.caller_warnings import warn_caller
+from interlock.json_pointer import unescaped
 from interlock.output_types import OutputType
 
 __all__ = ["UnboundedNumberWarning", "warn_long_number"]
@@ -121,7 +122,7 @@ def _unbounded(
     if isinstance(ref, str) and ref.startswith("#"):
         target: Any = root
         for step in ref[2:].split("/") if ref != "#" else ():
-            target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
+            target = target.get(unescaped(step)) if isinstance(target, Mapping) else None
         return _unbounded(root, target, place, sides, depth + 1)
     if isinstance(parts := schema.get("allOf"), list) and all(isinstance(part, Mapping) for part in parts):
         merged = {key: value for key, value in schema.items() if key != "allOf"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from interlock.json_pointer import escaped
+
 __all__ = ["open_place", "partial_json"]
 
 _BLANK = " \t\n\r"
@@ -146,5 +148,5 @@ def open_place(text: str) -> str:
         elif begun:
             begun[-1] = False
         at = after if after is not None else end
-    named = [str(step).replace("~", "~0").replace("/", "~1") for step, is_open in zip(steps, begun) if is_open]
+    named = [escaped(step) for step, is_open in zip(steps, begun) if is_open]
     return "".join(f"/{name}" for name in named)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from interlock.json_pointer import escaped, unescaped
+
 __all__ = ["Place", "parts_of_core_schema", "place_in_core_schema", "place_of_pointer", "pointer_of_place"]
 
 Place = tuple[str, str]
@@ -69,7 +71,7 @@ def _parts(
                 )
             )
             for name, field in named:
-                step = f"{pointer}/properties/{_escaped(name)}"
+                step = f"{pointer}/properties/{escaped(name)}"
                 yield from _parts(field, f"{words}.{name}", step, definitions, open_)
         elif key == "items_schema" and isinstance(part, list) and len(part) > 1:
             for i, item in enumerate(part):
@@ -93,7 +95,7 @@ def place_of_pointer(pointer: str) -> str:
     ('.items[].when', 'Sub.file')
     """
     words = ""
-    steps = iter(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    steps = iter(unescaped(step) for step in pointer.split("/")[1:])
     for step in steps:
         if step in ("$defs", "definitions"):
             words = next(steps, "")
@@ -120,13 +122,9 @@ def pointer_of_place(words: str) -> str:
     for step in re.finditer(r"\[(\d*)\]|(\{\})|( keys)|\.?([^.\[{ ]+)", words):
         index, is_value, is_key, name = step.groups()
         if name is not None:
-            found += f"/properties/{_escaped(name)}"
+            found += f"/properties/{escaped(name)}"
         elif is_value or is_key:
             found += "/additionalProperties" if is_value else "/propertyNames"
         else:
             found += f"/prefixItems/{index}" if index else "/items"
     return found
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

@@ -20,6 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticOmit
 
 from interlock._core import UnsupportedError
+from interlock.json_pointer import escaped
 from interlock.output_types import string_formats, type_hints
 from interlock.output_types.field_places import Place, place_in_core_schema, place_of_pointer
 from interlock.output_types.unenforced_bounds import warn_unenforced
@@ -336,5 +337,4 @@ def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
             )
         for key, part in schema.items():
             if key not in ("enum", "const", "default", "examples"):
-                step = key.replace("~", "~0").replace("/", "~1")
-                _check_formats(hint, part, f"{pointer}/{step}")
+                _check_formats(hint, part, f"{pointer}/{escaped(key)}")

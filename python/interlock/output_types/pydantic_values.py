@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from interlock.json_pointer import escaped
 from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.field_places import parts_of_core_schema
 
@@ -69,7 +70,7 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
         refused = InvalidOutputError(f"the text that was generated is no {name}: {said}", text)
         # Where the first of them stands in the output.
         steps = problems[0]["loc"] if problems else ()
-        refused.pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+        refused.pointer = "".join("/" + escaped(step) for step in steps)
         raise refused from first
 
     return parse

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.json_pointer import unescaped
+
 __all__ = ["unbounded_place"]
 
 _OF_TYPE = {
@@ -72,7 +74,7 @@ class _Search:
         if ref.startswith("#/"):
             target = self._root
             for step in ref[2:].split("/"):
-                target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
+                target = target.get(unescaped(step)) if isinstance(target, Mapping) else None
         found = self.place(target, at, (*within, ref))
         if found is None:
             self._bounded.add(ref)

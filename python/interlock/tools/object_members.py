@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from interlock.json_pointer import escaped
 from interlock.tools import template
 from interlock.tools.grammar_text import quoted_pattern, written_json
 from interlock.tools.schema_parts import ObjectPart, closed, document, excluding, refuse
@@ -13,7 +14,7 @@ from interlock.tools.spec import nodes
 if TYPE_CHECKING:
     from interlock.tools.tag_grammar import GrammarBuilder
 
-__all__ = ["MOST_UNORDERED", "ObjectMembers", "but_for", "step"]
+__all__ = ["MOST_UNORDERED", "ObjectMembers", "but_for"]
 
 #: Of more properties than this, any order has too many cases to be written out.
 MOST_UNORDERED = 6
@@ -70,7 +71,7 @@ class ObjectMembers:
         members: list[Member] = []
         required = set(part.required)
         for key, schema in part.properties.items():
-            body = None if schema is False else self.member(key, schema, f"{place}/properties/{step(key)}", is_root)
+            body = None if schema is False else self.member(key, schema, f"{place}/properties/{escaped(key)}", is_root)
             if body is None and key in required:
                 return None
             if body is not None:
@@ -164,11 +165,6 @@ class ObjectMembers:
     def other_member(self, schema: Any, declared: Sequence[str], place: str, is_root: bool) -> str | None:
         """A member that is not declared."""
         raise NotImplementedError
-
-
-def step(key: str) -> str:
-    """A key as a step of a JSON Pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def but_for(names: Sequence[str]) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from interlock.json_pointer import escaped
 from interlock.near_words import nearest
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import escaped
 
 __all__ = ["refuse_odd_fields", "refuse_slips"]
 
@@ -82,8 +82,8 @@ def refuse_odd_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> No
         if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
             raise RequestError(_ELSEWHERE[plain], pointer)
         if plain in _CONFIGS and isinstance(value, Mapping):
-            whose, constraints = _CONFIGS[plain]
-            lost = next((key for key in value if value[key] != _ANY_TEXT and _is_lost(key, value, constraints)), None)
+            whose, theirs = _CONFIGS[plain]
+            lost = next((key for key in value if value[key] != _ANY_TEXT and _is_lost(key, value, theirs)), None)
             if lost is not None:
                 raise RequestError(f"this is {whose} field: {_SCHEMA}", f"{pointer}/{escaped(lost)}")
     for name, why in _HOLDERS.items():

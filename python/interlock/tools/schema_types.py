@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from interlock.json_pointer import unescaped
 from interlock.tools.argument_writing import json_type
 
 __all__ = ["declared_types", "property_schema"]
@@ -59,7 +60,7 @@ def resolved(reference: str, root: Any) -> Any:
         return True
     found = root
     for part in reference[1:].split("/")[1:]:
-        part = unquote(part).replace("~1", "/").replace("~0", "~")
+        part = unescaped(unquote(part))
         if isinstance(found, list) and part.isdigit() and int(part) < len(found):
             found = found[int(part)]
         elif isinstance(found, Mapping) and part in found:

@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from interlock._core import ArgumentError, UnsupportedError
 from interlock.client_messages import with_hint
+from interlock.json_pointer import escaped
 from interlock.near_words import nearest
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import escaped, is_unicode, kind_of, shown
+from interlock.tools.spec.fields import is_unicode, kind_of, shown
 
 __all__ = ["GRAMMARS", "NO_PARAMETERS", "Tool", "tools_of"]
 

@@ -6,18 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from interlock.json_pointer import escaped
 from interlock.near_words import meant
 from interlock.tools.errors import StructuralTagError
 
-__all__ = ["LARGEST", "Fields", "escaped", "is_unicode", "kind_of", "meant"]
+__all__ = ["LARGEST", "Fields", "is_unicode", "kind_of", "meant"]
 
 #: The largest count that XGrammar takes.
 LARGEST = 2_147_483_647
-
-
-def escaped(key: object) -> str:
-    """One part of a JSON Pointer."""
-    return str(key).replace("~", "~0").replace("/", "~1")
 
 
 def kind_of(value: object) -> str:
