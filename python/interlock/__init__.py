@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from interlock.output_types.description import describe
     from interlock.output_types.unenforced_bounds import UnenforcedBoundWarning
     from interlock.pattern_hints import UnicodeClassWarning
+    from interlock.posix_classes import PosixClassWarning
     from interlock.programs import Program
     from interlock.refusals import Refusal, refusal
     from interlock.schema_hints import UnknownKeywordWarning
@@ -112,6 +113,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "PatternError",
+    "PosixClassWarning",
     "Program",
     "Refusal",
     "ReportRow",
@@ -178,6 +180,7 @@ _LATE = {
     "TightBudgetWarning": "interlock.generators.budget_warnings",
     "UnboundedNumberWarning": "interlock.generators.number_warnings",
     "UnenforcedBoundWarning": "interlock.output_types.unenforced_bounds",
+    "PosixClassWarning": "interlock.posix_classes",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "RequestError": "interlock.tools.errors",

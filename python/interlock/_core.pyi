@@ -1132,7 +1132,9 @@ def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -
     The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
     ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
     if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
-    (``GuideBusyError``).
+    (``GuideBusyError``). A bug that one guide meets (``InternalError``), or a damaged file of its index
+    (``ArtifactError``), costs that guide alone: the error names the guide's number, and all others have been stepped.
+    ``num_tokens`` says which of them took their tokens.
     """
 
 def fill_bitmasks(
@@ -1328,6 +1330,8 @@ def _restore_guide(
     min_tokens: int = 0,
     canonical_forced: bool = False,
     outside: Sequence[tuple[int, Sequence[int]]] = ...,
+    asked: Sequence[tuple[int, int]] = ...,
+    taken_back: int = 0,
 ) -> Guide:
     """Rebuild a pickled guide; ``pickle`` calls it."""
 

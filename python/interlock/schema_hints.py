@@ -317,6 +317,17 @@ def schema_at(place: str) -> Iterator[None]:
         _handling.place = before
 
 
+def place_of_schemas() -> str:
+    """Where a schema stands that is compiled now in this thread, as ``schema_at`` says."""
+    place: str = getattr(_handling, "place", "")
+    return place
+
+
+def is_quiet() -> bool:
+    """Whether nobody in this thread is warned of slips now: they are ignored, or they are errors."""
+    return getattr(_handling, "way", "warn") != "warn"
+
+
 def warn_unknown_keywords(index: Index) -> None:
     """Warn (``UnknownKeywordWarning``) of each unknown keyword that looks like a slip of a known one, and of a schema
     without any keyword. Compiling a schema does it already.
@@ -341,7 +352,7 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
     way = getattr(_handling, "way", "warn")
     if way == "ignore" or (way == "warn" and _is_ignored()):
         return
-    place = place or getattr(_handling, "place", "")
+    place = place or place_of_schemas()
     tell = _refuse if way == "error" else _warn
     rows = list(rows)
     found = unknown_keywords(rows)

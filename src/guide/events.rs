@@ -71,6 +71,15 @@ impl Guide {
         }
     }
 
+    /// Says that so many events are void, which the next answer tells.
+    pub(super) fn void_events(&mut self, count: u32) {
+        if count > 0 {
+            let mut log = self.events.take().unwrap_or_else(|| Box::new(self.first_log()));
+            log.taken_back = count;
+            self.events = Some(log);
+        }
+    }
+
     /// A capture that began, by the number of its marker.
     pub fn capture(&self, marker: u32) -> Option<CaptureState> {
         let log = self.events.as_ref()?;

@@ -139,11 +139,6 @@ impl Guide {
         })
     }
 
-    /// The texts from outside: how many tokens had been taken before each, and its tokens.
-    pub fn outside_texts(&self) -> Vec<(usize, Vec<u32>)> {
-        self.outside.iter().map(|one| (one.since, one.tokens.to_vec())).collect()
-    }
-
     /// What was kept of the last mask and the last run does not hold any more.
     fn last_changed(&mut self) {
         self.canonical = None;

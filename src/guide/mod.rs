@@ -23,6 +23,7 @@ mod options;
 mod overflow;
 mod position;
 mod precomputed_tables;
+pub mod replay;
 mod stop_tokens;
 pub mod warm_up;
 

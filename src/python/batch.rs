@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyTypeError;
@@ -13,7 +13,7 @@ use crate::mask_kernels::{apply_row, copy_row};
 use crate::python::convert::argument::{optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
 use crate::python::convert::ids::{TokenIds, row_numbers};
-use crate::python::errors::{argument, busy, detached, internal, panic_message};
+use crate::python::errors::{argument, busy, detached, internal, panic_message, to_exception};
 use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{registry, thread_pool};
 
@@ -145,13 +145,42 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     thread_pool::with_helpers(helpers, work);
 }
 
-/// Refuses a guide that a panic left in doubt, by its number in the batch.
-fn check_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
+/// The slot of a guide, unless the guide is in use, or a panic or a damaged file left it in doubt. The error has the
+/// guide's number in the batch.
+pub(super) fn slot_in_batch<'a>(py: Python<'_>, number: usize, guide: &'a PyGuide) -> PyResult<MutexGuard<'a, Slot>> {
+    let Some(slot) = guide.try_slot() else {
+        let message = format!("guide {number} of the batch is in use, by another thread or twice in this batch");
+        return Err(busy(py, &message));
+    };
     if slot.broken {
         let message = format!("guide {number} of the batch was in use when another bug struck; drop its request");
         return Err(internal(py, &message));
     }
-    slot.sound(py)
+    sound_in_batch(py, number, &slot)?;
+    Ok(slot)
+}
+
+/// What [`Slot::sound`] refuses, with the guide's number in the batch.
+pub(super) fn sound_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
+    slot.guide.failure().map_or(Ok(()), |error| {
+        let message = of_guide(number, error.message());
+        Err(to_exception(py, &error.clone().saying(message)))
+    })
+}
+
+/// What [`Slot::settle`] answers, with the guide's number in the batch in its errors.
+fn settle_in_batch<T>(py: Python<'_>, number: usize, slot: &mut Slot, outcome: std::thread::Result<T>) -> PyResult<T> {
+    let answer = outcome.map_err(|panic| {
+        slot.broken = true;
+        internal(py, &of_guide(number, &panic_message(&*panic)))
+    })?;
+    sound_in_batch(py, number, slot)?;
+    Ok(answer)
+}
+
+/// What is said of one guide of a batch.
+pub(super) fn of_guide(number: usize, what: &str) -> String {
+    format!("guide {number} of the batch: {what}")
 }
 
 /// Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
@@ -190,12 +219,7 @@ pub fn fill_bitmasks(
         let Some(guide) = &guide.0 else { continue };
         let guide = guide.get();
         mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))?;
-        let Some(slot) = guide.try_slot() else {
-            let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
-            return Err(busy(py, &message));
-        };
-        check_in_batch(py, i, &slot)?;
-        slots.push(slot);
+        slots.push(slot_in_batch(py, i, guide)?);
     }
     let mut jobs = Vec::with_capacity(slots.len());
     let mut each = slots.iter_mut();
@@ -214,14 +238,14 @@ pub fn fill_bitmasks(
         })?;
     }
     let mut masked = false;
-    let numbers = guides.iter().enumerate().filter_map(|(i, guide)| guide.0.as_ref().map(|_| i));
-    for (job, i) in jobs.iter().zip(numbers) {
+    let numbers = || guides.iter().enumerate().filter_map(|(i, guide)| guide.0.as_ref().map(|_| i));
+    for (job, i) in jobs.iter().zip(numbers()) {
         match &job.stage {
-            Stage::Panicked(panic) => return Err(internal(py, &format!("guide {i} of the batch: {panic}"))),
+            Stage::Panicked(panic) => return Err(internal(py, &of_guide(i, panic))),
             stage => masked |= matches!(stage, Stage::Filled(true)),
         }
     }
-    jobs.iter().try_for_each(|job| job.slot.sound(py))?;
+    jobs.iter().zip(numbers()).try_for_each(|(job, i)| sound_in_batch(py, i, job.slot))?;
     Ok(masked)
 }
 
@@ -230,7 +254,9 @@ pub fn fill_bitmasks(
 /// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
 /// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
 /// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
-/// (``GuideBusyError``).
+/// (``GuideBusyError``). A bug that one guide meets (``InternalError``), or a damaged file of its index
+/// (``ArtifactError``), costs that guide alone: the error names the guide's number, and all others have been stepped.
+/// ``num_tokens`` says which of them took their tokens.
 #[pyfunction]
 pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);
@@ -243,23 +269,22 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
             slots.push(None);
             continue;
         };
-        let Some(slot) = guide.get().try_slot() else {
-            let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
-            return Err(busy(py, &message));
-        };
-        check_in_batch(py, i, &slot)?;
-        slots.push(Some(slot));
+        slots.push(Some(slot_in_batch(py, i, guide.get())?));
     }
     let mut answers = Vec::with_capacity(slots.len());
-    for (slot, &id) in slots.iter_mut().zip(&ids.ids) {
+    let mut failed = None;
+    for (i, (slot, &id)) in slots.iter_mut().zip(&ids.ids).enumerate() {
         let Some(slot) = slot else {
             answers.push(1);
             continue;
         };
-        let taken = slot.step(py, |guide| guide.try_advance(id))?;
-        answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated()));
+        let outcome = slot.try_step(py, |guide| guide.try_advance(id));
+        match settle_in_batch(py, i, slot, outcome) {
+            Ok(taken) => answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated())),
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    Ok(answers)
+    failed.map_or(Ok(answers), Err)
 }
 
 /// Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.

@@ -10,7 +10,7 @@ use crate::python::convert::limits as convert_limits;
 use crate::python::convert::pickle_recipe;
 use crate::python::convert::source;
 use crate::python::errors::of_kind;
-use crate::python::report::{PyReportRow, report_row, warn_of_slips};
+use crate::python::report::{PyReportRow, report_row, warn_of_posix_classes, warn_of_slips};
 use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::runtime::registry;
 use crate::python::vocabulary::PyVocabulary;
@@ -142,7 +142,12 @@ pub fn check_regex(
     cancel: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let (text, options) = pattern_source(pattern, dialect.text("dialect", "python")?, source::flags(flags)?)?;
-    check(pattern.py(), &Source::Pattern { text, options }, limits, cancel).map(drop)
+    let source = Source::Pattern { text, options };
+    check(pattern.py(), &source, limits, cancel)?;
+    match &source {
+        Source::Pattern { text, .. } => warn_of_posix_classes(pattern.py(), "warn_of_pattern", text),
+        _ => Ok(()),
+    }
 }
 
 /// Check a JSON Schema without a vocabulary: everything that ``Index.from_json_schema`` checks, with the same options

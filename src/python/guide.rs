@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::error::{ErrorKind, Result, counted};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
-use crate::guide::host_text_log::OutsidePart;
+use crate::guide::replay::Past;
 use crate::python::convert::argument::{Given, LEFT_OUT, integer};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
@@ -41,11 +41,21 @@ impl Slot {
     /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.
     #[inline]
     pub(super) fn step<T: Send>(&mut self, py: Python<'_>, work: impl FnOnce(&mut Guide) -> T + Send) -> PyResult<T> {
-        if self.guide.may_step_long() {
-            return self.detached(py, |slot| work(&mut slot.guide));
-        }
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut self.guide)));
+        let outcome = self.try_step(py, work);
         self.settle(py, outcome)
+    }
+
+    /// What `step` does, with a panic as it is: `settle` has to be told of it.
+    #[inline]
+    pub(super) fn try_step<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Guide) -> T + Send,
+    ) -> std::thread::Result<T> {
+        if self.guide.may_step_long() {
+            return without_gil(py, || work(&mut self.guide));
+        }
+        catch_unwind(AssertUnwindSafe(|| work(&mut self.guide)))
     }
 
     /// Run `work` on the guide without the GIL.
@@ -433,24 +443,25 @@ impl PyGuide {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let tokens = self.with(py, |guide| guide.tokens())?;
+        let Past { tokens, outside, asked, taken_back } = self.with(py, |guide| guide.past())?;
         let GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced } =
             self.options.clone();
         let restore = py.import("interlock._core")?.getattr("_restore_guide")?;
         // What complete tables say of a budget is exact, and more than an index without them promises.
         let built = max_tokens.is_some() && self.index.get().core().built().is_some();
-        let request = (stop_token_ids, max_tokens, context_ids, built, min_tokens, canonical_forced);
-        let outside = self.with(py, |guide| guide.outside_texts())?;
-        let first = (self.index.clone_ref(py), tokens, request.0, request.1, request.2, request.3);
-        let arguments = (first.0, first.1, first.2, first.3, first.4, first.5, request.4, request.5, outside);
-        (restore, arguments).into_pyobject(py)
+        let request = (self.index.clone_ref(py), tokens, stop_token_ids, max_tokens, context_ids, built, min_tokens);
+        let arguments = request
+            .into_pyobject(py)?
+            .as_sequence()
+            .concat((canonical_forced, outside, asked, taken_back).into_pyobject(py)?.as_sequence())?;
+        (restore, arguments.to_tuple()?).into_pyobject(py)
     }
 }
 
 /// Rebuild a pickled guide; ``pickle`` calls it.
 #[pyfunction]
 #[pyo3(signature = (index, tokens, stop_token_ids, max_tokens, context_ids=None, built=false, min_tokens=0,
-                    canonical_forced=false, outside=Vec::new()))]
+                    canonical_forced=false, outside=Vec::new(), asked=Vec::new(), taken_back=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn _restore_guide(
     py: Python<'_>,
@@ -463,27 +474,18 @@ pub fn _restore_guide(
     min_tokens: usize,
     canonical_forced: bool,
     outside: Vec<(usize, Vec<u32>)>,
+    asked: Vec<(usize, u32)>,
+    taken_back: u32,
 ) -> PyResult<PyGuide> {
     if built && index.get().core().built().is_none() {
         index.call_method1("build", (1,))?;
     }
     let guide =
         PyGuide::start(index, GuideOptions { stop_token_ids, max_tokens, context_ids, min_tokens, canonical_forced })?;
-    let taken = guide.with_detached(py, |slot| {
-        let mut taken = 0;
-        for (since, forced) in outside {
-            let until = since.min(tokens.len());
-            taken += slot.guide.advance_many(tokens.get(taken..until).unwrap_or_default());
-            let parts: Vec<OutsidePart> = forced.into_iter().map(OutsidePart::Token).collect();
-            // It was forced there before.
-            if taken != since || slot.guide.force(&parts).is_err() {
-                return taken;
-            }
-        }
-        taken + slot.guide.advance_many(tokens.get(taken..).unwrap_or_default())
-    })?;
-    if taken != tokens.len() {
-        let message = format!("the pickled guide took {} tokens, its index allows {taken}", tokens.len());
+    let past = Past { tokens, outside, asked, taken_back };
+    let taken = guide.with_detached(py, |slot| slot.guide.replay(&past))?;
+    if taken != past.tokens.len() {
+        let message = format!("the pickled guide took {} tokens, its index allows {taken}", past.tokens.len());
         return Err(of_kind(py, ErrorKind::Artifact, message));
     }
     Ok(guide)

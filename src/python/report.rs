@@ -74,11 +74,21 @@ pub(crate) fn warn_of_slips(py: Python<'_>, report: &[ReportRow], schema: &str) 
             _ => false,
         }
     };
+    warn_of_posix_classes(py, "warn_of_schema", schema)?;
     let unknown: Vec<PyReportRow> = report.iter().filter(is_unknown).take(MOST_WARNED).map(report_row).collect();
     if unknown.is_empty() {
         return Ok(());
     }
     py.import("interlock.schema_hints")?.call_method1("warn_of_slips", (unknown, schema)).map(drop)
+}
+
+/// Warns of POSIX classes in a pattern or in those of a schema, as the function `warning` of `interlock.posix_classes`
+/// does. A filter of warnings may make an exception of it, which is returned.
+pub(crate) fn warn_of_posix_classes(py: Python<'_>, warning: &str, text: &str) -> PyResult<()> {
+    if !text.contains("[:") || !text.contains(":]") {
+        return Ok(());
+    }
+    py.import("interlock.posix_classes")?.call_method1(warning, (text,)).map(drop)
 }
 
 pub(crate) const ENFORCEMENTS: [(&str, Enforcement); 4] = [

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::guide::device_rows::RowSlots;
 use crate::mask::mask_name::MaskName;
-use crate::python::batch::{BatchJob, GuideOrNone, Stage, run_all};
+use crate::python::batch::{BatchJob, GuideOrNone, Stage, of_guide, run_all, slot_in_batch, sound_in_batch};
 use crate::python::convert::argument::{count, optional_count};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::errors::{argument, busy, detached, internal, panic_message};
@@ -61,12 +61,7 @@ impl PyRowSlots {
         for (i, guide) in guides.iter().enumerate() {
             let Some(guide) = guide.get() else { continue };
             mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))?;
-            let Some(slot) = guide.try_slot() else {
-                let message = format!("guide {i} of the batch is in use, by another thread or twice in this batch");
-                return Err(busy(py, &message));
-            };
-            slot.check(py)?;
-            slots.push((i, slot));
+            slots.push((i, slot_in_batch(py, i, guide)?));
         }
         if slots.len() > rows.len() || slots.len() > mask.rows() {
             let message = format!("{} guides, but {} slots and {} rows", slots.len(), rows.len(), mask.rows());
@@ -87,7 +82,7 @@ impl PyRowSlots {
             rows.clear();
         }
         let new = filled?.map_err(|panic| internal(py, &panic))?;
-        if let Err(error) = slots.iter().try_for_each(|(_, slot)| slot.sound(py)) {
+        if let Err(error) = slots.iter().try_for_each(|(i, slot)| sound_in_batch(py, *i, slot)) {
             rows.clear();
             return Err(error);
         }
@@ -134,9 +129,10 @@ fn fill(
     rows.begin();
     let mut written = written.into_iter();
     let (mut jobs, mut new, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut numbers = Vec::new();
     for (i, slot) in guides {
         let Asked { slot, name, ended } = ask(slot);
-        let name = name.map_err(|panic| panic_message(&*panic))?;
+        let name = name.map_err(|panic| of_guide(i, &panic_message(&*panic)))?;
         if ended {
             continue;
         }
@@ -151,6 +147,7 @@ fn fill(
         answer[i] = taken as i32;
         new.push(taken as i32);
         jobs.push(BatchJob { slot, row, stage: Stage::Waiting });
+        numbers.push(i);
         // Others of the batch that are in the same place find it.
         match name {
             Some(name) => rows.name(taken, name),
@@ -158,13 +155,13 @@ fn fill(
         }
     }
     run_all(&mut jobs, threads);
-    if let Some(panic) = jobs.iter().find_map(|job| job.stage.panic()) {
-        return Err(panic.to_owned());
+    if let Some((panic, &i)) = jobs.iter().zip(&numbers).find_map(|(job, i)| Some((job.stage.panic()?, i))) {
+        return Err(of_guide(i, panic));
     }
     // What was made now has a name the next time.
     for (at, taken) in names {
         let Asked { name, .. } = ask(jobs[at].slot);
-        if let Some(name) = name.map_err(|panic| panic_message(&*panic))? {
+        if let Some(name) = name.map_err(|panic| of_guide(numbers[at], &panic_message(&*panic)))? {
             rows.name(taken, name);
         }
     }

@@ -105,6 +105,12 @@ def test_the_format_of_the_responses_api(byte_vocabulary):
         ),
         ({"output_config": {"effort": "low", "format": ASKED}}, "/output_config/format", "this is Anthropic's field"),
         ({"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}, "/toolConfig", 'write "tools"'),
+        ({"toolConfig": {"functionCallingConfig": {}, "tools": [{}]}}, "/toolConfig", 'write "tools"'),
+        ({"format": {}}, "/format", "this is Ollama's field"),
+        ({"response_schema": {}}, "/response_schema", "this is Gemini's field"),
+        ({"guided_decoding": {"json": {}}}, "/guided_decoding", 'write "structured_outputs"'),
+        ({"output_config": {"schema": {}}}, "/output_config/schema", "this is Anthropic's field"),
+        ({"extra_body": {"response_format": {}}}, "/extra_body/response_format", "into the body"),
         ({"paralel_tool_calls": False}, "/paralel_tool_calls", "did you mean 'parallel_tool_calls'?"),
         ({"parallelToolCalls": False}, "/parallelToolCalls", "did you mean 'parallel_tool_calls'?"),
         ({"paralel_tool_calls": True}, "/paralel_tool_calls", "did you mean 'parallel_tool_calls'?"),
@@ -141,10 +147,32 @@ def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
         {"generationConfig": {"responseLogprobs": True, "responseSchema": None, "thinkingConfig": {"a": 1}}},
         {"generation_config": 5, "output_config": {"effort": "low"}},
         {"parse_tool_calls": False, "tool_calls": False},
+        {"toolConfig": {}, "tool_config": {}},
+        {"toolConfig": {"functionCallingConfig": {}}},
+        {"toolConfig": {"functionCallingConfig": {"mode": None, "allowedFunctionNames": []}, "retrievalConfig": {}}},
+        {"generationConfig": {}, "generation_config": {"thinkingConfig": {}}, "output_config": {}},
+        {"function_call": {}, "functions": {}, "guided_decoding": {}, "structural_tag": {}},
+        {"tool_chioce": {}, "structured_output": {}, "extra_body": {"tool_choice": {}}, "nvext": {}, "text": {}},
     ],
 )
 def test_fields_that_ask_for_nothing_are_left_alone(body):
     assert format_of_request(body) is None
+
+
+def test_an_object_of_empty_objects_may_be_of_any_depth():
+    value = {}
+    for _ in range(20_000):
+        value = {"a": value}
+    assert format_of_request({"toolConfig": value}) is None
+
+
+def test_what_an_interface_refuses_when_it_is_empty_is_refused():
+    """A response_format without a type, and a tool_choice without one, are errors of OpenAI's interface as well."""
+    for body in ({"response_format": {}}, {"structured_outputs": {}}, {"text": {"format": {}}}):
+        with pytest.raises(RequestError, match="it asks for nothing"):
+            request_kind(format_of_request(body))
+    with pytest.raises(RequestError, match="the object names no tool"):
+        interlock.check_tools([{"name": "f"}], format="hermes", tool_choice={})
 
 
 @pytest.mark.parametrize(("value", "kind"), [("a", "a string"), (5, "a number"), ([], "an array"), (True, "a boolean")])

@@ -270,3 +270,65 @@ def test_misspelt_types_are_named():
 def test_what_the_message_about_an_optional_member_says():
     (found,) = schema_hints.unknown_keywords(index_of({"optional": True}))
     assert str(found).endswith("so it asserts nothing; leave the name out of required")
+
+
+MISSPELT = {"type": "object", "properties": {"a": {"type": "string", "minLenght": 2, "format": "emial"}}}
+WHOLE = {"type": "json_schema", "json_schema": MISSPELT, "any_order": True}
+
+
+@pytest.mark.parametrize(
+    ("tag", "place"),
+    [
+        ({"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": MISSPELT}, "end": "</a>"},
+         "/format/content/json_schema"),
+        ({"type": "or", "elements": [{"type": "const_string", "value": "-"},
+                                     {"type": "json_schema", "json_schema": MISSPELT}]},
+         "/format/elements/1/json_schema"),
+        (WHOLE, "/format/json_schema"),
+    ],
+)  # fmt: skip
+def test_slips_inside_a_structural_tag_have_their_place(tag, place):
+    vocabulary = byte_vocabulary()
+    tag = {"type": "structural_tag", "format": tag}
+    for compiled in (
+        lambda: interlock.Index.from_structural_tag(tag, vocabulary),
+        lambda: interlock.check_structural_tag(tag),
+        lambda: interlock.Index.from_response_format(tag, vocabulary),
+        lambda: interlock.check_response_format(tag),
+    ):
+        with pytest.warns(interlock.UnknownKeywordWarning) as caught:
+            compiled()
+        assert [str(one.message).partition(" is ")[0] for one in caught] == [
+            f"`minLenght` (at {place}/properties/a)",
+            f"the format `emial` (at {place}/properties/a)",
+        ]
+        assert caught[0].filename == __file__
+    for call in (
+        interlock.check_response_format,
+        lambda v, **o: interlock.Index.from_response_format(v, vocabulary, **o),
+    ):
+        with pytest.raises(interlock.SchemaError) as refused:
+            call(tag, unknown_keywords="error")
+        assert (refused.value.pointer, refused.value.keyword) == (f"{place}/properties/a", "minLenght")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(tag, unknown_keywords="ignore")
+
+
+def test_slips_of_a_request_are_told_once():
+    """What the tools and the format of an answer became is a structural tag as well."""
+    asked = {"type": "json_schema", "json_schema": {"name": "a", "schema": MISSPELT}}
+    tools = [{"name": "f", "parameters": MISSPELT}]
+    for choice in ("auto", "none"):
+        request = {"format": "hermes", "tool_choice": choice, "response_format": asked}
+        for compiled in (
+            lambda: interlock.Index.from_tools(tools, byte_vocabulary(), **request),
+            lambda: interlock.check_tools(tools, **request),
+        ):
+            with pytest.warns(interlock.UnknownKeywordWarning) as caught:
+                compiled()
+            places = [str(one.message).partition("(at ")[2].partition(")")[0] for one in caught]
+            assert (
+                places
+                == ["/tools/0/parameters/properties/a"] * 2 + ["/response_format/json_schema/schema/properties/a"] * 2
+            )

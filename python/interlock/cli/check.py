@@ -20,7 +20,7 @@ import argparse
 import sys
 from typing import Any
 
-from interlock.cli import check_many, exits, sources, style, text_arguments, vocabularies
+from interlock.cli import check_many, exits, source_remarks, sources, style, text_arguments, vocabularies
 from interlock.cli.output import Output
 from interlock.cli.style import NAME, TRY, Line
 from interlock.cli.verdict import Walker
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     given, text = next(iter(args.given), None), next(iter(args.text or ()), None)
     ids, data = text_arguments.tokens_of(args, vocabulary, given, text)
     index = source.compile(vocabulary)
-    unknown = sources.remarks(source, index, output)
+    unknown = source_remarks.remarks(source, index, output)
     if swapped := text_arguments.swapped_perhaps(args):
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import interlock
-from interlock.cli import atomic_files, exits, sources, text_arguments
+from interlock.cli import atomic_files, exits, source_remarks, sources, text_arguments
 from interlock.cli.exits import UsageError
 from interlock.cli.output import Output, Progress, counted
 from interlock.cli.style import BAD, GOOD, NAME, Line
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
             with open(path, "rb"):  # A pipe can be opened once.
                 pass
     index = source.compile(vocabulary)
-    unknown = sources.remarks(source, index, output)
+    unknown = source_remarks.remarks(source, index, output)
     walker, speller = Walker(source, index), Speller(vocabulary)
     report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused)
     machine: list[dict[str, Any]] = []

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import interlock
 from interlock import index_files
-from interlock.cli import exits, atomic_files, overwriting, sources, vocabularies
+from interlock.cli import exits, atomic_files, overwriting, source_remarks, sources, vocabularies
 from interlock.cli.output import Output, decimal, facts, size
 
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.perf_counter()
     index = source.compile(vocabulary)
     milliseconds = (time.perf_counter() - began) * 1e3
-    unknown = sources.remarks(source, index, output)
+    unknown = source_remarks.remarks(source, index, output)
     atomic_files.write(args.out, lambda path: index_files.plain_save(index, path, tables=not args.no_tables))
     stored = interlock.Index.load(args.out, vocabulary)
     states = stored.num_states if index_files.has_tables(index, args.out) else None

@@ -17,10 +17,13 @@ from interlock.cli.commands import CODES, COMMANDS, SOURCES
 from interlock.cli.output import Output
 from interlock.cli.pair_options import LIMITS
 from interlock.cli.sources import WHITESPACE
+from interlock.cli.tool_sources import MODES, format_names
 
 SHELLS = ("bash", "zsh", "fish")
 OFFERED = {
     "--whitespace": WHITESPACE,
+    "--tool-format": format_names(),
+    "--tool-choice": MODES,
     "--limit": tuple(f"{name}=" for name in LIMITS),
     "about": (*COMMANDS, SOURCES, CODES),
 }

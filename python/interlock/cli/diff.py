@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 import interlock
-from interlock.cli import exits, kind_options, recursion, sources, vocabularies
+from interlock.cli import exits, kind_options, recursion, source_remarks, sources, vocabularies
 from interlock.cli.document_differences import changes, differences, is_reordered, shown
 from interlock.cli.output import Output, counted, table, text_of
 from interlock.cli.schema_inclusion import Inclusion, parse
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
     first, second = (source.compile(vocabulary) for source in read)
     for name, source, index in zip(NAMES, read, (first, second)):
-        sources.remarks(source, index, output, f"in the {name}, ")
+        source_remarks.remarks(source, index, output, f"in the {name}, ")
     indexes = (first, second)
     found = Comparison() if _same(read, indexes) else _compare(read, indexes)
     known = [text is not None for text in found.texts]

@@ -24,7 +24,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import interlock
-from interlock.cli import atomic_files, exits, overwriting, recursion, sources, streams, vocabularies
+from interlock.cli import (
+    atomic_files,
+    exits,
+    kind_options,
+    overwriting,
+    recursion,
+    source_remarks,
+    sources,
+    streams,
+    vocabularies,
+)
 from interlock.cli.place_in_source import PlaceInSource
 from interlock.cli.output import Output, facts, size
 from interlock.cli.style import NOTE, Line
@@ -70,14 +80,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError(
             "--form structure: only a schema or a grammar has a structure; leave it out, or take jumps or states"
         )
-    if source.kind == "structural_tag":
-        raise exits.UsageError("a structural tag cannot be drawn; trace shows a text under it, token by token")
+    if source.kind in ("structural_tag", "tools"):
+        what = kind_options.NAMES[source.kind]
+        raise exits.UsageError(f"{what} cannot be drawn; trace shows a text under it, token by token")
     if source.kind == "grammar" and args.form not in (None, "structure"):
         raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
     drawn: interlock.Index | Grammar | None = _grammar(source) if source.kind == "grammar" else None
     if drawn is None:
         index = source.compile(vocabularies.byte_vocabulary())
-        sources.remarks(source, index, output)
+        source_remarks.remarks(source, index, output)
         drawn = index
     most = MOST_STATES if args.max_states is None else args.max_states
     if most >= MANY_STATES:

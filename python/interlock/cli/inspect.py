@@ -19,7 +19,7 @@ from typing import TypeVar
 import interlock
 from interlock import schema_hints
 from interlock._recipe import Recipe
-from interlock.cli import exits, recursion, sources, style, vocabularies
+from interlock.cli import exits, kind_options, recursion, source_remarks, sources, style, vocabularies
 from interlock.cli.output import Output, byte_set, counted, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     allowed = guide.allowed_token_ids().tolist()
     first = next_bytes(guide)
     rows = index.report
-    unknown = sources.remarks(source, index, output)
+    unknown = source_remarks.remarks(source, index, output)
     words = [found for some in unknown.values() for found in some]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
@@ -183,9 +183,8 @@ def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int =
         what = "bytes of states" if "bytes" in str(error) else "states"
         return None, f"it takes more than {error.limit} {what}{raises}"
     except interlock.UnsupportedError as error:
-        if source.kind in ("grammar", "structural_tag"):
-            kind = "grammar" if source.kind == "grammar" else "structural tag"
-            return None, f"a {kind} has no finite automaton"
+        if source.kind in ("grammar", "structural_tag", "tools"):
+            return None, f"{kind_options.NAMES[source.kind]} has no finite automaton"
         if "single bytes" in str(error):
             return None, "the vocabulary has no tokens for some single bytes; leave out --tokenizer to count over bytes"
         return None, str(error)

@@ -14,7 +14,7 @@ OPTIONS = {
     "whitespace": ("--whitespace", ("json_schema",)),
     "property_order": ("--property-order", ("json_schema",)),
     "on_unsupported": ("--on-unsupported", ("json_schema",)),
-    "unknown_keywords": ("--unknown-keywords", ("json_schema",)),
+    "unknown_keywords": ("--unknown-keywords", ("json_schema", "structural_tag", "tools")),
     "formats": ("--formats", ("json_schema",)),
     "spelling": ("--spelling", ("json_schema",)),
     "document": ("--document", ("json_schema",)),
@@ -25,6 +25,8 @@ OPTIONS = {
     "lexer": ("--lexer", ("grammar",)),
     "imports": ("--import", ("grammar",)),
     "grammars": ("--grammar", ("grammar",)),
+    "tool_format": ("--tool-format", ("tools",)),
+    "tool_choice": ("--tool-choice", ("tools",)),
 }
 """The options of sources as they are written, and the kinds that have them. ``--limit`` is for all."""
 NAMES = {
@@ -33,6 +35,7 @@ NAMES = {
     "choices": "a list of choices",
     "grammar": "a grammar",
     "structural_tag": "a structural tag",
+    "tools": "a list of tools",
 }
 """The kinds in words."""
 

@@ -41,6 +41,10 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
         return _in_pattern(error, source.text, source.options)
     if source.kind == "structural_tag":
         return _in_tag(error, source.text)
+    if source.kind == "tools":
+        from interlock.cli.tool_sources import place_of
+
+        return place_of(error, source.written)
     if source.kind == "grammar":
         found = _in_grammar(error, source.text)
         if source.notes and isinstance(error, interlock.GrammarError):

@@ -10,7 +10,7 @@ from typing import Any
 
 from interlock.cli.exits import UsageError
 from interlock.cli.parser import FILES
-from interlock.cli.sources import SUFFIXES
+from interlock.cli.source_words import SUFFIXES
 
 __all__ = ["add_force", "refuse_inputs", "refuse_others"]
 

@@ -127,7 +127,7 @@ class Parser(argparse.ArgumentParser):
         command = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message, re.DOTALL)
         if command:
             if command[1] in ("tool", "tools"):
-                return "interlock.tools.structural_tag in Python makes a structural tag of tools, which is a source"
+                return "a list of tools is a source: interlock check tools.json --tool-format hermes FILE"
             found = near_command(command[1], COMMANDS)
             return f"did you mean {found}?" if found else ""
         missing = re.match(r"argument (\S+): expected one argument", message)

@@ -28,7 +28,7 @@ from typing import Any
 
 import interlock
 from interlock import index_files
-from interlock.cli import exits, atomic_files, kind_options, sources, vocabularies
+from interlock.cli import exits, atomic_files, kind_options, source_words, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output, Progress, clock, counted, facts
 from interlock.cli.process_pool import Pool
@@ -39,25 +39,6 @@ from interlock.cli.number_arguments import at_least
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")
 """Files of a store, which may lie in the folder of the sources."""
-OPTIONS = (
-    "schema_key",
-    "unwrap",
-    "take_all",
-    "whitespace",
-    "property_order",
-    "on_unsupported",
-    "unknown_keywords",
-    "formats",
-    "spelling",
-    "document",
-    "dialect",
-    "flags",
-    "syntax",
-    "start",
-    "lexer",
-    "imports",
-    "grammars",
-)
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +66,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise UsageError("--jobs must be at least 1")
     if any(pair.endswith("=-") for pair in args.document):
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
-    for kind in sources.KINDS.values():  # What makes no sense is said once, not for each source.
+    for kind in source_words.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
     if "-" in args.sources:
         raise UsageError(
@@ -93,7 +74,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         )
     shown = " ".join(args.sources[:3]) + (" ..." if len(args.sources) > 3 else "")
     items = found_in(args.sources)[number - 1 :: count]
-    kinds = {sources.KINDS[kind_of(item)] for item in items}
+    kinds = {source_words.KINDS[kind_of(item)] for item in items}
+    if "json_schema" in kinds:  # A file of JSON may hold tools.
+        kinds.add("tools")
     kind_options.refuse_others(args, kinds, f"each source in {shown}")
     vocabulary = vocabularies.read(args)
     with exits.around_source():
@@ -102,7 +85,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     report = Path(args.report) if args.report else store.path / name
     old = earlier(report)
     tried = [] if args.retry else sorted(key for key, row in old.items() if _stays_refused(row))
-    arguments = {option: getattr(args, option) for option in (*OPTIONS, "limit")}
+    arguments = {option: getattr(args, option) for option in (*kind_options.OPTIONS, "limit")}
     task = Task(args.out, str(store.add_vocabulary(vocabulary)), arguments, tried, not args.no_tables)
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
@@ -183,7 +166,7 @@ def found(word: str) -> list[Item]:
     path = Path(word)
     if path.is_dir():
         # A link to nothing is a source that cannot be read, and is refused by name.
-        names = (p for p in path.rglob("*") if p.suffix.lower() in sources.SUFFIXES)
+        names = (p for p in path.rglob("*") if p.suffix.lower() in source_words.SUFFIXES)
         files_in = sorted(p for p in names if p.is_file() or (p.is_symlink() and not p.exists()))
         items = [Item(p.relative_to(path).as_posix(), str(p)) for p in files_in]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
@@ -196,7 +179,7 @@ def found(word: str) -> list[Item]:
     if not items and not path.exists() and not glob.has_magic(word):
         raise InputError(f"no such file or folder: {word}")
     if not items:
-        wanted = ", ".join(sources.SUFFIXES)
+        wanted = ", ".join(source_words.SUFFIXES)
         raise InputError(f"no sources in {word}: give a folder with {wanted}, a .jsonl file, or a glob")
     return items
 
@@ -246,11 +229,11 @@ def ignored(word: str) -> list[tuple[str, str]]:
     path = Path(word)
     if not path.is_dir():
         return []
-    others = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() not in sources.SUFFIXES)
+    others = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() not in source_words.SUFFIXES)
     visible = [
         p.relative_to(path) for p in others if not any(part.startswith(".") for part in p.relative_to(path).parts)
     ]
-    taken = ", ".join(sources.SUFFIXES)
+    taken = ", ".join(source_words.SUFFIXES)
     return [(p.as_posix(), f"its name ends in none of {taken}") for p in visible if p.suffix not in NOT_MEANT]
 
 

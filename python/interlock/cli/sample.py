@@ -26,7 +26,7 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe
-from interlock.cli import exits, sources, streams, vocabularies
+from interlock.cli import exits, source_remarks, sources, streams, vocabularies
 from interlock.cli.output import Output, Progress, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import Speller, random_walk
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     speller = Speller(vocabulary)
     wild = bad = 0
     all_ended = True
-    sources.remarks(source, index, output)
+    source_remarks.remarks(source, index, output)
     samples: list[dict[str, Any]] = []
     failures: list[str] = []
     quoted = 0

@@ -105,8 +105,8 @@ def _holds_answers(value: Any) -> bool:
 
 
 TOOLS = (
-    'in Python, json.dump(interlock.tools.structural_tag(tools, format="hermes"), file) writes the structural tag of a '
-    "format, which is a source; --schema-key POINTER takes the parameters of one tool alone"
+    "--tool-format NAME says how the model writes calls (hermes, qwen3_coder, llama3_json, ...), and makes a source of "
+    "them; --schema-key POINTER takes the parameters of one tool alone"
 )
 """What to do about a list of tools in the place of a schema."""
 

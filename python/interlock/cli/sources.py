@@ -12,6 +12,8 @@ A source is one word: a file, or text with a prefix that says what it is.
 ``choices:yes,no``      choices; a JSON array where they contain commas; ``choices:@FILE``
 ``grammar:TEXT``        a grammar, its notation told by the text or by ``--syntax``; ``grammar:@FILE``
 ``tag:TEXT``            a structural tag; ``tag:@FILE``, or a ``.json`` file that says so by its ``type``
+``tools:TEXT``          a list of tools, or a request that has one, with ``--tool-format``; ``tools:@FILE``, or a
+                        ``.json`` file
 ``order.index``         an index file, of any name, which ``interlock compile`` wrote: what it was compiled from
 ======================  ==============================================================
 """
@@ -22,82 +24,40 @@ import argparse
 import json
 import os
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import interlock
 from interlock import schema_hints
 from interlock.cli import atomic_files, choices_text, kind_options, pair_options, schema_key, schema_or_answer
+from interlock.cli import tool_sources
 from interlock.cli.exits import InputError, UsageError
 from interlock.cli.place_in_source import PlaceInSource
-from interlock.cli.posix_classes import posix_classes
-from interlock.cli.output import Output
 from interlock.cli.parser import HOW
-from interlock.cli.style import NOTE, TRY, Line
 from interlock.cli.schema_or_answer import TOOLS, is_answer
-from interlock.cli.suggest import near_file
+from interlock.cli.source_words import ALIASES, EXAMPLES, KINDS, OTHER_PREFIXES, SUFFIXES, SYNTAXES, file_of, what_is
 from interlock.cli.verbatim_json import extract
-from interlock.cli.yaml_files import from_yaml, is_yaml, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
-from interlock.pattern_hints import posix_class
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one choice a line, .lark, .gbnf, .ebnf a grammar), or text: "
-    "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...', tag:'{...}' (a structural tag); "
-    "schema:@FILE for a file of another name"
+    "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...', tag:'{...}' (a structural tag), "
+    "tools:@FILE (tools, with --tool-format); schema:@FILE for a file of another name"
 )
-SUFFIXES = {
-    ".json": "schema",
-    ".schema": "schema",
-    ".regex": "pattern",
-    ".pattern": "pattern",
-    ".choices": "choices",
-    ".lark": "grammar",
-    ".gbnf": "grammar",
-    ".ebnf": "grammar",
-}
-KINDS = {
-    "schema": "json_schema",
-    "pattern": "regex",
-    "choices": "choices",
-    "grammar": "grammar",
-    "tag": "structural_tag",
-}
-"""What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
-ALIASES = {"regex": "pattern", "json_schema": "schema", "choice": "choices", "structural_tag": "tag"}
-"""Other names of prefixes: those of the package."""
-OTHER_PREFIXES = {
-    **dict.fromkeys(("lark", "gbnf", "ebnf", "cfg"), "grammar"),
-    **dict.fromkeys(("re", "regexp", "pcre"), "pattern"),
-    **dict.fromkeys(("json", "jsonschema", "json-schema"), "schema"),
-    **dict.fromkeys(("enum", "literal", "list"), "choices"),
-}
-"""What might be taken for a prefix, and the one that is meant."""
-EXAMPLES = {
-    "schema": """'{"type": "integer"}'""",
-    "pattern": "'[a-z]+'",
-    "choices": "yes,no",
-    "grammar": """'start: "a" start | "b"'""",
-    "tag": """'{"type": "tag", ...}'""",
-}
-"""A text for each prefix."""
-
 SCHEMA_KEY = (
     "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "
     "/components/schemas/User of an OpenAPI document"
 )
-SYNTAXES = {"lark": "Lark's notation", "gbnf": "GBNF", "ebnf": "EBNF"}
-"""The notations of grammars in words."""
 WHITESPACE = ("flexible", "compact", "spaced")
 """What ``--whitespace`` takes besides a pattern."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source that was read: its kind (``regex``, ``json_schema``, ``choices``, ``grammar`` or ``structural_tag``),
-    its text or list, its options.
+    """A source that was read: its kind (``regex``, ``json_schema``, ``choices``, ``grammar``, ``structural_tag`` or
+    ``tools``), its text or list, its options.
     """
 
     kind: str
@@ -108,6 +68,8 @@ class Source:
     """What a reader should know about how it was read."""
     outer: tuple[str, str] | None = None
     """Of a schema inside a larger document (--schema-key): the text of that, and the pointer to the schema in it."""
+    written: str = ""
+    """Of tools: the text that they were read from."""
     compiled: tuple[str, str] | None = None
     """Of an index file: its path, and the fingerprint of its vocabulary."""
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn"
@@ -137,7 +99,7 @@ class Source:
     @property
     def file(self) -> str:
         """The name of the file that it was read from; empty for a text, or the standard input."""
-        return _file_of(self.name)
+        return file_of(self.name)
 
     @schema_hints.quiet()
     def make(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
@@ -157,40 +119,23 @@ class Source:
             return interlock.Index.from_grammar(self.text, vocabulary, **options)
         if self.kind == "structural_tag":
             return interlock.Index.from_structural_tag(self.text, vocabulary, **options)
+        if self.kind == "tools":
+            return interlock.Index.from_tools(self.text, vocabulary, **options)
         return interlock.Index.from_json_schema(self.text, vocabulary, **options)
+
+    def refuse_slips(self) -> None:
+        """``SchemaError`` for a keyword or a format of a schema in it that looks misspelt."""
+        with schema_hints.handling("error"):
+            if self.kind == "json_schema":
+                interlock.check_json_schema(self.text, **self.options)
+            elif self.kind == "structural_tag":
+                interlock.check_structural_tag(self.text, **self.options)
+            elif self.kind == "tools":
+                interlock.check_tools(self.text, **self.options)
 
     def with_text(self, text: Any) -> Source:
         """Another source with the same options."""
         return replace(self, text=text, outer=None, compiled=None)
-
-
-def _file_of(word: str) -> str:
-    """The file that a word names; empty for a text, or the standard input."""
-    prefix, colon, rest = word.partition(":@")
-    is_kind = bool(colon) and ALIASES.get(prefix, prefix) in KINDS
-    name = rest if is_kind else word
-    if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
-        return ""
-    return name
-
-
-def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:
-    """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
-    keywords and formats, for machines.
-    """
-    for note in source.notes:
-        output.remark(Line(("note: ", NOTE), whose + note))
-    report = index.report if source.kind == "json_schema" else ()
-    keywords, formats = schema_hints.unknown_keywords(report), schema_hints.unknown_formats(report)
-    told: list[Any] = [*keywords, *formats]
-    slips = [slip for slip in told if slip.suggestion and source.unknown_keywords != "ignore"]
-    if source.outer is not None:  # What the schema refers to stands in it a second time.
-        outer = schema_key.OuterFile(*source.outer)
-        slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
-    hint = posix_class(source.text) if source.kind == "regex" else ""
-    for slip in [*map(str, slips), *([hint] if hint else posix_classes(source.document))]:
-        output.remark(Line(("warning: ", TRY), whose + slip))
-    return {"unknown_keywords": [asdict(found) for found in keywords], "unknown_formats": [asdict(f) for f in formats]}
 
 
 def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> None:
@@ -266,6 +211,7 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         metavar="NAME=FILE",
         help="a grammar that @NAME in a grammar may name (repeatable)",
     )
+    tool_sources.add_arguments(group)
     group.add_argument(
         "--limit", action="append", default=[], metavar="NAME=N", help="raise or lower a limit (repeatable)"
     )
@@ -329,7 +275,7 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         from_file = rest.startswith("@")
     else:
         if colon and prefix in OTHER_PREFIXES and not os.path.exists(word):
-            raise UsageError(*_what_is(word, prefix), no_source=True)
+            raise UsageError(*what_is(word, prefix), no_source=True)
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
         if os.path.isdir(word):
             raise InputError(
@@ -341,7 +287,7 @@ def _read(word: str, args: argparse.Namespace) -> Source:
                 f"interlock compile SOURCE -t FILE -o {shlex.quote(word)} writes one",
             )
         if suffix not in SUFFIXES:
-            raise UsageError(*_what_is(word, prefix if colon else ""), no_source=True)
+            raise UsageError(*what_is(word, prefix if colon else ""), no_source=True)
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True
     return from_bytes(kind, data, args, word, from_file)
 
@@ -355,10 +301,15 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         text = _text(kind, data, from_file, args)
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8 (at byte {error.start})") from None
+    except interlock.StructuralTagError as error:
+        error.source_file = file_of(name)  # type: ignore[attr-defined]
+        raise
     if kind == "schema":
         parsed = _parsed(text)
         if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
             kind, text = "tag", parsed
+        elif not args.schema_key and tool_sources.is_asked(args) and schema_or_answer.tools_in(parsed):
+            kind = "tools"
         elif not args.schema_key and getattr(args, "unwrap", True):
             text, parsed, notes = _unwrapped(text, parsed)
         if kind == "schema" and not args.take_all:
@@ -368,6 +319,11 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     if kind == "choices":
         notes = choices_text.notes(data.decode("utf-8-sig", "replace"), from_file)
     options = options_of(args, KINDS[kind])
+    written = ""
+    if kind == "tools":
+        written = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        text, asked = _tools(written, args, name)
+        options |= asked
     if kind == "grammar":
         told = _syntax(name, text)
         if options.setdefault("syntax", told) != told:
@@ -376,7 +332,19 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     if kind == "schema" and args.schema_key:
         outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
     way: Any = getattr(args, "unknown_keywords", None) or "warn"
-    return Source(KINDS[kind], text, options, name, notes, outer, unknown_keywords=way)
+    return Source(KINDS[kind], text, options, name, notes, outer, written, unknown_keywords=way)
+
+
+def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[str, Any]]:
+    """The tools in a text and the options of ``Index.from_tools``. Errors have their place in the text with them."""
+    try:
+        found = tool_sources.request(tool_sources.parsed(text), args, name)
+    except interlock.InterlockError as error:
+        if not hasattr(error, "located"):
+            error.located = tool_sources.place_of(error, text)  # type: ignore[attr-defined]
+        error.source_file = file_of(name)  # type: ignore[attr-defined]
+        raise
+    return found.tools, found.options
 
 
 def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
@@ -395,7 +363,7 @@ def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
         shown = "the standard input" if name.endswith(":@-") else name
         empty = getattr(interlock, made)(f"{shown} is empty: it should hold {held}")
         empty.located = PlaceInSource("", 0, 0, way, found=False)
-        empty.source_file = _file_of(name)
+        empty.source_file = file_of(name)
         raise empty
 
 
@@ -403,6 +371,7 @@ _EMPTY = {
     "schema": ("SchemaError", "a JSON Schema", "{} is the schema that accepts every JSON value"),
     "grammar": ("GrammarError", "a grammar", """start: "a" start | "b" is a whole one"""),
     "tag": ("StructuralTagError", "a structural tag", f"""tag:{EXAMPLES["tag"]} is the beginning of one"""),
+    "tools": ("RequestError", "a list of tools, or a request that has one", f"tools:{EXAMPLES['tools']} is one"),
 }
 """Kinds that no empty file is of: the name of the error, what the file should hold, and what to do."""
 
@@ -419,38 +388,6 @@ def _syntax(name: str, text: str) -> str:
     """The notation of a grammar: that of its file's name, or else what its text looks like."""
     ending = name.rpartition(".")[2].lower()
     return ending if ending in ("lark", "gbnf", "ebnf") else syntax_of(text)
-
-
-def _what_is(word: str, prefix: str) -> tuple[str, str]:
-    """Why a word names no source, and what was probably meant."""
-    if not word.strip():
-        return "the source is empty", "a file, or text as in pattern:'[a-z]+'"
-    quoted = shlex.quote(word)
-    exists = os.path.exists(word)
-    at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
-    if word == "-":
-        return "the standard input does not say what it is", at
-    if prefix and (meant := OTHER_PREFIXES.get(prefix) or nearest(prefix, KINDS)):
-        rest, way = word[len(prefix) + 1 :], f" with --syntax {prefix}" if prefix in SYNTAXES else ""
-        rest = shlex.quote(rest) if prefix in OTHER_PREFIXES else rest
-        return f"no source begins with {prefix}:", f"did you mean {meant}:{rest}{way}?"
-    if exists and is_yaml(word):
-        return f"{word} is YAML by its {'name' if yaml_name(word) else 'text'}, and sources are JSON", from_yaml(word)
-    if exists:
-        return f"the name of {word} does not say what it is", at
-    if meant := near_file(word):
-        return f"no file is named {word!r}", f"did you mean {meant}?"
-    if word.lstrip().startswith("{"):
-        return "this looks like a JSON Schema", f"schema:{quoted}, or the name of a file"
-    if "\n" in word or "::=" in word:
-        return "this looks like a grammar", "grammar: in front of it, or the name of a file"
-    if set(word) & set("\\[](){}*+?|^$"):
-        way = f"pattern:{quoted} for a pattern"
-    elif "," in word:
-        way = f"choices:{quoted} for choices"
-    else:
-        way = f"for a text, a prefix that says what it is: pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
-    return f"no file is named {word!r}", way
 
 
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
@@ -472,7 +409,7 @@ def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:
     if tools := schema_or_answer.tools_in(parsed):
         error = interlock.SchemaError(f"{name} {tools}, and no schema")
         error.located = PlaceInSource("", 0, 0, TOOLS, found=False)  # type: ignore[attr-defined]
-        error.source_file = _file_of(name)  # type: ignore[attr-defined]
+        error.source_file = file_of(name)  # type: ignore[attr-defined]
         raise error
     reason = is_answer(parsed) if isinstance(parsed, dict) else ""
     if reason:
@@ -481,7 +418,7 @@ def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:
         shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         remedy = take_remedy(parsed)
         error.located = PlaceInSource(shown, 0, 1, remedy, found=False)  # type: ignore[attr-defined]
-        error.source_file = _file_of(name)  # type: ignore[attr-defined]
+        error.source_file = file_of(name)  # type: ignore[attr-defined]
         raise error
 
 
@@ -511,7 +448,7 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
             place = PlaceInSource(text, at or 0, (at or 0) + 1, found=at is not None)
             refused.located = place  # type: ignore[attr-defined]
             raise refused from None
-    if kind == "grammar":
+    if kind in ("grammar", "tools"):
         return text
     if kind == "pattern":
         return text.removesuffix("\n") if from_file else text

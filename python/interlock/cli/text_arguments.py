@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import interlock
-from interlock.cli import atomic_files, exits, sources, vocabularies
+from interlock.cli import atomic_files, exits, source_words, sources, vocabularies
 from interlock.cli.schema_or_answer import is_answer, is_doubtful
 from interlock.cli.suggest import near_file
 from interlock.cli.walk import Speller
@@ -79,7 +79,7 @@ def _swapped(args: argparse.Namespace) -> str:
 
 def _names_source(path: str) -> bool:
     """Whether a word names a file that is a source by its name, or a JSON file that may be one."""
-    return os.path.splitext(path)[1].lower() in sources.SUFFIXES and os.path.isfile(path)
+    return os.path.splitext(path)[1].lower() in source_words.SUFFIXES and os.path.isfile(path)
 
 
 def _is_document(path: str) -> bool:

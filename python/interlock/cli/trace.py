@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.cli import atomic_files, exits, sources, streams, vocabularies
+from interlock.cli import atomic_files, exits, source_remarks, sources, streams, vocabularies
 from interlock.cli.output import Output, decimal, facts, size
 from interlock.cli.style import BAD, FORCED, GOOD, NOTE, Line
 from interlock.cli.text_arguments import in_order, one_of, tokens_of
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             "trace its beginning; interlock check walks outputs of any length",
         )
     index = source.compile(vocabulary)
-    sources.remarks(source, index, output)
+    source_remarks.remarks(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
     code = exits.OK if found.complete else exits.NO
     if page in atomic_files.STANDARD_OUTPUT:

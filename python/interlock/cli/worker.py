@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import interlock
 from interlock import schema_hints
-from interlock.cli import exits, schema_key, sources
-from interlock.cli.schema_or_answer import is_answer
+from interlock.cli import exits, schema_key, source_words, sources, tool_sources
+from interlock.cli.schema_or_answer import is_answer, tools_in
+from interlock.cli.source_remarks import slips_of
 
 
 class Item(NamedTuple):
@@ -73,10 +74,9 @@ class Worker:
             if reason := self._no_source(item, data):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
             source = sources.from_bytes(kind_of(item), data, self.arguments, item.name)
-            if source.unknown_keywords == "error" and source.kind == "json_schema":
+            if source.unknown_keywords == "error":
                 # Without a key in the report, so that a run that takes slips compiles it.
-                with schema_hints.handling("error"):
-                    interlock.check_json_schema(source.text, **source.options)
+                source.refuse_slips()
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
             head = {"name": item.name, "key": key}
             damage = ""
@@ -89,8 +89,8 @@ class Worker:
             began, compiled = time.perf_counter(), self.store.compiled
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
-            words: list[Any] = [*schema_hints.unknown_keywords(index), *schema_hints.unknown_formats(index)]
-            slips = [str(word) for word in words if word.suggestion and source.unknown_keywords != "ignore"]
+            found = slips_of(source, index)
+            slips = [*map(str, found.probable if source.unknown_keywords != "ignore" else []), *found.classes]
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
             facts |= {"tables": self.store.tables_of(key, self.vocabulary)}
@@ -129,6 +129,8 @@ class Worker:
             except exits.InputError as error:
                 return str(error) if "/" in key else f"it has no key {key!r} (--schema-key)"
             return ""
+        if tools := tools_in(document):
+            return "" if tool_sources.is_asked(self.arguments) else f"it {tools}; --tool-format makes a source of it"
         if self.arguments.unwrap and schema_hints.envelope(document) is not None:
             return ""
         return is_answer(document)
@@ -148,7 +150,7 @@ def _described(error: Exception, item: Item, source: sources.Source | None) -> d
 
 def kind_of(item: Item) -> str:
     """The prefix that its name stands for; a line of a JSONL file is a schema."""
-    return "schema" if item.length >= 0 else sources.SUFFIXES.get(Path(item.path).suffix.lower(), "schema")
+    return "schema" if item.length >= 0 else source_words.SUFFIXES.get(Path(item.path).suffix.lower(), "schema")
 
 
 def _read(item: Item) -> bytes:

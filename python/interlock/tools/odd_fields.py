@@ -56,6 +56,11 @@ _CONFIGS = {
     "output_config": ("Anthropic's", ("format", "schema")),
 }
 """Objects of other interfaces: whose they are, and which of their fields are constraints."""
+_SCHEMAS = frozenset(
+    "format guided_json json json_schema output_schema response_format response_json_schema response_schema "
+    "schema".split()
+)
+"""Fields that may hold a JSON Schema, where an empty object is the schema of any value."""
 _SWITCH = "parallel_tool_calls"
 """The one field that asks for something where it is false."""
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
@@ -76,9 +81,11 @@ def refuse_odd_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> No
     """
     known = (*constraints, *_TOOL_FIELDS)
     for name, value in body.items():
-        if name in known or not isinstance(name, str) or not _asks(value):
+        if name in known or not isinstance(name, str):
             continue
         plain, pointer = _plain(name), f"/{escaped(name)}"
+        if not _asks(plain, value):
+            continue
         if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
             raise RequestError(_ELSEWHERE[plain], pointer)
         if plain in _CONFIGS and isinstance(value, Mapping):
@@ -105,18 +112,21 @@ def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) 
 
 def _is_lost(name: Any, fields: Mapping[Any, Any], constraints: Iterable[str]) -> bool:
     """Whether the field ``name`` asks for something, and is one of ``constraints`` or a slip of one."""
-    value = fields[name]
-    if not _asks(value) and value is not False:
-        return False
     meant = _means(name, constraints)
-    return bool(meant) and (value is not False or meant == _SWITCH)
+    return bool(meant) and (_asks(meant, fields[name]) or fields[name] is False and meant == _SWITCH)
 
 
-def _asks(value: Any) -> bool:
-    """Whether a field is given: clients write out what they do not use as ``null``, ``false`` or empty. An
-    empty object is a schema, of any value.
+def _asks(name: str, value: Any) -> bool:
+    """Whether the field ``name`` asks for something: clients write out what they do not use as ``null``, ``false`` or
+    empty. So does an object of which no field asks for anything, unless it may be a schema.
     """
-    return value is not None and value is not False and value not in ("", [])
+    todo = [(name, value)]
+    for inside, held in todo:
+        if isinstance(held, Mapping) and inside not in _SCHEMAS:
+            todo += [(_plain(str(key)), inner) for key, inner in held.items()]
+        elif held is not None and held is not False and held not in ("", []):
+            return True
+    return False
 
 
 def _means(name: Any, known: Iterable[str]) -> str:

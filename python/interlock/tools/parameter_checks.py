@@ -19,12 +19,21 @@ from interlock._core import (
     UnsupportedError,
     check_json_schema,
 )
+from interlock.caller_warnings import warn_caller
 from interlock.client_messages import with_hint
-from interlock.schema_hints import quiet, tells_of_slips, warn_of_slips
+from interlock.posix_classes import PosixClassWarning, posix_classes
+from interlock.schema_hints import is_quiet, quiet, tells_of_slips, warn_of_slips
 from interlock.tools.errors import RequestError, message_at
 from interlock.tools.tool_list import Tool
 
-__all__ = ["HOW_TO_LEAVE_OPEN", "check_parameters", "tell_of_slips"]
+__all__ = [
+    "HOW_TO_LEAVE_OPEN",
+    "check_parameters",
+    "enforced_schemas",
+    "report_of",
+    "tell_of_slips",
+    "tell_of_slips_in",
+]
 
 HOW_TO_LEAVE_OPEN = (
     'strict=False leaves the arguments of all tools open, and "strict": false in a tool those of this one'
@@ -44,7 +53,7 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
     """
     for tool in _enforced(tools, strict):
         try:
-            _rows(tool)
+            report_of(tool.parameters)
         except CancelledError:
             raise
         except InterlockError as error:
@@ -65,25 +74,37 @@ def _error_at(error: InterlockError, place: str) -> InterlockError:
 
 
 def tell_of_slips(tools: Collection[Tool], strict: bool | None, **work: Any) -> None:
-    """Tell of keywords in enforced parameters that look like slips, as ``handling`` says. For tools that compiled:
-    ``work`` are the limits and the ``CancelToken`` under which they did.
+    """Tell of keywords in enforced parameters that look like slips, as ``handling`` says, and of POSIX classes. For
+    tools that compiled: ``work`` are the limits and the ``CancelToken`` under which they did.
     """
-    if not tells_of_slips(len(tools)):
-        return
-    for tool in _enforced(tools, strict):
-        try:
-            rows = _rows(tool, **work)
-        except CancelledError:
-            raise
-        except (InterlockError, TypeError, ValueError):
-            continue  # What the notation takes, and a whole document would not.
-        warn_of_slips(rows, place=tool.place)
+    if tells_of_slips(len(tools)):
+        for place, schema in enforced_schemas(tools, strict):
+            tell_of_slips_in(schema, place, **work)
 
 
-def _rows(tool: Tool, **work: Any) -> list[ReportRow]:
-    """The report of a tool's parameters."""
+def enforced_schemas(tools: Iterable[Tool], strict: bool | None) -> list[tuple[str, Any]]:
+    """The parameters that are a schema which holds, each behind its place among the tools."""
+    return [(tool.place, tool.parameters) for tool in _enforced(tools, strict)]
+
+
+def tell_of_slips_in(schema: Any, place: str, **work: Any) -> None:
+    """Tell of the slips in a schema that stands at ``place`` of what a caller passed."""
+    try:
+        rows = report_of(schema, **work)
+    except CancelledError:
+        raise
+    except (InterlockError, TypeError, ValueError):
+        return  # What the notation takes, and a whole document would not.
+    warn_of_slips(rows, place=place)
+    if not is_quiet():
+        for message in posix_classes(schema, place):
+            warn_caller(message, PosixClassWarning)
+
+
+def report_of(schema: Any, **work: Any) -> list[ReportRow]:
+    """The report of a schema, without a word about slips."""
     with quiet():
-        return check_json_schema(_text(tool.parameters), **work)
+        return check_json_schema(_text(schema), **work)
 
 
 def _enforced(tools: Iterable[Tool], strict: bool | None) -> Iterator[Tool]:

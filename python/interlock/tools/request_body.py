@@ -27,7 +27,8 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
 
     It is ``response_format``, or what servers take in its place: ``text.format`` of the Responses API,
     ``structured_outputs``, ``guided_json`` and its like of vLLM, ``json_schema``, ``regex``, ``ebnf`` and ``grammar``
-    of SGLang and llama.cpp. Places in errors lead into the body. ``null`` is the same as nothing.
+    of SGLang and llama.cpp. Places in errors lead into the body. ``null`` is the same as nothing; so
+    is an object without anything in it in a field of other servers that holds no JSON Schema (``toolConfig``).
 
     ``RequestError`` for a body that is no object, for two constraints at once, for a constraint in a field that other
     servers have (``format`` of Ollama, ``functions``), and for a name that looks like a slip of a constraint's

@@ -103,7 +103,7 @@ def check_tools(
         response_format=answer,
     )
     with tag_index.in_tools(tag, given):
-        tag_index.check_structural_tag(tag, closed=closed, json=json, limits=limits, cancel=cancel)
+        tag_index.check_tag(tag, closed=closed, json=json, limits=limits, cancel=cancel)
     with handling(unknown_keywords):
         tell_of_slips(known, strict, limits=limits, cancel=cancel)
         if answer is not None:

@@ -31,6 +31,7 @@ from interlock.argument_types import require
 from interlock.client_messages import with_hint, without_hint
 from interlock.near_words import meant
 from interlock.nesting import bounded_nesting
+from interlock.schema_hints import quiet
 from interlock.tools import spec
 from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
 from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens
@@ -47,6 +48,7 @@ from interlock.tools.source_size import is_of_whole_grammar, too_long
 from interlock.tools.spellable import spellable
 from interlock.tools.structural_tag import response_template_of, structural_tag, tag_of_request
 from interlock.tools.tool_list import GRAMMARS, Tool, tools_of
+from interlock.tools.tag_slips import tell_of_slips_in_tag
 from interlock.tools.tool_places import place_in_tools
 from interlock.tools.tag_grammar import (
     AnyVocabularyBuilder,
@@ -57,7 +59,7 @@ from interlock.tools.tag_grammar import (
     tag_grammar,
 )
 
-__all__ = ["check_structural_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
+__all__ = ["check_structural_tag", "check_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
 
 MOST_LEVELS = 127
@@ -107,10 +109,16 @@ def _index_of_tag(
         raise _placed(error, grammar, work) from error
 
 
-index_of_structural_tag = bounded_nesting("the structural tag")(_index_of_tag)
+@bounded_nesting("the structural tag")
+def index_of_structural_tag(tag: Any, vocabulary: Vocabulary, **options: Any) -> Index:
+    """See ``Index.from_structural_tag``. Slips in the tag's schemas are told, as ``handling`` says."""
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    index = _index_of_tag(found, vocabulary, **options)
+    tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))
+    return index
 
 
-def _check_tag(
+def check_tag(
     tag: Any,
     *,
     closed: bool = False,
@@ -121,16 +129,17 @@ def _check_tag(
 ) -> None:
     """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
     errors, but for what only a vocabulary can lack. Any special token may be named that ``allowed`` does not refuse.
-    About as long as compiling takes.
+    About as long as compiling takes. Nothing is said of slips.
 
-    >>> check_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
+    >>> check_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
     """
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     work = {"limits": limits, "cancel": cancel}
     if _is_whole_json(whole := found.format):
         schema, options = _schema_of(whole, closed, json or JsonWriting())
         try:
-            check_json_schema(schema, property_order="any", **options, **work)
+            with quiet():
+                check_json_schema(schema, property_order="any", **options, **work)
         except CancelledError:
             raise
         except InterlockError as error:
@@ -145,7 +154,12 @@ def _check_tag(
         raise _placed(error, grammar, work) from error
 
 
-check_structural_tag = bounded_nesting("the structural tag")(_check_tag)
+@bounded_nesting("the structural tag")
+def check_structural_tag(tag: Any, **options: Any) -> None:
+    """The same. Slips in the tag's schemas are told, as ``handling`` says."""
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    check_tag(found, **options)
+    tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))
 
 
 def _read(tag: Any, vocabulary: Vocabulary, special_delimiters: bool) -> spec.StructuralTag:
@@ -176,7 +190,8 @@ def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, 
     """An output that is one JSON document, with members in any order."""
     schema, options = _schema_of(node, is_closed, json)
     try:
-        return Index.from_json_schema(schema, vocabulary, property_order="any", **options, **work)
+        with quiet():
+            return Index.from_json_schema(schema, vocabulary, property_order="any", **options, **work)
     except CancelledError:
         raise
     except InterlockError as error:
@@ -335,7 +350,7 @@ def index_of_response_format(
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
     with standing_at(asked.place):
         if kind == "structural_tag":
-            return _index_of_tag(source, vocabulary, allowed_tokens=allowed, **given)
+            return index_of_structural_tag(source, vocabulary, allowed_tokens=allowed, **given)
         if kind == "grammar":
             check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
         index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)

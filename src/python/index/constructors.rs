@@ -9,7 +9,7 @@ use crate::python::compile::{GrammarNames, SchemaNames, compile, pattern_source}
 use crate::python::convert::argument::{self, Given, LEFT_OUT};
 use crate::python::convert::{limits, source};
 use crate::python::index::PyIndex;
-use crate::python::report::warn_of_slips;
+use crate::python::report::{warn_of_posix_classes, warn_of_slips};
 use crate::python::runtime::cancel;
 use crate::python::vocabulary::vocabulary_argument;
 
@@ -47,7 +47,9 @@ impl PyIndex {
         let (text, options) = pattern_source(pattern, dialect, flags)?;
         let limits = limits::from_argument(limits)?;
         let arguments = (&text, vocabulary, dialect, &options.flags, limits::to_python(limits)).into_pyobject(py)?;
+        let warned = text.clone();
         let index = compile(vocabulary, cancel, Source::Pattern { text, options }, limits)?;
+        warn_of_posix_classes(py, "warn_of_pattern", &warned)?;
         PyIndex::new(vocabulary, index, "from_regex", arguments)
     }
 

@@ -1,0 +1,102 @@
+"""What is said beside a result about a source: notes on how it was read, and mistakes in it that no error shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import interlock
+from interlock import schema_hints
+from interlock.cli import schema_key
+from interlock.cli.output import Output
+from interlock.cli.sources import Source
+from interlock.cli.style import NOTE, TRY, Line
+from interlock.pattern_hints import posix_class
+from interlock.posix_classes import posix_classes
+
+
+@dataclass(frozen=True)
+class Slips:
+    """The unknown keywords and formats of a source's schemas, and POSIX classes in its patterns, with their places."""
+
+    keywords: tuple[schema_hints.UnknownKeyword, ...] = ()
+    formats: tuple[schema_hints.UnknownFormat, ...] = ()
+    classes: tuple[str, ...] = ()
+
+    @property
+    def probable(self) -> list[Any]:
+        """Those keywords and formats of which it is known what was meant."""
+        found: list[Any] = [*self.keywords, *self.formats]
+        return [slip for slip in found if slip.suggestion]
+
+
+def slips_of(source: Source, index: interlock.Index) -> Slips:
+    """The slips in a source that was compiled."""
+    keywords: list[schema_hints.UnknownKeyword] = []
+    formats: list[schema_hints.UnknownFormat] = []
+    classes: list[str] = []
+    for place, schema, rows in _schemas(source, index):
+        keywords += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_keywords(rows))
+        formats += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_formats(rows))
+        classes += posix_classes(schema, place)
+    for place, pattern in _patterns(source):
+        if hint := posix_class(pattern):
+            classes.append(hint + (f" (at {place})" if place else ""))
+    return Slips(tuple(keywords), tuple(formats), tuple(classes))
+
+
+def _schemas(source: Source, index: interlock.Index) -> Iterator[tuple[str, Any, list[interlock.ReportRow]]]:
+    """The schemas of a source, each with its place and its report."""
+    if source.kind == "json_schema":
+        yield "", source.document, index.report
+        return
+    found: list[tuple[str, Any]] = []
+    if source.kind == "structural_tag":
+        from interlock.tools.spec import read
+        from interlock.tools.tag_slips import schemas_in
+
+        found = schemas_in(read(source.text))
+    elif source.kind == "tools":
+        from interlock.tools.parameter_checks import enforced_schemas
+        from interlock.tools.tool_list import tools_of
+
+        found = enforced_schemas(tools_of(source.text), None)
+    for place, schema in found:
+        from interlock.tools.parameter_checks import report_of
+
+        try:
+            yield place, schema, report_of(schema, limits=source.options.get("limits"))
+        except interlock.InterlockError:  # What a notation takes, and a whole document would not.
+            continue
+
+
+def _patterns(source: Source) -> list[tuple[str, str]]:
+    """The patterns of a source that stand outside of schemas."""
+    if source.kind == "regex":
+        return [("", source.text)]
+    if source.kind == "structural_tag":
+        from interlock.tools.spec import read
+        from interlock.tools.tag_slips import patterns_in
+
+        return patterns_in(read(source.text))
+    return []
+
+
+def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:
+    """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
+    keywords and formats, for machines.
+    """
+    for note in source.notes:
+        output.remark(Line(("note: ", NOTE), whose + note))
+    found = slips_of(source, index)
+    slips = found.probable if source.unknown_keywords != "ignore" else []
+    if source.outer is not None:  # What the schema refers to stands in it a second time.
+        outer = schema_key.OuterFile(*source.outer)
+        slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
+    for slip in [*map(str, slips), *found.classes]:
+        output.remark(Line(("warning: ", TRY), whose + slip))
+    return {
+        "unknown_keywords": [asdict(slip) for slip in found.keywords],
+        "unknown_formats": [asdict(slip) for slip in found.formats],
+    }

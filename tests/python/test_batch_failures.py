@@ -1,0 +1,60 @@
+"""One guide of a batch that cannot go on: the error names its number, and the others are not held up."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import interlock
+from interlock._core import _RowSlots
+
+pytestmark = pytest.mark.usefixtures("compiled_anew")
+
+DAMAGED = r"^guide 2 of the batch: the stored index is damaged"
+
+
+@pytest.fixture
+def torn(byte_vocabulary, tmp_path, monkeypatch):
+    """A guide of an index file whose tables and source do not belong together, where its tables end."""
+
+    def index(pattern):
+        return interlock.Index.from_regex(pattern, byte_vocabulary, limits={"max_flat_states": 20})
+
+    recipe = index("[ac]{200}")._recipe()
+    with monkeypatch.context() as patched:
+        patched.setattr(json, "dumps", lambda *_, **__: recipe)
+        index("[ab]{200}").save(tmp_path / "torn.index", tables=True)
+    guide = interlock.Index.load(tmp_path / "torn.index", byte_vocabulary).guide()
+    for _ in range(47):
+        guide.advance(ord("a"))
+    return guide
+
+
+def test_advance_each(byte_vocabulary, torn):
+    others = [interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide() for _ in range(3)]
+    batch = [others[0], None, torn, others[1], others[2]]
+    with pytest.raises(interlock.ArtifactError, match=DAMAGED):
+        interlock.advance_each(batch, [ord(c) for c in "y?axn"])
+    # The others were stepped, those behind it too.
+    assert [guide.tokens for guide in others] == [[ord("y")], [], [ord("n")]]
+    with pytest.raises(interlock.ArtifactError, match=DAMAGED):
+        interlock.advance_each(batch, [ord(c) for c in "e?ano"])
+    assert [guide.num_tokens for guide in others] == [1, 0, 1], "it is known before anything is taken"
+
+
+def test_masks(byte_vocabulary, torn):
+    other = interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide()
+    with pytest.raises(interlock.ArtifactError, match="^the stored index is damaged"):
+        torn.advance(ord("a"))
+    with pytest.raises(interlock.ArtifactError, match=DAMAGED):
+        interlock.fill_bitmasks([other, None, torn], np.zeros((3, 10), np.int32))
+
+
+def test_rows_of_a_device(byte_vocabulary, torn):
+    other = interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide()
+    with pytest.raises(interlock.ArtifactError):
+        torn.advance(ord("a"))
+    with pytest.raises(interlock.ArtifactError, match=DAMAGED):
+        _RowSlots(4).fill([other, None, torn], np.zeros((3, 10), np.int32))
