@@ -1,9 +1,9 @@
 //! Making a guide of an index.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::guide::early_end;
 use crate::guide::history::History;
 use crate::guide::last_answers::LastMask;
+use crate::guide::min_tokens;
 use crate::guide::position::Position;
 use crate::index::Index;
 use crate::{Guide, GuideOptions};
@@ -34,7 +34,7 @@ impl Index {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
-        early_end::check(options)?;
+        min_tokens::check(options)?;
         let vocabulary = self.vocabulary();
         let stops: Arc<[u32]> = match &options.stop_token_ids {
             None => vocabulary.eos_token_ids().into(),
