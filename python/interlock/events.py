@@ -304,7 +304,7 @@ class _Reading:
 
     def call(self, marker: int) -> Call:
         """A call that is whole."""
-        from interlock.tools.call_reading import read_call
+        from interlock.tools.captured_calls import read_call
 
         found = self.capture(marker)
         return read_call(found.data, found.markers)

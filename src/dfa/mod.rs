@@ -4,13 +4,15 @@
 //! an index is *flat* only if its configurations are fewer than a limit; recursion, sets of keys and large counts are
 //! not. [`explore`] numbers configurations, `minimize` merges those that accept the same continuations, and the states
 //! that remain are numbered breadth-first from the start, by ascending classes: the same language over the same classes
-//! has the same numbers, however it was explored. [`language_queries`] answers questions about what is accepted.
+//! has the same numbers, however it was explored. [`language_comparison`] and [`language_members`] answer questions
+//! about what is accepted.
 //!
 //! `docs/internals/language-questions.md` has an example.
 
 mod byte_readers;
 pub mod explore;
-pub mod language_queries;
+pub mod language_comparison;
+pub mod language_members;
 pub mod language_size;
 mod minimize;
 #[cfg(test)]

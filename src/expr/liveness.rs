@@ -300,27 +300,7 @@ impl Products {
             at += 1;
         }
         *spent += order.len();
-        // Whom each succeeds, by its place: a count, then the places in the list where its own begin.
-        let mut start = vec![0u32; order.len() + 2];
-        edges.iter().for_each(|e| start[e.0 as usize + 2] += 1);
-        for i in 2..start.len() {
-            start[i] += start[i - 1];
-        }
-        let mut before = vec![0u32; edges.len()];
-        for &(to, from) in &edges {
-            let place = &mut start[to as usize + 1];
-            before[*place as usize] = from;
-            *place += 1;
-        }
-        let mut work: Vec<u32> = (0..order.len() as u32).filter(|&i| live[i as usize]).collect();
-        while let Some(i) = work.pop() {
-            let (from, to) = (start[i as usize] as usize, start[i as usize + 1] as usize);
-            for &i in &before[from..to] {
-                if !std::mem::replace(&mut live[i as usize], true) {
-                    work.push(i);
-                }
-            }
-        }
+        spread(&edges, &mut live);
         all_live &= live.iter().all(|&l| l);
         let found = if all_live { TupleLiveness::AllLive } else { TupleLiveness::All };
         for (&i, &l) in order.iter().zip(&live) {
@@ -484,5 +464,30 @@ impl Exprs {
             self.products = Products::default();
         }
         self.live.retain(|_, l| !*l);
+    }
+}
+
+/// Makes all live from which something live is reached. `edges` are pairs of a successor and whom it succeeds.
+fn spread(edges: &[(u32, u32)], live: &mut [bool]) {
+    // Whom each succeeds, by its place: a count, then the places in the list where its own begin.
+    let mut start = vec![0u32; live.len() + 2];
+    edges.iter().for_each(|e| start[e.0 as usize + 2] += 1);
+    for i in 2..start.len() {
+        start[i] += start[i - 1];
+    }
+    let mut before = vec![0u32; edges.len()];
+    for &(to, from) in edges {
+        let place = &mut start[to as usize + 1];
+        before[*place as usize] = from;
+        *place += 1;
+    }
+    let mut work: Vec<u32> = (0..live.len() as u32).filter(|&i| live[i as usize]).collect();
+    while let Some(i) = work.pop() {
+        let (from, to) = (start[i as usize] as usize, start[i as usize + 1] as usize);
+        for &i in &before[from..to] {
+            if !std::mem::replace(&mut live[i as usize], true) {
+                work.push(i);
+            }
+        }
     }
 }

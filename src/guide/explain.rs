@@ -40,16 +40,7 @@ impl Guide {
             return self.failure().map_or_else(String::new, |error| error.to_string());
         }
         if self.stops.contains(&id) {
-            return match self.is_accepting() {
-                true if self.is_early() && self.is_withheld(id) => format!(
-                    "stop token {id} is refused: the output could end here, but has {} tokens of the {} that min_tokens \
-                     asks for",
-                    self.history.len(),
-                    self.min_tokens
-                ),
-                true => format!("stop token {id} is allowed"),
-                false => format!("stop token {id} is refused: the output is not complete; {}", self.expected(0, &[])),
-            };
+            return self.explain_stop(id);
         }
         let Some(bytes) = vocabulary.spelling(id) else {
             return match vocabulary.token_bytes(id) {
@@ -64,23 +55,7 @@ impl Guide {
         let good = self.matched(bytes);
         let shown = String::from_utf8_lossy(bytes);
         if good == bytes.len() {
-            if self.is_refused_everywhere(id) || !self.clone().step_bytes(bytes) {
-                return format!(
-                    "token {id} ({shown:?}) is refused: its bytes fit, but from there the vocabulary's tokens lead to no end"
-                );
-            }
-            if let Some(canonical) = self.canonical_token().filter(|&canonical| canonical != id) {
-                return format!(
-                    "token {id} ({shown:?}) is refused: its bytes fit, but the text is forced here, and canonical_forced \
-                     leaves only the tokenizer's own token, {canonical}"
-                );
-            }
-            if !self.clone().try_advance(id) {
-                return format!(
-                    "token {id} ({shown:?}) is refused: its bytes fit, but max_tokens leaves no room to finish"
-                );
-            }
-            return format!("token {id} ({shown:?}) is allowed");
+            return self.explain_fitting(id, bytes);
         }
         format!(
             "token {id} ({shown:?}) is refused at its byte {good} (0x{:02x}{}); {}",
@@ -88,6 +63,38 @@ impl Guide {
             if bytes[good].is_ascii_graphic() { format!(", {:?}", bytes[good] as char) } else { String::new() },
             self.expected(good, bytes)
         )
+    }
+
+    /// Whether the output may end by a stop token, and why not.
+    fn explain_stop(&mut self, id: u32) -> String {
+        match self.is_accepting() {
+            true if self.is_early() && self.is_withheld(id) => format!(
+                "stop token {id} is refused: the output could end here, but has {} tokens of the {} that min_tokens \
+                 asks for",
+                self.history.len(),
+                self.min_tokens
+            ),
+            true => format!("stop token {id} is allowed"),
+            false => format!("stop token {id} is refused: the output is not complete; {}", self.expected(0, &[])),
+        }
+    }
+
+    /// Whether a token is allowed all of whose bytes can be stepped, and why not.
+    fn explain_fitting(&mut self, id: u32, bytes: &[u8]) -> String {
+        let shown = String::from_utf8_lossy(bytes);
+        let refused = |why: &str| format!("token {id} ({shown:?}) is refused: its bytes fit, but {why}");
+        if self.is_refused_everywhere(id) || !self.clone().step_bytes(bytes) {
+            return refused("from there the vocabulary's tokens lead to no end");
+        }
+        if let Some(canonical) = self.canonical_token().filter(|&canonical| canonical != id) {
+            return refused(&format!(
+                "the text is forced here, and canonical_forced leaves only the tokenizer's own token, {canonical}"
+            ));
+        }
+        if !self.clone().try_advance(id) {
+            return refused("max_tokens leaves no room to finish");
+        }
+        format!("token {id} ({shown:?}) is allowed")
     }
 
     /// How many of `bytes` can be stepped.

@@ -1,13 +1,12 @@
 //! Making a guide of an index.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::guide::early_end;
+use crate::error::Result;
 use crate::guide::history::History;
 use crate::guide::last_answers::LastMask;
+use crate::guide::min_tokens;
 use crate::guide::position::Position;
 use crate::index::Index;
 use crate::{Guide, GuideOptions};
-use std::sync::Arc;
 
 impl Index {
     /// A guide at the start.
@@ -34,29 +33,8 @@ impl Index {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide> {
-        early_end::check(options)?;
-        let vocabulary = self.vocabulary();
-        let stops: Arc<[u32]> = match &options.stop_token_ids {
-            None => vocabulary.eos_token_ids().into(),
-            Some(ids) => {
-                if ids.is_empty() {
-                    return Err(Error::new(ErrorKind::Argument, "stop_token_ids is empty: the output could never end"));
-                }
-                if let Some(id) = ids.iter().find(|&&id| id as usize >= vocabulary.size()) {
-                    return Err(Error::new(
-                        ErrorKind::Argument,
-                        format!("stop token id {id} is out of range: the vocabulary's size is {}", vocabulary.size()),
-                    ));
-                }
-                let mut ids = ids.clone();
-                ids.sort_unstable();
-                ids.dedup();
-                ids.into()
-            }
-        };
-        if options.stop_token_ids.is_some() {
-            self.check_stops(&stops)?;
-        }
+        min_tokens::check(options)?;
+        let stops = self.stop_tokens(options)?;
         let mut guide = Guide {
             root: self.clone(),
             index: self.clone(),

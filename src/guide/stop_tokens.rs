@@ -1,13 +1,15 @@
-//! Stop tokens that spell text.
+//! Stop tokens: which tokens end an output.
 //!
-//! A request may end its output by any tokens, and a token that ends the output is no text any more. That every output
-//! can be completed was decided for the whole vocabulary: it holds as long as what the token spells is spelled without
-//! it, by another token or by tokens of its single bytes. Otherwise a guide might come to where nothing but the stop
-//! token spells what must follow, so such ids are refused.
+//! They are the vocabulary's, or those that a request names. A request may name tokens that spell text, and a token
+//! that ends the output is no text any more. That every output can be completed was decided for the whole vocabulary:
+//! it holds as long as what the token spells is spelled without it, by another token or by tokens of its single bytes.
+//! Otherwise a guide might come to where nothing but the stop token spells what must follow, so such ids are refused.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::guide::GuideOptions;
 use crate::index::{Index, IndexEngine};
 use crate::vocab::Vocabulary;
+use std::sync::Arc;
 
 /// The bytes that are tokens of their own, `stops` left out.
 fn singles(vocabulary: &Vocabulary, stops: &[u32]) -> [bool; 256] {
@@ -20,8 +22,28 @@ fn singles(vocabulary: &Vocabulary, stops: &[u32]) -> [bool; 256] {
 }
 
 impl Index {
+    /// The ids that end an output, ascending.
+    pub(super) fn stop_tokens(&self, options: &GuideOptions) -> Result<Arc<[u32]>> {
+        let vocabulary = self.vocabulary();
+        let Some(ids) = &options.stop_token_ids else { return Ok(vocabulary.eos_token_ids().into()) };
+        if ids.is_empty() {
+            return Err(Error::new(ErrorKind::Argument, "stop_token_ids is empty: the output could never end"));
+        }
+        if let Some(id) = ids.iter().find(|&&id| id as usize >= vocabulary.size()) {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!("stop token id {id} is out of range: the vocabulary's size is {}", vocabulary.size()),
+            ));
+        }
+        let mut ids = ids.clone();
+        ids.sort_unstable();
+        ids.dedup();
+        self.check_stops(&ids)?;
+        Ok(ids.into())
+    }
+
     /// Whether outputs can be completed without the text that the stop tokens spell.
-    pub(super) fn check_stops(&self, stops: &[u32]) -> Result<()> {
+    fn check_stops(&self, stops: &[u32]) -> Result<()> {
         let vocabulary = self.vocabulary();
         if stops.iter().all(|&id| vocabulary.spelling(id).is_none()) {
             return Ok(());

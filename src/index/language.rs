@@ -10,9 +10,9 @@
 use rustc_hash::FxHashSet;
 
 use crate::dfa::explore::ConfigSource;
-use crate::dfa::language_queries::QueryGoal;
+use crate::dfa::language_comparison::QueryGoal;
 use crate::dfa::language_size::Natural;
-use crate::dfa::{DEAD, FlatDfa, language_queries};
+use crate::dfa::{DEAD, FlatDfa, language_comparison, language_members};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
@@ -208,7 +208,7 @@ impl Index {
     pub fn shortest_member(&self, max_flat_states: usize) -> Result<Vec<u8>> {
         self.compiled()?;
         bounded(max_flat_states, || {
-            language_queries::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
+            language_members::shortest(self.explored(max_flat_states)?.source()?, max_flat_states)
         })
     }
 
@@ -232,7 +232,7 @@ impl Index {
     pub fn random_member(&self, seed: u64, max_bytes: usize, max_flat_states: usize) -> Result<Vec<u8>> {
         self.compiled()?;
         bounded(max_flat_states, || {
-            language_queries::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
+            language_members::random(self.explored(max_flat_states)?.source()?, seed, max_bytes, max_flat_states)
         })
     }
 
@@ -284,7 +284,7 @@ impl Index {
         other.compiled()?;
         bounded(max_flat_states, || {
             let (first, second) = (self.explored(max_flat_states)?, other.explored(max_flat_states)?);
-            language_queries::witness(first.source()?, second.source()?, wanted, max_flat_states)
+            language_comparison::witness(first.source()?, second.source()?, wanted, max_flat_states)
         })
     }
 }

@@ -80,77 +80,83 @@ impl<'t> JsonReader<'t> {
         // Open containers, as node numbers.
         let mut open: Vec<u32> = Vec::new();
         loop {
-            // A value starts here.
             checkpoint()?;
-            match self.skip_space() {
-                Some(first @ (b'{' | b'[')) => {
-                    if open.len() >= self.max_depth {
-                        let (limit, found) = (self.max_depth as u64, open.len() as u64 + 1);
-                        return Err(Error::limit("depth of schema", limit, found)
-                            .of("max_depth")
-                            .at(SourcePlace::Byte(self.pos)));
-                    }
-                    self.pos += 1;
-                    let is_object = first == b'{';
-                    open.push(self.push(if is_object { TapeKind::Object(0) } else { TapeKind::Array(0) }));
-                    let close = if is_object { b'}' } else { b']' };
-                    if self.skip_space() == Some(close) {
-                        // Closed by the loop below.
-                    } else {
-                        if is_object {
-                            self.key(open.len())?;
-                        }
-                        continue;
-                    }
-                }
-                Some(b'"') => {
-                    let s = self.quoted()?;
-                    self.push(TapeKind::String(s));
-                    self.count(&open);
-                }
-                Some(b'-' | b'0'..=b'9') => {
-                    let n = self.number()?;
-                    self.push(TapeKind::Number(n));
-                    self.count(&open);
-                }
-                Some(b't') => self.word("true", TapeKind::Bool(true), &open)?,
-                Some(b'f') => self.word("false", TapeKind::Bool(false), &open)?,
-                Some(b'n') => self.word("null", TapeKind::Null, &open)?,
-                _ => return Err(self.invalid("a value is expected")),
+            if !self.opens_container(&mut open)? && self.ends_document(&mut open)? {
+                return Ok(());
             }
-            // A value ended, or an empty container is about to.
-            loop {
-                let Some(&container) = open.last() else {
-                    return match self.skip_space() {
-                        None => Ok(()),
-                        Some(_) => Err(self.invalid("text follows the document")),
-                    };
-                };
-                let is_object = matches!(self.tape.nodes[container as usize].kind, TapeKind::Object(_));
-                match self.skip_space() {
-                    Some(b',') => {
-                        self.pos += 1;
-                        if is_object {
-                            self.skip_space();
-                            self.key(open.len())?;
-                        }
-                        break;
-                    }
-                    Some(b'}') if is_object => {
-                        self.pos += 1;
-                        self.close(container)?;
-                        open.pop();
-                        self.count(&open);
-                    }
-                    Some(b']') if !is_object => {
-                        self.pos += 1;
-                        self.close(container)?;
-                        open.pop();
-                        self.count(&open);
-                    }
-                    _ if is_object => return Err(self.invalid("',' or '}' is expected")),
-                    _ => return Err(self.invalid("',' or ']' is expected")),
+        }
+    }
+
+    /// Reads a value, or the begin of a container. Whether its first value comes next: of an empty container, the
+    /// closing bracket does.
+    #[inline]
+    fn opens_container(&mut self, open: &mut Vec<u32>) -> Result<bool> {
+        match self.skip_space() {
+            Some(first @ (b'{' | b'[')) => {
+                if open.len() >= self.max_depth {
+                    let (limit, found) = (self.max_depth as u64, open.len() as u64 + 1);
+                    return Err(Error::limit("depth of schema", limit, found)
+                        .of("max_depth")
+                        .at(SourcePlace::Byte(self.pos)));
                 }
+                self.pos += 1;
+                let is_object = first == b'{';
+                open.push(self.push(if is_object { TapeKind::Object(0) } else { TapeKind::Array(0) }));
+                let close = if is_object { b'}' } else { b']' };
+                let is_empty = self.skip_space() == Some(close);
+                if is_object && !is_empty {
+                    self.key(open.len())?;
+                }
+                return Ok(!is_empty);
+            }
+            Some(b'"') => {
+                let s = self.quoted()?;
+                self.push(TapeKind::String(s));
+                self.count(open);
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                let n = self.number()?;
+                self.push(TapeKind::Number(n));
+                self.count(open);
+            }
+            Some(b't') => self.word("true", TapeKind::Bool(true), open)?,
+            Some(b'f') => self.word("false", TapeKind::Bool(false), open)?,
+            Some(b'n') => self.word("null", TapeKind::Null, open)?,
+            _ => return Err(self.invalid("a value is expected")),
+        }
+        Ok(false)
+    }
+
+    /// Reads what stands behind a value: the brackets that close containers, and the comma before the next value.
+    /// Whether the document ended instead.
+    #[inline]
+    fn ends_document(&mut self, open: &mut Vec<u32>) -> Result<bool> {
+        loop {
+            let Some(&container) = open.last() else {
+                return match self.skip_space() {
+                    None => Ok(true),
+                    Some(_) => Err(self.invalid("text follows the document")),
+                };
+            };
+            let is_object = matches!(self.tape.nodes[container as usize].kind, TapeKind::Object(_));
+            let close = if is_object { b'}' } else { b']' };
+            match self.skip_space() {
+                Some(b',') => {
+                    self.pos += 1;
+                    if is_object {
+                        self.skip_space();
+                        self.key(open.len())?;
+                    }
+                    return Ok(false);
+                }
+                Some(b) if b == close => {
+                    self.pos += 1;
+                    self.close(container)?;
+                    open.pop();
+                    self.count(open);
+                }
+                _ if is_object => return Err(self.invalid("',' or '}' is expected")),
+                _ => return Err(self.invalid("',' or ']' is expected")),
             }
         }
     }

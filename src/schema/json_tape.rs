@@ -177,11 +177,11 @@ impl<'t> Tape<'t> {
         let mut next = node.0;
         while next < end {
             checkpoint()?;
-            let mut at_end = self.end(TapeId(next)).0;
+            let at_end = self.end(TapeId(next)).0;
             let awaits_key = matches!(open.last(), Some((OpenContainer::Object(_, None), _)));
             let kind = self.kind(TapeId(next));
             next += 1;
-            let mut value = match kind {
+            let value = match kind {
                 TapeKind::String(s) if awaits_key => {
                     if let Some((OpenContainer::Object(_, key), _)) = open.last_mut() {
                         *key = Some(s.to_string());
@@ -205,27 +205,31 @@ impl<'t> Tape<'t> {
                     n.parse().map_err(|_| Error::new(ErrorKind::Schema, format!("number {n} cannot be read")))?,
                 ),
             };
-            // A value that ends its container completes that one as well.
-            loop {
-                match open.last_mut() {
-                    None => return Ok(value),
-                    Some((OpenContainer::Array(items), _)) => items.push(value),
-                    Some((OpenContainer::Object(members, key), _)) => {
-                        members.insert(key.take().unwrap_or_default(), value);
-                    }
-                }
-                if open.last().is_none_or(|o| o.1 != at_end) {
-                    break;
-                }
-                let Some((done, its_end)) = open.pop() else { break };
-                at_end = its_end;
-                value = match done {
-                    OpenContainer::Array(items) => Value::Array(items),
-                    OpenContainer::Object(members, _) => Value::Object(members),
-                };
+            if let Some(whole) = put_into(&mut open, value, at_end) {
+                return Ok(whole);
             }
         }
         Err(Error::new(ErrorKind::Internal, "a tape ends inside a value"))
+    }
+}
+
+/// Puts a value that ends at a node into the innermost container, and what that completes into the one around it. The
+/// value that is left over if nothing is open any more.
+fn put_into(open: &mut Vec<(OpenContainer, u32)>, mut value: Value, mut at_end: u32) -> Option<Value> {
+    loop {
+        match open.last_mut() {
+            None => return Some(value),
+            Some((OpenContainer::Array(items), _)) => items.push(value),
+            Some((OpenContainer::Object(members, key), _)) => {
+                members.insert(key.take().unwrap_or_default(), value);
+            }
+        }
+        let (done, its_end) = open.pop_if(|o| o.1 == at_end)?;
+        at_end = its_end;
+        value = match done {
+            OpenContainer::Array(items) => Value::Array(items),
+            OpenContainer::Object(members, _) => Value::Object(members),
+        };
     }
 }
 

@@ -5,6 +5,8 @@
 //! by itself. What a keyword means is brought to the vocabulary of 2020-12 here; see [`crate::schema::drafts`] for
 //! which keyword counts where.
 
+mod applicators;
+mod assertions;
 mod children;
 mod envelope;
 
@@ -12,14 +14,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::schema::drafts::{Draft, Keyword, SILENT, SchemaDialect};
 use crate::schema::dynamic_scope::{ScopeId, Scopes};
-use crate::schema::format;
 use crate::schema::json_pointers::{PointerStep, Pointers};
 use crate::schema::json_tape::{TapeId, TapeKind};
 use crate::schema::keywords;
 use crate::schema::model::{Keywords, Schema, SchemaId, SchemaKind, SchemaModel};
 use crate::schema::name_table::Names;
 use crate::schema::options::{Formats, SchemaOptions};
-use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_FORMAT, UNKNOWN_KEYWORD};
+use crate::schema::report::{Enforcement, ReportRow, UNKNOWN_KEYWORD};
 use crate::schema::resolve::{Documents, ReferenceTarget, SchemaDocument, check_pointers};
 use crate::util::cancel::checkpoint;
 use crate::util::seeded_hash::SeededMap;
@@ -201,6 +202,11 @@ struct Later {
     exclusive: [bool; 2],
 }
 
+/// The error of a group of keywords that is asked for one of another group; no schema leads to it.
+fn of_another_group(keyword: Keyword) -> Error {
+    Error::new(ErrorKind::Internal, format!("{} belongs to another group of keywords", keyword.text()))
+}
+
 /// One schema object being read.
 struct Object<'p, 't> {
     parser: &'p mut SchemaParser<'t>,
@@ -244,94 +250,54 @@ impl Object<'_, '_> {
         self.finish()
     }
 
+    /// Reads a keyword's value. Every keyword belongs to one group, whose function knows what its keywords mean.
     fn keyword(&mut self, keyword: Keyword, value: TapeId) -> Result<()> {
-        let tape = &self.document.tape;
-        let key = keyword.text();
+        use Keyword as K;
         match keyword {
-            Keyword::Ref | Keyword::DynamicRef | Keyword::RecursiveRef => {
+            K::Ref | K::DynamicRef | K::RecursiveRef => {
                 let id = self.reference(keyword, value)?;
                 self.out.refs.push(id);
+                Ok(())
             }
-            // What they mean was read before: see `resolve`.
-            Keyword::Id | Keyword::Anchor | Keyword::DynamicAnchor => {
-                keywords::string(tape, value)?;
+            K::Id | K::OldId | K::Anchor | K::DynamicAnchor | K::RecursiveAnchor | K::Defs | K::Definitions => {
+                self.identifier(keyword, value)
             }
+            K::AllOf | K::AnyOf | K::OneOf | K::Not | K::If | K::Then | K::Else => self.in_place(keyword, value),
+            K::DependentSchemas | K::Dependencies => self.in_place(keyword, value),
+            K::Properties
+            | K::PatternProperties
+            | K::AdditionalProperties
+            | K::PropertyNames
+            | K::UnevaluatedProperties => self.of_members(keyword, value),
+            K::PrefixItems | K::Items | K::AdditionalItems | K::Contains | K::UnevaluatedItems => {
+                self.of_elements(keyword, value)
+            }
+            K::Type | K::Enum | K::Const => self.of_any_type(keyword, value),
+            K::Minimum | K::Maximum | K::ExclusiveMinimum | K::ExclusiveMaximum | K::MultipleOf => {
+                self.of_numbers(keyword, value)
+            }
+            K::MinLength | K::MaxLength | K::Pattern | K::Format => self.of_strings(keyword, value),
+            K::MinItems | K::MaxItems | K::UniqueItems | K::MinContains | K::MaxContains => {
+                self.of_arrays(keyword, value)
+            }
+            K::MinProperties | K::MaxProperties | K::Required | K::DependentRequired => self.of_objects(keyword, value),
+        }
+    }
+
+    /// Keywords that give a schema names, or hold schemas for references to find. What they mean was read before: see
+    /// `resolve`.
+    fn identifier(&mut self, keyword: Keyword, value: TapeId) -> Result<()> {
+        let tape = &self.document.tape;
+        match keyword {
             // Schemas of draft 4 that forgot `properties` around a property called `id` are common.
             Keyword::OldId if tape.string(value).is_none() => {
-                self.row(key, Enforcement::Ignored, "it is no string, so it names nothing".to_owned())?;
+                self.row(keyword.text(), Enforcement::Ignored, "it is no string, so it names nothing".to_owned())
             }
-            Keyword::OldId => {}
-            Keyword::RecursiveAnchor => {
-                keywords::boolean(tape, value)?;
-            }
-            Keyword::Defs | Keyword::Definitions => {
-                keywords::object(tape, value)?;
-            }
-
-            Keyword::AllOf => self.out.all_of = self.list(key, value)?,
-            Keyword::AnyOf => self.out.any_of = Some(self.list(key, value)?),
-            Keyword::OneOf => self.out.one_of = Some(self.list(key, value)?),
-            Keyword::Not => self.out.not = Some(self.child(value, key, PointerStep::None)?),
-            Keyword::If => self.out.if_ = Some(self.child(value, key, PointerStep::None)?),
-            Keyword::Then => self.out.then = Some(self.child(value, key, PointerStep::None)?),
-            Keyword::Else => self.out.else_ = Some(self.child(value, key, PointerStep::None)?),
-
-            Keyword::Properties => self.out.properties = self.properties(value)?,
-            Keyword::PatternProperties => self.out.pattern_properties = self.map(key, value)?,
-            Keyword::AdditionalProperties => {
-                self.out.additional_properties = Some(self.child(value, key, PointerStep::None)?)
-            }
-            Keyword::PropertyNames => self.out.property_names = Some(self.child(value, key, PointerStep::None)?),
-            Keyword::UnevaluatedProperties => {
-                self.out.unevaluated_properties = Some(self.child(value, key, PointerStep::None)?)
-            }
-            Keyword::DependentSchemas => {
-                let schemas = self.map(key, value)?;
-                self.out.dependent_schemas.extend(schemas);
-            }
-            Keyword::Dependencies => self.dependencies(value)?,
-
-            Keyword::PrefixItems => self.out.prefix_items = self.list(key, value)?,
-            Keyword::Items => self.items(value)?,
-            Keyword::AdditionalItems => self.later.additional_items = Some(value),
-            Keyword::Contains => {
-                self.out.contains = Some(self.child(value, key, PointerStep::None)?);
-                self.out.contains_does_not_evaluate = !matches!(self.dialect.draft, Draft::D2020 | Draft::Unstated);
-            }
-            Keyword::UnevaluatedItems => {
-                self.out.unevaluated_items = Some(self.child(value, key, PointerStep::None)?)
-            }
-
-            Keyword::Type => {
-                self.out.types = Some(keywords::types(tape, value)?);
-                self.out.bare_integers = self.dialect.draft == Draft::D4;
-            }
-            Keyword::Enum => self.out.enumeration = Some(keywords::values(tape, value)?),
-            Keyword::Const => self.out.constant = Some(Box::new(keywords::value(tape, value)?)),
-            Keyword::Minimum => self.out.minimum = Some(Box::new(keywords::number(tape, value)?)),
-            Keyword::Maximum => self.out.maximum = Some(Box::new(keywords::number(tape, value)?)),
-            Keyword::ExclusiveMinimum | Keyword::ExclusiveMaximum => self.exclusive(keyword, value)?,
-            Keyword::MultipleOf => self.out.multiple_of = Some(Box::new(keywords::positive(tape, value)?)),
-            Keyword::MinLength => self.out.min_length = Some(keywords::count(tape, value)?),
-            Keyword::MaxLength => self.out.max_length = Some(keywords::count(tape, value)?),
-            Keyword::Pattern => self.out.pattern = Some(keywords::string(tape, value)?.to_owned()),
-            Keyword::MinItems => self.out.min_items = Some(keywords::count(tape, value)?),
-            Keyword::MaxItems => self.out.max_items = Some(keywords::count(tape, value)?),
-            Keyword::UniqueItems => self.out.unique_items = keywords::boolean(tape, value)?,
-            Keyword::MinContains => self.out.min_contains = Some(keywords::count(tape, value)?),
-            Keyword::MaxContains => self.out.max_contains = Some(keywords::count(tape, value)?),
-            Keyword::MinProperties => self.out.min_properties = Some(keywords::count(tape, value)?),
-            Keyword::MaxProperties => self.out.max_properties = Some(keywords::count(tape, value)?),
-            Keyword::Required => self.required(value)?,
-            Keyword::DependentRequired => {
-                keywords::object(tape, value)?;
-                for (name, list) in tape.members(value) {
-                    self.out.dependent_required.push((name.to_owned(), keywords::strings(tape, list)?));
-                }
-            }
-            Keyword::Format => self.format(value)?,
+            Keyword::OldId => Ok(()),
+            Keyword::RecursiveAnchor => keywords::boolean(tape, value).map(drop),
+            Keyword::Defs | Keyword::Definitions => keywords::object(tape, value).map(drop),
+            _ => keywords::string(tape, value).map(drop),
         }
-        Ok(())
     }
 
     fn reference(&mut self, keyword: Keyword, value: TapeId) -> Result<SchemaId> {
@@ -361,90 +327,6 @@ impl Object<'_, '_> {
             self.parser.refs.insert(reference.to_owned(), id);
         }
         Ok(id)
-    }
-
-    /// A list of schemas here is what 2020-12 calls `prefixItems`.
-    fn items(&mut self, value: TapeId) -> Result<()> {
-        let tape = &self.document.tape;
-        let TapeKind::Array(n) = *tape.kind(value) else {
-            self.out.items = Some(self.child(value, "items", PointerStep::None)?);
-            return Ok(());
-        };
-        let has_prefix = || tape.get(self.place.node, "prefixItems").is_some();
-        if self.dialect.draft == Draft::D2020 || (self.dialect.draft == Draft::Unstated && has_prefix()) {
-            return Err(Error::new(ErrorKind::Schema, "a schema is expected; a list of schemas is `prefixItems` here"));
-        }
-        self.later.item_list = true;
-        if n > 0 {
-            self.out.prefix_items = self.list("items", value)?;
-        }
-        Ok(())
-    }
-
-    fn dependencies(&mut self, value: TapeId) -> Result<()> {
-        let tape = &self.document.tape;
-        keywords::object(tape, value)?;
-        for (name, dependency) in tape.members(value) {
-            if matches!(tape.kind(dependency), TapeKind::Array(_)) {
-                self.out.dependent_required.push((name.to_owned(), keywords::strings(tape, dependency)?));
-            } else {
-                let step = PointerStep::Key(self.parser.names.intern(name));
-                let id = self.child(dependency, "dependencies", step)?;
-                self.out.dependent_schemas.push((name.to_owned(), id));
-            }
-        }
-        Ok(())
-    }
-
-    /// A number, or up to draft 4 a boolean that changes `minimum` or `maximum`.
-    fn exclusive(&mut self, keyword: Keyword, value: TapeId) -> Result<()> {
-        let tape = &self.document.tape;
-        let is_maximum = keyword == Keyword::ExclusiveMaximum;
-        let old = matches!(self.dialect.draft, Draft::D4 | Draft::Unstated);
-        if old && let TapeKind::Bool(b) = tape.kind(value) {
-            self.later.exclusive[usize::from(is_maximum)] = *b;
-            return Ok(());
-        }
-        if self.dialect.draft == Draft::D4 {
-            return Err(Error::new(ErrorKind::Schema, "a boolean is expected in draft 4"));
-        }
-        let number = Some(Box::new(keywords::number(tape, value)?));
-        if is_maximum {
-            self.out.exclusive_maximum = number
-        } else {
-            self.out.exclusive_minimum = number
-        }
-        Ok(())
-    }
-
-    fn required(&mut self, value: TapeId) -> Result<()> {
-        let tape = &self.document.tape;
-        match tape.kind(value) {
-            TapeKind::Bool(false) => {
-                self.row("required", Enforcement::Ignored, "a boolean is of draft 3; false requires nothing".into())
-            }
-            TapeKind::Bool(true) => Err(Error::new(
-                ErrorKind::Schema,
-                "an array of names is expected (a boolean is of draft 3): name this property in `required` of the object",
-            )),
-            _ => {
-                let names = &mut self.parser.names;
-                self.out.required = keywords::each_string(tape, value, |s| names.intern(s))?;
-                Ok(())
-            }
-        }
-    }
-
-    fn format(&mut self, value: TapeId) -> Result<()> {
-        let format = keywords::string(&self.document.tape, value)?;
-        if !format::KNOWN.contains(&format) {
-            self.row("format", Enforcement::Annotation, format!("the format {format:?} {UNKNOWN_FORMAT}"))?;
-        } else if self.parser.formats == Formats::Assert || self.dialect.format_assertion {
-            self.out.format = Some(format.to_owned());
-        } else {
-            self.row("format", Enforcement::Annotation, "formats are annotations unless they are asked for".into())?;
-        }
-        Ok(())
     }
 
     fn finish(&mut self) -> Result<()> {

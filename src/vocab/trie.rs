@@ -44,6 +44,22 @@ pub struct TrieParts {
     pub toks: MappedSlice<u32>,
 }
 
+impl TrieParts {
+    /// Whether the arrays are as long as they must be beside each other, and the tokens of each node lie in their list.
+    fn have_fitting_lengths(&self) -> bool {
+        let n = self.byte.len();
+        let nodes_fit = n != 0
+            && n < u32::MAX as usize
+            && self.end.len() == n
+            && self.depth.len() == n
+            && self.tok_start.len() == n + 1;
+        nodes_fit
+            && self.tok_start.first() == Some(&0)
+            && self.tok_start.last().is_some_and(|&last| last as usize == self.toks.len())
+            && self.tok_start.windows(2).all(|w| w[0] <= w[1])
+    }
+}
+
 /// A trie in the making: the same arrays, still growing.
 struct Growing {
     byte: Vec<u8>,
@@ -158,18 +174,12 @@ impl Trie {
     /// `Vocabulary` if they are not a trie in depth-first order: subtrees that do not nest, depths that do not fit
     /// them, children out of order, or tokens outside their list. What the ids stand for is not looked at.
     pub fn from_parts(parts: TrieParts) -> Result<Trie> {
-        let TrieParts { byte, end, depth, tok_start, toks } = parts;
         let bad = || Error::new(ErrorKind::Vocabulary, "the trie's arrays do not fit together");
+        if !parts.have_fitting_lengths() || parts.end[0] as usize != parts.byte.len() || parts.depth[0] != 0 {
+            return Err(bad());
+        }
+        let TrieParts { byte, end, depth, tok_start, toks } = parts;
         let n = byte.len();
-        if n == 0 || n >= u32::MAX as usize || end.len() != n || depth.len() != n || tok_start.len() != n + 1 {
-            return Err(bad());
-        }
-        let tokens_fit = tok_start.first() == Some(&0)
-            && tok_start.last().is_some_and(|&last| last as usize == toks.len())
-            && tok_start.windows(2).all(|w| w[0] <= w[1]);
-        if !tokens_fit || end[0] as usize != n || depth[0] != 0 {
-            return Err(bad());
-        }
         // By depth on the way to the node before: the end of its subtree, and the least byte that its next child may
         // have.
         let mut open: Vec<(u32, u16)> = vec![(n as u32, 0)];

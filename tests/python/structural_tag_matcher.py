@@ -17,7 +17,7 @@ import re
 
 import jsonschema_rs
 from interlock.tools import StructuralTagError, ToolFormatError, spec, template
-from interlock.tools.argument_reading import PYTHON_WORDS, read_arguments_at
+from interlock.tools.argument_parsing import PYTHON_WORDS, read_arguments_at
 from interlock.tools.argument_writing import json_type
 from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.escapes import unescape

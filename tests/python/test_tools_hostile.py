@@ -17,7 +17,7 @@ from interlock.tools import (
     structural_tag,
     tool_format,
 )
-from interlock.tools.argument_reading import read_arguments
+from interlock.tools.argument_parsing import read_arguments
 from interlock.tools.argument_writing import write_arguments
 
 ODD = [

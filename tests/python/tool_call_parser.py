@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from interlock.tools import Call, ToolFormatError, template, tool_format
-from interlock.tools.argument_reading import read_arguments_at
+from interlock.tools.argument_parsing import read_arguments_at
 from interlock.tools.escapes import unescape
 
 

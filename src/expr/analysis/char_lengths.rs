@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::expr::analysis::postorder::{Todo, fill};
-use crate::expr::{Expr, ExprId, Exprs, INF};
+use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 
 /// Disjoint sorted intervals of lengths; `INF` is no bound.
 pub type CharLengths = Box<[(u32, u32)]>;
@@ -144,6 +144,19 @@ fn unbounded(body: &[(u32, u32)], min: u32, most: usize) -> Option<CharLengths> 
     None
 }
 
+/// Adds the lengths of an edge's byte and what follows it, whose lengths are `rest`.
+fn add_behind(edge: &Edge, rest: &[(u32, u32)], all: &mut Vec<(u32, u32)>) {
+    // An edge may span both kinds of byte; continuation bytes do not start a code point.
+    let starts = edge.lo < 0x80 || edge.hi > 0xBF;
+    let continues = edge.lo <= 0xBF && edge.hi >= 0x80;
+    if starts {
+        all.extend(rest.iter().map(|r| (add(r.0, 1), add(r.1, 1))));
+    }
+    if continues {
+        all.extend_from_slice(rest);
+    }
+}
+
 /// The lengths of the members of `e` in code points, or `None` where structure does not tell.
 pub fn lengths(x: &Exprs, table: &mut CharLengthTable, e: ExprId) -> Option<CharLengths> {
     let most = table.1;
@@ -161,24 +174,10 @@ pub fn lengths(x: &Exprs, table: &mut CharLengthTable, e: ExprId) -> Option<Char
             Expr::Eps => Some(Box::new([(0, 0)])),
             Expr::Step { nullable, edges } => {
                 let mut all = if *nullable { vec![(0, 0)] } else { Vec::new() };
-                let mut known = true;
                 for e in edges.iter() {
-                    // An edge may span both kinds of byte; continuation bytes do not start a code point.
-                    let starts = e.lo < 0x80 || e.hi > 0xBF;
-                    let continues = e.lo <= 0xBF && e.hi >= 0x80;
-                    match of(&e.to) {
-                        Some(l) => {
-                            if starts {
-                                all.extend(l.iter().map(|r| (add(r.0, 1), add(r.1, 1))));
-                            }
-                            if continues {
-                                all.extend_from_slice(l);
-                            }
-                        }
-                        None => known = false,
-                    }
+                    add_behind(e, of(&e.to)?, &mut all);
                 }
-                if known { normal(all, most) } else { None }
+                normal(all, most)
             }
             Expr::Cat(a, b) => match (of(a), of(b)) {
                 (Some(a), Some(b)) => sum(a, b, most),

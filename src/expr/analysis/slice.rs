@@ -119,89 +119,98 @@ const DEPTH: u32 = 200;
 /// What is free in `e`, every derivative of which that is not `NEVER` accepts something, or which contains
 /// intersections or complements; `all_live` says that nothing that `e` derives to is dead at all.
 pub fn free(x: &Exprs, memo: &mut SliceTable, table: &mut CharLengthTable, all_live: bool, e: ExprId) -> Slice {
-    free_at(x, memo, table, all_live, e, DEPTH)
+    FreeSearch { x, memo, table, all_live }.at(e, DEPTH)
 }
 
-fn free_at(
-    x: &Exprs,
-    memo: &mut SliceTable,
-    table: &mut CharLengthTable,
+/// The search of [`free`].
+struct FreeSearch<'a> {
+    x: &'a Exprs,
+    memo: &'a mut SliceTable,
+    table: &'a mut CharLengthTable,
     all_live: bool,
-    e: ExprId,
-    depth: u32,
-) -> Slice {
-    if let Some(&known) = memo.free.get(&e) {
-        return known;
+}
+
+impl FreeSearch<'_> {
+    fn at(&mut self, e: ExprId, depth: u32) -> Slice {
+        if let Some(&known) = self.memo.free.get(&e) {
+            return known;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return Slice::NONE };
+        let x = self.x;
+        let found = match x.get(e) {
+            Expr::Step { edges, .. } => step(x, edges, &mut |e| self.at(e, depth)),
+            // A repetition of nothing but a class; otherwise what its first copy lets pass.
+            Expr::Rep { body, max, .. } => match self.repeated_class(*body, *max) {
+                Some(class) => Slice { groups: class.groups, len: class.most },
+                None if x.is_boolean(e) => Slice::NONE,
+                None => self.at(*body, depth),
+            },
+            Expr::Cat(..) if x.is_boolean(e) => Slice::NONE,
+            Expr::Cat(a, b) => self.of_sequence(*a, *b, depth),
+            Expr::Alt(parts) => self.of_alternatives(parts, depth),
+            Expr::And(parts) => match without(x, self.memo, self.table, parts) {
+                Some(free) => free,
+                None => self.of_intersection(parts, depth),
+            },
+            Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Slice::NONE,
+        };
+        let found = if found.groups & ALL == ALL && found.len == INF { Slice::OPEN } else { found };
+        self.memo.free.insert(e, found);
+        found
     }
-    let Some(depth) = depth.checked_sub(1) else { return Slice::NONE };
-    // What a repetition repeats, or the head of a sequence does, and how often at most.
-    let repeated = match x.get(e) {
-        Expr::Rep { body, max, .. } => Some((*body, *max)),
-        Expr::Cat(a, _) if !x.is_boolean(e) => match x.get(*a) {
-            Expr::Rep { body, max, .. } if *max < INF => Some((*body, *max)),
-            _ => Some((*a, 1)),
-        },
-        _ => None,
-    };
-    let repeated = repeated.and_then(|(body, most)| memo.class(x, body).map(|class| class.times(most)));
-    let mut of = |e: ExprId| free_at(x, memo, table, all_live, e, depth);
-    let found = match x.get(e) {
-        Expr::Step { edges, .. } => step(x, edges, &mut of),
-        // A repetition of nothing but a class; otherwise what its first copy lets pass.
-        Expr::Rep { body, .. } => match repeated {
-            Some(class) => Slice { groups: class.groups, len: class.most },
-            None if x.is_boolean(e) => Slice::NONE,
-            None => of(*body),
-        },
-        Expr::Cat(..) if x.is_boolean(e) => Slice::NONE,
-        Expr::Cat(a, b) => {
-            let (a, b) = (*a, *b);
-            let own = of(a);
-            let first = match repeated {
-                Some(class) if own.len < INF => own.better(Slice::after(class.groups, class.most, of(b))),
-                _ => own,
-            };
-            if x.nullable(a) && !first.is_open() { first.better(of(b)) } else { first }
-        }
-        Expr::Alt(parts) => {
-            let mut best = Slice::NONE;
-            for &p in parts.iter() {
-                best = best.better(of(p));
-                if best.is_open() {
-                    break;
-                }
+
+    /// The class that up to `most` copies of an expression are, if it is one.
+    fn repeated_class(&mut self, body: ExprId, most: u32) -> Option<SliceClass> {
+        self.memo.class(self.x, body).map(|class| class.times(most))
+    }
+
+    fn of_sequence(&mut self, a: ExprId, b: ExprId, depth: u32) -> Slice {
+        // What the head of the sequence repeats, and how often at most.
+        let repeated = match self.x.get(a) {
+            Expr::Rep { body, max, .. } if *max < INF => self.repeated_class(*body, *max),
+            _ => self.repeated_class(a, 1),
+        };
+        let own = self.at(a, depth);
+        let first = match repeated {
+            Some(class) if own.len < INF => own.better(Slice::after(class.groups, class.most, self.at(b, depth))),
+            _ => own,
+        };
+        if self.x.nullable(a) && !first.is_open() { first.better(self.at(b, depth)) } else { first }
+    }
+
+    fn of_alternatives(&mut self, parts: &[ExprId], depth: u32) -> Slice {
+        let mut best = Slice::NONE;
+        for &p in parts {
+            best = best.better(self.at(p, depth));
+            if best.is_open() {
+                break;
             }
-            best
         }
-        Expr::And(parts) => match without(x, memo, table, parts) {
-            Some(free) => free,
-            None => {
-                let (mut all, mut plain, mut finite) = (Slice::OPEN, 0, true);
-                for &p in parts.iter() {
-                    if let Expr::Not(inner) = *x.get(p) {
-                        finite &= is_finite(x, table, inner);
-                    } else if x.is_boolean(p) {
-                        return Slice::NONE;
-                    } else {
-                        plain += 1;
-                        let f = free_at(x, memo, table, all_live, p, depth);
-                        all = Slice { groups: all.groups & f.groups, len: all.len.min(f.len) };
-                    }
-                }
-                let complements = plain < parts.len();
-                match () {
-                    // Finitely many texts taken from what goes on for ever.
-                    () if finite && all.len == INF && (plain == 1 || (plain > 1 && all_live)) => all,
-                    () if !complements && all_live => all,
-                    () => Slice::NONE,
-                }
+        best
+    }
+
+    /// What is free in all parts that are not complemented, if what the others take away does not matter.
+    fn of_intersection(&mut self, parts: &[ExprId], depth: u32) -> Slice {
+        let (mut all, mut plain, mut finite) = (Slice::OPEN, 0, true);
+        for &p in parts {
+            if let Expr::Not(inner) = *self.x.get(p) {
+                finite &= is_finite(self.x, self.table, inner);
+            } else if self.x.is_boolean(p) {
+                return Slice::NONE;
+            } else {
+                plain += 1;
+                let f = self.at(p, depth);
+                all = Slice { groups: all.groups & f.groups, len: all.len.min(f.len) };
             }
-        },
-        Expr::Never | Expr::Eps | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => Slice::NONE,
-    };
-    let found = if found.groups & ALL == ALL && found.len == INF { Slice::OPEN } else { found };
-    memo.free.insert(e, found);
-    found
+        }
+        let complements = plain < parts.len();
+        match () {
+            // Finitely many texts taken from what goes on for ever.
+            () if finite && all.len == INF && (plain == 1 || (plain > 1 && self.all_live)) => all,
+            () if !complements && self.all_live => all,
+            () => Slice::NONE,
+        }
+    }
 }
 
 /// Long strings that are certainly members: all over `groups`, if they contain a certain word over `word`.

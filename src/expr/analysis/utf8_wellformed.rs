@@ -7,22 +7,12 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::{Expr, ExprId, Exprs};
+use crate::expr::{Edge, Expr, ExprId, Exprs};
 
 /// Whether all members of `e` are well-formed UTF-8. False where the structure does not tell.
 pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     /// Expressions of more nodes are not looked at: making the rows of their masks takes longer anyway.
     const MOST: usize = 1 << 20;
-    /// A string that is no text.
-    const NO: u16 = 1 << 15;
-    // For each node, by the place in a character where its members begin, the places where they may end.
-    type CharEnds = [u16; PLACES];
-    let compose = |a: &CharEnds, b: &CharEnds| -> CharEnds {
-        a.map(|ends| (0..PLACES).fold(ends & NO, |all, p| if ends >> p & 1 == 1 { all | b[p] } else { all }))
-    };
-    let join = |a: &CharEnds, b: &CharEnds| -> CharEnds { std::array::from_fn(|p| a[p] | b[p]) };
-    let none: CharEnds = std::array::from_fn(|p| 1 << p);
-    let unknown: CharEnds = [NO; PLACES];
     let order = x.reachable(e);
     if order.len() > MOST {
         return false;
@@ -39,63 +29,87 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     let mut ends: FxHashMap<ExprId, CharEnds> = FxHashMap::default();
     // What a name stands for may lie behind it: nothing at first, and all is looked at until nothing is new.
     let recursive = order.iter().any(|&n| matches!(x.get(n), Expr::Fix(_)));
-    let first = if recursive { [0; PLACES] } else { unknown };
-    let mut todo = order.iter();
-    let mut changed = false;
-    loop {
-        let Some(&n) = todo.next() else {
-            if !(recursive && std::mem::take(&mut changed)) {
-                break;
-            }
-            todo = order.iter();
-            continue;
-        };
-        let of = |e: &ExprId| ends.get(e).copied().unwrap_or(first);
-        let value: CharEnds = match x.get(n) {
-            Expr::Never => [0; PLACES],
-            Expr::Eps => none,
-            Expr::Step { nullable, edges } => {
-                let mut all = if *nullable { none } else { [0; PLACES] };
-                for edge in edges.iter() {
-                    let to = of(&edge.to);
-                    // Where a character may begin it may not go on.
-                    let places = match (edge.lo, edge.hi) {
-                        (_, 0..0x80) | (0xC0.., _) => 0..1,
-                        (0x80.., ..0xC0) => 1..PLACES,
-                        _ => 0..PLACES,
-                    };
-                    (0..PLACES).filter(|p| !places.contains(p)).for_each(|p| all[p] |= NO);
-                    // Bytes between these act alike in every place.
-                    for b in ALIKE.into_iter().filter(|&b| b > edge.lo && b <= edge.hi).chain([edge.lo]) {
-                        for (p, all) in all.iter_mut().enumerate().take(places.end).skip(places.start) {
-                            *all |= place_after(p, b).map_or(NO, |q| to[q]);
-                        }
-                    }
-                }
-                all
-            }
-            Expr::Cat(a, b) => compose(&of(a), &of(b)),
-            Expr::Alt(v) => v.iter().fold([0; PLACES], |all, e| join(&all, &of(e))),
-            Expr::And(v) => v.iter().fold([u16::MAX; PLACES], |all, e| {
-                let of = of(e);
-                std::array::from_fn(|p| all[p] & of[p])
-            }),
-            Expr::Rep { body, min, .. } => {
-                let body = of(body);
-                let mut some = join(&none, &body);
-                for _ in 0..PLACES {
-                    some = join(&some, &compose(&some, &body));
-                }
-                if *min == 0 { some } else { compose(&body, &some) }
-            }
-            // Digits, each a character of its own.
-            Expr::Multiple(_) => std::array::from_fn(|p| if p == 0 { 1 } else { NO }),
-            Expr::Not(_) => [u16::MAX; PLACES],
-            Expr::Fix(name) => x.definition(*name).map_or(unknown, |e| of(&e)),
-        };
-        changed |= ends.insert(n, value) != Some(value);
+    let first = if recursive { [0; PLACES] } else { UNKNOWN };
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &n in &order {
+            let value = ends_of(x, n, |e| ends.get(e).copied().unwrap_or(first));
+            changed |= ends.insert(n, value) != Some(value);
+        }
+        changed &= recursive;
     }
     ends.get(&e).is_some_and(|ends| ends[0] & !1 == 0)
+}
+
+/// By the place in a character where the members of an expression begin, the places where they may end.
+type CharEnds = [u16; PLACES];
+
+/// A string that is no text.
+const NO: u16 = 1 << 15;
+
+const UNKNOWN: CharEnds = [NO; PLACES];
+
+/// Of the empty text: it ends where it begins.
+fn empty_text() -> CharEnds {
+    std::array::from_fn(|p| 1 << p)
+}
+
+/// Of one expression behind another.
+fn compose(a: &CharEnds, b: &CharEnds) -> CharEnds {
+    a.map(|ends| (0..PLACES).fold(ends & NO, |all, p| if ends >> p & 1 == 1 { all | b[p] } else { all }))
+}
+
+/// Of one expression or another.
+fn join(a: &CharEnds, b: &CharEnds) -> CharEnds {
+    std::array::from_fn(|p| a[p] | b[p])
+}
+
+/// Of a node, by what is known `of` its children.
+fn ends_of(x: &Exprs, n: ExprId, of: impl Fn(&ExprId) -> CharEnds) -> CharEnds {
+    match x.get(n) {
+        Expr::Never => [0; PLACES],
+        Expr::Eps => empty_text(),
+        Expr::Step { nullable, edges } => {
+            let first = if *nullable { empty_text() } else { [0; PLACES] };
+            edges.iter().fold(first, |all, edge| join(&all, &ends_behind(edge, &of(&edge.to))))
+        }
+        Expr::Cat(a, b) => compose(&of(a), &of(b)),
+        Expr::Alt(v) => v.iter().fold([0; PLACES], |all, e| join(&all, &of(e))),
+        Expr::And(v) => v.iter().fold([u16::MAX; PLACES], |all, e| {
+            let of = of(e);
+            std::array::from_fn(|p| all[p] & of[p])
+        }),
+        Expr::Rep { body, min, .. } => {
+            let body = of(body);
+            let mut some = join(&empty_text(), &body);
+            for _ in 0..PLACES {
+                some = join(&some, &compose(&some, &body));
+            }
+            if *min == 0 { some } else { compose(&body, &some) }
+        }
+        // Digits, each a character of its own.
+        Expr::Multiple(_) => std::array::from_fn(|p| if p == 0 { 1 } else { NO }),
+        Expr::Not(_) => [u16::MAX; PLACES],
+        Expr::Fix(name) => x.definition(*name).map_or(UNKNOWN, |e| of(&e)),
+    }
+}
+
+/// Of a byte of an edge and what follows it, whose ends are `to`.
+fn ends_behind(edge: &Edge, to: &CharEnds) -> CharEnds {
+    // Where a character may begin it may not go on.
+    let places = match (edge.lo, edge.hi) {
+        (_, 0..0x80) | (0xC0.., _) => 0..1,
+        (0x80.., ..0xC0) => 1..PLACES,
+        _ => 0..PLACES,
+    };
+    let mut all: CharEnds = std::array::from_fn(|p| if places.contains(&p) { 0 } else { NO });
+    // Bytes between these act alike in every place.
+    for b in ALIKE.into_iter().filter(|&b| b > edge.lo && b <= edge.hi).chain([edge.lo]) {
+        for (p, all) in all.iter_mut().enumerate().take(places.end).skip(places.start) {
+            *all |= place_after(p, b).map_or(NO, |q| to[q]);
+        }
+    }
+    all
 }
 
 /// Places in a character: its beginning, before its last byte, before the last two or three, and where the second byte

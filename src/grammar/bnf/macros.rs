@@ -122,6 +122,30 @@ impl Reader<'_, '_> {
         Ok(Part::Dispatch(Box::new(found)))
     }
 
+    /// A text, a number, a word or a name, which begins with `c`.
+    fn value_or_name(&mut self, c: char) -> Result<ValueOrName> {
+        let at = self.at;
+        let value = match c {
+            '"' => Argument::Text(self.string()?),
+            c if c.is_ascii_digit() => Argument::Number(self.number()?.unwrap_or(0)),
+            _ => {
+                let Some(word) = self.name() else {
+                    return Err(self.error(at, "a text, a number or a name must stand here"));
+                };
+                self.pass_blanks(true);
+                if self.takes("=") {
+                    return Ok(ValueOrName::NameOfNext(word.to_owned()));
+                }
+                match word {
+                    "true" => Argument::Bool(true),
+                    "false" => Argument::Bool(false),
+                    _ => Argument::Name(word.to_owned(), at),
+                }
+            }
+        };
+        Ok(ValueOrName::Value(value))
+    }
+
     /// What stands in the parentheses that come next.
     fn arguments(&mut self, limits: &Limits) -> Result<Vec<Argument>> {
         let start = self.at;
@@ -154,23 +178,13 @@ impl Reader<'_, '_> {
                     wants_value = true;
                     continue;
                 }
-                Some('"') if wants_value => Argument::Text(self.string()?),
-                Some(c) if wants_value && c.is_ascii_digit() => Argument::Number(self.number()?.unwrap_or(0)),
-                Some(_) if wants_value => {
-                    let Some(word) = self.name() else {
-                        return Err(self.error(at, "a text, a number or a name must stand here"));
-                    };
-                    self.pass_blanks(true);
-                    if self.takes("=") {
-                        name = Some(word.to_owned());
+                Some(c) if wants_value => match self.value_or_name(c)? {
+                    ValueOrName::Value(value) => value,
+                    ValueOrName::NameOfNext(word) => {
+                        name = Some(word);
                         continue;
                     }
-                    match word {
-                        "true" => Argument::Bool(true),
-                        "false" => Argument::Bool(false),
-                        _ => Argument::Name(word.to_owned(), at),
-                    }
-                }
+                },
                 Some(_) => return Err(self.error(at, "',' or ')' must stand behind an argument")),
             };
             wants_value = false;
@@ -183,6 +197,13 @@ impl Reader<'_, '_> {
             }
         }
     }
+}
+
+/// What may stand where an argument begins, but for a list.
+enum ValueOrName {
+    Value(Argument),
+    /// The name of an argument, with the `=` behind it.
+    NameOfNext(String),
 }
 
 impl Argument {

@@ -151,25 +151,14 @@ impl Reader<'_, '_> {
                 '(' => {
                     check_depth(depth, limits, self.place(at))?;
                     self.at += 1;
-                    let is_ahead = self.notation == Notation::Ebnf && self.takes("=");
-                    if is_ahead && depth > 1 {
-                        return Err(self.error(at, "look-ahead \"(= ...)\" stands at the end of a rule only"));
-                    }
-                    groups.push(OpenGroup::new(at, is_ahead));
+                    groups.push(self.opened_group(at, depth)?);
                 }
                 ')' => {
                     if depth == 1 {
                         return Err(self.error(at, "no group is open that this ')' could close"));
                     }
                     self.at += 1;
-                    self.end_alternative(group);
-                    let Some(group) = groups.pop() else { continue };
-                    let part = self.tree.choice(group.choice, self.place(group.at));
-                    if group.is_ahead {
-                        self.end_look_ahead(&mut groups, part, at)?;
-                    } else {
-                        self.end_atom(&mut groups, part, group.at)?;
-                    }
+                    self.close_group(&mut groups, at)?;
                 }
                 _ => {
                     let part = self.atom(c, limits)?;
@@ -177,6 +166,23 @@ impl Reader<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The group behind a parenthesis at `at`, which is taken: some are look-ahead.
+    fn opened_group(&mut self, at: usize, depth: usize) -> Result<OpenGroup> {
+        let is_ahead = self.notation == Notation::Ebnf && self.takes("=");
+        if is_ahead && depth > 1 {
+            return Err(self.error(at, "look-ahead \"(= ...)\" stands at the end of a rule only"));
+        }
+        Ok(OpenGroup::new(at, is_ahead))
+    }
+
+    /// Puts the innermost group, whose parenthesis at `at` is taken, into the one around it.
+    fn close_group(&mut self, groups: &mut Vec<OpenGroup>, at: usize) -> Result<()> {
+        let Some(mut group) = groups.pop() else { return Ok(()) };
+        self.end_alternative(&mut group);
+        let part = self.tree.choice(group.choice, self.place(group.at));
+        if group.is_ahead { self.end_look_ahead(groups, part, at) } else { self.end_atom(groups, part, group.at) }
     }
 
     fn end_alternative(&mut self, group: &mut OpenGroup) {

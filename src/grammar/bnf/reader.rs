@@ -140,27 +140,26 @@ impl<'a> Reader<'a, '_> {
             't' => '\t',
             '\\' | '"' | '[' | ']' | '-' | '^' | '\'' | '/' => kind,
             'x' => self.hex(start, 2)?,
-            'u' if ebnf && self.takes("{") => {
-                let rest = self.rest();
-                let length = rest.find('}').unwrap_or(0);
-                let c = self.hex(start, length)?;
-                self.at += 1;
-                c
-            }
+            'u' if ebnf && self.takes("{") => self.hex_in_braces(start)?,
             'u' => self.hex(start, 4)?,
             'U' => self.hex(start, 8)?,
-            '0' if ebnf => '\0',
-            'a' if ebnf => '\x07',
-            'b' if ebnf => '\x08',
-            'f' if ebnf => '\x0c',
-            'v' if ebnf => '\x0b',
-            'e' if ebnf => '\x1b',
             'd' | 'w' | 's' | 'D' | 'W' | 'S' => {
                 let message = format!("\\{kind} means nothing here; write the characters out, as in [0-9]");
                 return Err(self.error(start, message));
             }
-            other => return Err(self.error(start, format!("the escape \\{other} means nothing here"))),
+            other => match control_character(other).filter(|_| ebnf) {
+                Some(c) => c,
+                None => return Err(self.error(start, format!("the escape \\{other} means nothing here"))),
+            },
         })
+    }
+
+    /// The character of an escape whose opening brace is taken.
+    fn hex_in_braces(&mut self, start: usize) -> Result<char> {
+        let length = self.rest().find('}').unwrap_or(0);
+        let c = self.hex(start, length)?;
+        self.at += 1;
+        Ok(c)
     }
 
     fn hex(&mut self, start: usize, digits: usize) -> Result<char> {
@@ -237,6 +236,19 @@ fn complement(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
         push(next, char::MAX as u32);
     }
     out
+}
+
+/// The control character that a letter stands for in EBNF, beside those of all notations.
+fn control_character(kind: char) -> Option<char> {
+    Some(match kind {
+        '0' => '\0',
+        'a' => '\x07',
+        'b' => '\x08',
+        'f' => '\x0c',
+        'v' => '\x0b',
+        'e' => '\x1b',
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

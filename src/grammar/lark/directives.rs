@@ -222,43 +222,13 @@ impl<'a> Parser<'a, '_> {
                 return Err(self.error(at, format!("the attribute {name:?} stands here twice")));
             }
             seen.push(name);
-            let has_value = self.takes(Token::Mark('='))?;
-            match (name, has_value) {
-                ("lazy", false) => found.lazy = true,
-                ("capture", false) => found.capture = Some(String::new()),
-                ("lazy", true) => return Err(self.error(at, "\"lazy\" has no value")),
-                (_, false) => {
-                    return Err(self.error(at, format!("a value must stand behind {name:?}, as in {name}=...")));
-                }
-                ("capture", true) => match self.take()? {
-                    (Token::Text { raw, any_case: false }, at) if raw.chars().any(char::is_control) => {
-                        return Err(self.error(at, "the name of a capture has no control characters"));
-                    }
-                    (Token::Text { raw, any_case: false }, _) => found.capture = Some(raw.to_owned()),
-                    (_, at) => return Err(self.error(at, "the name of a capture is a text")),
-                },
-                // What structural tags say of their parts. No name of a capture begins so.
-                ("event", true) => match self.take()? {
-                    (Token::Text { raw, any_case: false }, _) => found.capture = Some(format!("\u{1}{raw}")),
-                    (_, at) => return Err(self.error(at, "an event is a text")),
-                },
-                ("max_tokens", true) => match self.take()? {
-                    (Token::Number(n), at) => {
-                        let n = n.parse().map_err(|_| self.error(at, "\"max_tokens\" is a number from 0"))?;
-                        found.max_tokens = Some(n);
-                    }
-                    (_, at) => return Err(self.error(at, "\"max_tokens\" is a number from 0")),
-                },
-                ("temperature", true) => self.temperature()?,
-                (_, true) => {
-                    let (token, at) = self.take()?;
-                    if !matches!(token, Token::Text { .. } | Token::Pattern { .. } | Token::Name(_)) {
-                        let message = format!("a text, a pattern or a terminal must stand here, not {}", shown(token));
-                        return Err(self.error(at, message));
-                    }
-                    let place = self.place(at);
-                    let part = self.atom(token, place)?;
-                    if name == "suffix" { found.suffix = Some(part) } else { found.stop = Some(part) }
+            if self.takes(Token::Mark('='))? {
+                self.attribute_value(name, at, &mut found)?;
+            } else {
+                match name {
+                    "lazy" => found.lazy = true,
+                    "capture" => found.capture = Some(String::new()),
+                    _ => return Err(self.error(at, format!("a value must stand behind {name:?}, as in {name}=..."))),
                 }
             }
             match self.take()? {
@@ -275,6 +245,47 @@ impl<'a> Parser<'a, '_> {
             return Err(self.error(at, "a rule has \"suffix\" or \"stop\", not both"));
         }
         Ok(found)
+    }
+
+    /// The value of an attribute, behind the equals sign.
+    fn attribute_value(&mut self, name: &str, at: usize, found: &mut Attributes) -> Result<()> {
+        match name {
+            "lazy" => return Err(self.error(at, "\"lazy\" has no value")),
+            "capture" => match self.take()? {
+                (Token::Text { raw, any_case: false }, at) if raw.chars().any(char::is_control) => {
+                    return Err(self.error(at, "the name of a capture has no control characters"));
+                }
+                (Token::Text { raw, any_case: false }, _) => found.capture = Some(raw.to_owned()),
+                (_, at) => return Err(self.error(at, "the name of a capture is a text")),
+            },
+            // What structural tags say of their parts. No name of a capture begins so.
+            "event" => match self.take()? {
+                (Token::Text { raw, any_case: false }, _) => found.capture = Some(format!("\u{1}{raw}")),
+                (_, at) => return Err(self.error(at, "an event is a text")),
+            },
+            "max_tokens" => match self.take()? {
+                (Token::Number(n), at) => {
+                    let n = n.parse().map_err(|_| self.error(at, "\"max_tokens\" is a number from 0"))?;
+                    found.max_tokens = Some(n);
+                }
+                (_, at) => return Err(self.error(at, "\"max_tokens\" is a number from 0")),
+            },
+            "temperature" => self.temperature()?,
+            "suffix" => found.suffix = Some(self.end_of_lazy_rule()?),
+            _ => found.stop = Some(self.end_of_lazy_rule()?),
+        }
+        Ok(())
+    }
+
+    /// The text, pattern or terminal that ends a rule.
+    fn end_of_lazy_rule(&mut self) -> Result<PartId> {
+        let (token, at) = self.take()?;
+        if !matches!(token, Token::Text { .. } | Token::Pattern { .. } | Token::Name(_)) {
+            let message = format!("a text, a pattern or a terminal must stand here, not {}", shown(token));
+            return Err(self.error(at, message));
+        }
+        let place = self.place(at);
+        self.atom(token, place)
     }
 
     /// A temperature is for whoever samples; it says nothing about what is accepted.

@@ -40,17 +40,9 @@ fn read(raw: &str, is_pattern: bool) -> Result<String, EscapeError> {
             't' => out.push('\t'),
             'f' => out.push('\x0c'),
             'x' | 'u' | 'U' => {
-                let (code, length) = code_point(escape, c).ok_or_else(|| {
-                    let form = match c {
-                        'x' => "\\xHH with two hexadecimal digits",
-                        'u' => "\\uHHHH with four hexadecimal digits",
-                        _ => "\\UHHHHHHHH with eight hexadecimal digits",
-                    };
-                    (offset, format!("this escape names no character; it has the form {form}"))
-                })?;
+                let (code, length) = code_point(escape, c).ok_or_else(|| (offset, names_no_character(c)))?;
                 taken = length;
-                // In braces the character stands for itself, whatever it means in a pattern.
-                if is_pattern && escape[2..].starts_with('{') && !code.is_alphanumeric() {
+                if is_pattern && stands_for_itself(escape, code) {
                     out.push('\\');
                 }
                 out.push(code);
@@ -68,6 +60,21 @@ fn read(raw: &str, is_pattern: bool) -> Result<String, EscapeError> {
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// Whether a character of an escape means only itself, though it may mean something in a pattern: in braces it does.
+fn stands_for_itself(escape: &str, code: char) -> bool {
+    escape[2..].starts_with('{') && !code.is_alphanumeric()
+}
+
+/// What an escape that names no character should look like.
+fn names_no_character(kind: char) -> String {
+    let form = match kind {
+        'x' => "\\xHH with two hexadecimal digits",
+        'u' => "\\uHHHH with four hexadecimal digits",
+        _ => "\\UHHHHHHHH with eight hexadecimal digits",
+    };
+    format!("this escape names no character; it has the form {form}")
 }
 
 /// The character of an escape, and how long the escape is.

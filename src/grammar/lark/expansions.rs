@@ -45,6 +45,11 @@ impl OpenGroup {
     }
 }
 
+/// Whether an alternative ends before a symbol.
+fn ends_alternative(next: Token<'_>) -> bool {
+    matches!(next, Token::Newline | Token::End | Token::Mark('|' | ')' | ']' | '}'))
+}
+
 impl<'a> Parser<'a, '_> {
     /// A body, up to the end of its statement.
     pub fn expansions(&mut self) -> Result<PartId> {
@@ -60,15 +65,7 @@ impl<'a> Parser<'a, '_> {
                     self.take()?;
                 }
                 Token::Newline | Token::End | Token::Mark('}') => {
-                    if let Some(close) = group.close {
-                        return Err(self.error(group.at, format!("this group is not closed; {close:?} must end it")));
-                    }
-                    if token == Token::Mark('}') && !self.in_braces {
-                        return Err(self.error(at, "no '{' stands before this '}'"));
-                    }
-                    self.end_alternative(group, at)?;
-                    let alternatives = std::mem::take(&mut group.choice);
-                    return Ok(self.tree.choice(alternatives, self.place(start)));
+                    return self.end_body(group, token, at, start);
                 }
                 Token::Mark('|') => {
                     self.take()?;
@@ -87,18 +84,13 @@ impl<'a> Parser<'a, '_> {
                     if group.condition.is_some() {
                         return Err(self.error(at, "%if stands here twice; join conditions by and(...)"));
                     }
-                    group.condition = Some(self.condition(0)?);
-                    let (next, at) = self.peek()?;
-                    if !matches!(next, Token::Newline | Token::End | Token::Arrow | Token::Mark('|' | ')' | ']' | '}'))
-                    {
-                        return Err(self.error(at, "%if ends its alternative; '|' or the next line must follow it"));
-                    }
+                    group.condition = Some(self.condition_at_the_end()?);
                 }
                 Token::Arrow => {
                     self.take()?;
                     self.expect_name("an alias")?;
                     let (next, at) = self.peek()?;
-                    if !matches!(next, Token::Newline | Token::End | Token::Mark('|' | ')' | ']' | '}')) {
+                    if !ends_alternative(next) {
                         return Err(
                             self.error(at, "an alias ends its alternative; '|' or the next line must follow it")
                         );
@@ -111,21 +103,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 Token::Mark(close @ (')' | ']')) => {
                     self.take()?;
-                    if group.close != Some(close) {
-                        let message = match group.close {
-                            Some(other) => format!("{other:?} must close the group here, not {close:?}"),
-                            None => format!("no group is open that this {close:?} could close"),
-                        };
-                        return Err(self.error(at, message));
-                    }
-                    self.end_alternative(group, at)?;
-                    let Some(group) = groups.pop() else { continue };
-                    let opened = self.place(group.at);
-                    let mut part = self.tree.choice(group.choice, opened);
-                    if close == ']' {
-                        part = self.tree.push(Part::Repeat { body: part, min: 0, max: 1 }, opened);
-                    }
-                    self.end_atom(&mut groups, part, opened)?;
+                    self.close_group(&mut groups, close, at)?;
                 }
                 _ => {
                     self.take()?;
@@ -134,6 +112,48 @@ impl<'a> Parser<'a, '_> {
                 }
             }
         }
+    }
+
+    /// A condition behind `%if`, with which an alternative ends, but for an alias.
+    fn condition_at_the_end(&mut self) -> Result<Condition> {
+        let condition = self.condition(0)?;
+        let (next, at) = self.peek()?;
+        if next != Token::Arrow && !ends_alternative(next) {
+            return Err(self.error(at, "%if ends its alternative; '|' or the next line must follow it"));
+        }
+        Ok(condition)
+    }
+
+    /// Ends a body that began at `start`: no group may be open, but braces around it may.
+    fn end_body(&mut self, group: &mut OpenGroup, end: Token<'a>, at: usize, start: usize) -> Result<PartId> {
+        if let Some(close) = group.close {
+            return Err(self.error(group.at, format!("this group is not closed; {close:?} must end it")));
+        }
+        if end == Token::Mark('}') && !self.in_braces {
+            return Err(self.error(at, "no '{' stands before this '}'"));
+        }
+        self.end_alternative(group, at)?;
+        let alternatives = std::mem::take(&mut group.choice);
+        Ok(self.tree.choice(alternatives, self.place(start)))
+    }
+
+    /// Puts the innermost group, which `close` ends, into the one around it.
+    fn close_group(&mut self, groups: &mut Vec<OpenGroup>, close: char, at: usize) -> Result<()> {
+        let Some(mut group) = groups.pop() else { return Ok(()) };
+        if group.close != Some(close) {
+            let message = match group.close {
+                Some(other) => format!("{other:?} must close the group here, not {close:?}"),
+                None => format!("no group is open that this {close:?} could close"),
+            };
+            return Err(self.error(at, message));
+        }
+        self.end_alternative(&mut group, at)?;
+        let opened = self.place(group.at);
+        let mut part = self.tree.choice(group.choice, opened);
+        if close == ']' {
+            part = self.tree.push(Part::Repeat { body: part, min: 0, max: 1 }, opened);
+        }
+        self.end_atom(groups, part, opened)
     }
 
     /// Puts a part with the repetition behind it and the complements before it into the open sequence.

@@ -29,11 +29,13 @@ pub(crate) struct ImportedTexts<'a> {
     pub spaces: RefCell<SeededMap<String, Option<SpaceId>>>,
 }
 
+/// A name there, the name here, and where the import is written.
+type ImportedName = (String, String, usize);
+
 /// All that is imported from one file.
 pub(crate) struct Import {
     path: Vec<String>,
-    /// Names there, names here, and where the import is written.
-    names: Vec<(String, String, usize)>,
+    names: Vec<ImportedName>,
     at: usize,
 }
 
@@ -50,44 +52,17 @@ impl Parser<'_, '_> {
                 break;
             }
         }
-        let mut names = Vec::new();
-        match self.peek()? {
-            (Token::Mark('('), _) => {
-                self.take()?;
-                loop {
-                    match self.take()? {
-                        (Token::Newline, _) => {}
-                        (Token::Name(name), at) => {
-                            let alias = self.alias(name)?;
-                            names.push((name.to_owned(), alias, at));
-                            while self.takes(Token::Newline)? {}
-                            match self.take()? {
-                                (Token::Mark(','), _) => {}
-                                (Token::Mark(')'), _) => break,
-                                (token, at) => {
-                                    let message = format!("',' or ')' must stand behind a name, not {}", shown(token));
-                                    return Err(self.error(at, message));
-                                }
-                            }
-                        }
-                        (Token::Mark(')'), _) if !names.is_empty() => break,
-                        (token, at) => {
-                            return Err(self.error(at, format!("a name must stand here, not {}", shown(token))));
-                        }
-                    }
-                }
+        let names = if self.takes(Token::Mark('('))? {
+            self.imported_names()?
+        } else {
+            let name = path.pop().unwrap_or_default();
+            if path.is_empty() {
+                let message = format!("the file that {name:?} comes from must stand before it: %import file.{name}");
+                return Err(self.error(start, message));
             }
-            _ => {
-                let name = path.pop().unwrap_or_default();
-                if path.is_empty() {
-                    let message =
-                        format!("the file that {name:?} comes from must stand before it: %import file.{name}");
-                    return Err(self.error(start, message));
-                }
-                let alias = self.alias(&name)?;
-                names.push((name, alias, start));
-            }
-        }
+            let alias = self.alias(&name)?;
+            vec![(name, alias, start)]
+        };
         match self.peek()? {
             (Token::Newline, _) => {
                 self.take()?;
@@ -101,6 +76,31 @@ impl Parser<'_, '_> {
             None => imports.push(Import { path, names, at: start }),
         }
         Ok(())
+    }
+
+    /// The names of an import that stand in parentheses, whose first is taken.
+    fn imported_names(&mut self) -> Result<Vec<ImportedName>> {
+        let mut names = Vec::new();
+        loop {
+            match self.take()? {
+                (Token::Newline, _) => {}
+                (Token::Name(name), at) => {
+                    let alias = self.alias(name)?;
+                    names.push((name.to_owned(), alias, at));
+                    while self.takes(Token::Newline)? {}
+                    match self.take()? {
+                        (Token::Mark(','), _) => {}
+                        (Token::Mark(')'), _) => return Ok(names),
+                        (token, at) => {
+                            let message = format!("',' or ')' must stand behind a name, not {}", shown(token));
+                            return Err(self.error(at, message));
+                        }
+                    }
+                }
+                (Token::Mark(')'), _) if !names.is_empty() => return Ok(names),
+                (token, at) => return Err(self.error(at, format!("a name must stand here, not {}", shown(token)))),
+            }
+        }
     }
 
     /// The name behind an arrow, or the same name.

@@ -97,7 +97,6 @@ impl<'a> Lexer<'a> {
         if start >= self.text.len() {
             return Ok((Token::End, start));
         }
-        let two = &self.text.as_bytes()[start..(start + 2).min(self.text.len())];
         let token = match self.byte(start) {
             c if is_name_start(c) => Token::Name(self.name()),
             b'"' => self.string()?,
@@ -105,43 +104,54 @@ impl<'a> Lexer<'a> {
             b'0'..=b'9' => Token::Number(self.number()),
             b'-' | b'+' if self.byte(start + 1).is_ascii_digit() => Token::Number(self.number()),
             b'<' => self.special()?,
-            b'@' => {
-                self.at += 1;
-                let rest = &self.text[self.at..];
-                let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-                let length = rest.find(|c| !allowed(c)).unwrap_or(rest.len());
-                if length == 0 {
-                    return Err((start, "a name must stand behind @".to_owned()));
-                }
-                self.at += length;
-                Token::Grammar(&rest[..length])
-            }
-            b'%' => {
-                self.at += 1;
-                if !is_name_start(self.byte(self.at)) {
-                    return Err((start, "the name of a directive must stand behind %".to_owned()));
-                }
-                Token::Directive(self.name())
-            }
-            _ if two == b"->" => self.two(Token::Arrow),
-            _ if two == b".." => self.two(Token::To),
-            _ if two == b"::" => self.two(Token::Parameter),
-            c if b"()[]{}|:,.?*+~&=!".contains(&c) => {
-                self.at += 1;
-                Token::Mark(char::from(c))
-            }
+            b'@' => self.grammar()?,
+            b'%' => self.directive()?,
+            _ => self.mark()?,
+        };
+        Ok((token, start))
+    }
+
+    /// `@`, and the name of a grammar.
+    fn grammar(&mut self) -> Result<Token<'a>, LexError> {
+        let start = self.at;
+        self.at += 1;
+        let rest = &self.text[self.at..];
+        let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        let length = rest.find(|c| !allowed(c)).unwrap_or(rest.len());
+        if length == 0 {
+            return Err((start, "a name must stand behind @".to_owned()));
+        }
+        self.at += length;
+        Ok(Token::Grammar(&rest[..length]))
+    }
+
+    /// `%`, and the name of a directive.
+    fn directive(&mut self) -> Result<Token<'a>, LexError> {
+        let start = self.at;
+        self.at += 1;
+        if !is_name_start(self.byte(self.at)) {
+            return Err((start, "the name of a directive must stand behind %".to_owned()));
+        }
+        Ok(Token::Directive(self.name()))
+    }
+
+    /// One or two characters of punctuation.
+    fn mark(&mut self) -> Result<Token<'a>, LexError> {
+        let start = self.at;
+        let two = &self.text.as_bytes()[start..(start + 2).min(self.text.len())];
+        let (token, length) = match (two, self.byte(start)) {
+            (b"->", _) => (Token::Arrow, 2),
+            (b"..", _) => (Token::To, 2),
+            (b"::", _) => (Token::Parameter, 2),
+            (_, c) if b"()[]{}|:,.?*+~&=!".contains(&c) => (Token::Mark(char::from(c)), 1),
             _ => {
                 let c = self.text[start..].chars().next().unwrap_or(' ');
                 let hint = if c == '\'' { "; texts stand in double quotes" } else { "" };
                 return Err((start, format!("the character {c:?} means nothing here{hint}")));
             }
         };
-        Ok((token, start))
-    }
-
-    fn two(&mut self, token: Token<'a>) -> Token<'a> {
-        self.at += 2;
-        token
+        self.at += length;
+        Ok(token)
     }
 
     fn name(&mut self) -> &'a str {

@@ -7,6 +7,43 @@ use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::parametric::{Bits, Comparison, Condition, Step};
 use crate::grammar::tree::check_depth;
 
+/// The functions that a condition may be.
+const CONDITIONS: [&str; 20] = [
+    "and",
+    "or",
+    "not",
+    "true",
+    "bit_clear",
+    "bit_set",
+    "is_ones",
+    "is_zeros",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "bit_count_eq",
+    "bit_count_ne",
+    "bit_count_lt",
+    "bit_count_le",
+    "bit_count_gt",
+    "bit_count_ge",
+];
+
+/// The comparison of this name.
+fn comparison(name: &str) -> Option<Comparison> {
+    Some(match name {
+        "eq" => Comparison::Equal,
+        "ne" => Comparison::NotEqual,
+        "lt" => Comparison::Less,
+        "le" => Comparison::AtMost,
+        "gt" => Comparison::More,
+        "ge" => Comparison::AtLeast,
+        _ => return None,
+    })
+}
+
 impl<'a> Parser<'a, '_> {
     /// Which number a named rule gets, behind `::`.
     pub(super) fn step(&mut self) -> Result<Step> {
@@ -45,41 +82,8 @@ impl<'a> Parser<'a, '_> {
             }
             return Ok(Condition::True);
         }
-        let compared = |name: &str| {
-            Some(match name {
-                "eq" => Comparison::Equal,
-                "ne" => Comparison::NotEqual,
-                "lt" => Comparison::Less,
-                "le" => Comparison::AtMost,
-                "gt" => Comparison::More,
-                "ge" => Comparison::AtLeast,
-                _ => return None,
-            })
-        };
-        const KNOWN: [&str; 20] = [
-            "and",
-            "or",
-            "not",
-            "true",
-            "bit_clear",
-            "bit_set",
-            "is_ones",
-            "is_zeros",
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "bit_count_eq",
-            "bit_count_ne",
-            "bit_count_lt",
-            "bit_count_le",
-            "bit_count_gt",
-            "bit_count_ge",
-        ];
-        if !KNOWN.contains(&name) {
-            let hint = did_you_mean(name, KNOWN.into_iter());
+        if !CONDITIONS.contains(&name) {
+            let hint = did_you_mean(name, CONDITIONS.into_iter());
             return Err(self.error(at, format!("there is no condition {name:?}{hint}")));
         }
         self.expect('(', "before the arguments")?;
@@ -103,7 +107,7 @@ impl<'a> Parser<'a, '_> {
                 let bits = self.bits()?;
                 self.expect(',', "behind the bits")?;
                 let with = self.number(u64::MAX)?;
-                match (compared(name), compared(name.trim_start_matches("bit_count_"))) {
+                match (comparison(name), comparison(name.trim_start_matches("bit_count_"))) {
                     (Some(is), _) => Condition::Compare { bits, is, with },
                     (_, is) => Condition::Count { bits, is: is.unwrap_or(Comparison::Equal), with },
                 }

@@ -20,6 +20,13 @@ enum Standing {
     Extends,
 }
 
+/// What statements say that counts once all of them are read.
+#[derive(Default)]
+struct AfterStatements {
+    imports: Vec<Import>,
+    ignores: Vec<PartId>,
+}
+
 /// Reads one text into a tree.
 pub(crate) struct Parser<'a, 'b> {
     pub tree: &'b mut Tree,
@@ -132,8 +139,7 @@ impl<'a, 'b> Parser<'a, 'b> {
 
     /// All statements, up to the end of the text or the brace that ends them.
     pub fn statements(&mut self) -> Result<()> {
-        let mut imports: Vec<Import> = Vec::new();
-        let mut ignores: Vec<PartId> = Vec::new();
+        let mut later = AfterStatements::default();
         loop {
             let (token, at) = self.peek()?;
             match token {
@@ -146,22 +152,7 @@ impl<'a, 'b> Parser<'a, 'b> {
                 Token::Name(_) | Token::Mark('!' | '?') => self.definition(Standing::New)?,
                 Token::Directive(name) => {
                     self.take()?;
-                    match name {
-                        "import" => self.import(&mut imports)?,
-                        "ignore" => {
-                            ignores.push(self.expansions()?);
-                            self.end_of_statement()?;
-                        }
-                        "declare" => self.declare()?,
-                        "override" => self.definition(Standing::Overrides)?,
-                        "extend" => self.definition(Standing::Extends)?,
-                        "llguidance" => self.options()?,
-                        _ => {
-                            let known = ["import", "ignore", "declare", "override", "extend", "llguidance"];
-                            let hint = did_you_mean(name, known.into_iter());
-                            return Err(self.error(at, format!("there is no directive %{name}{hint}")));
-                        }
-                    }
+                    self.directive(name, at, &mut later)?;
                 }
                 _ => {
                     let message = "a definition \"name: ...\" or a directive must begin here";
@@ -169,7 +160,7 @@ impl<'a, 'b> Parser<'a, 'b> {
                 }
             }
         }
-        for import in imports {
+        for import in later.imports {
             load(self, import)?;
         }
         for (standing, definition) in std::mem::take(&mut self.definitions) {
@@ -177,9 +168,29 @@ impl<'a, 'b> Parser<'a, 'b> {
         }
         // What an imported file ignores is its own affair.
         if !self.is_imported() {
-            self.tree.spaces[self.space as usize].ignored.extend(ignores);
+            self.tree.spaces[self.space as usize].ignored.extend(later.ignores);
         }
         Ok(())
+    }
+
+    /// What stands behind `%name`.
+    fn directive(&mut self, name: &str, at: usize, later: &mut AfterStatements) -> Result<()> {
+        match name {
+            "import" => self.import(&mut later.imports),
+            "ignore" => {
+                later.ignores.push(self.expansions()?);
+                self.end_of_statement()
+            }
+            "declare" => self.declare(),
+            "override" => self.definition(Standing::Overrides),
+            "extend" => self.definition(Standing::Extends),
+            "llguidance" => self.options(),
+            _ => {
+                let known = ["import", "ignore", "declare", "override", "extend", "llguidance"];
+                let hint = did_you_mean(name, known.into_iter());
+                Err(self.error(at, format!("there is no directive %{name}{hint}")))
+            }
+        }
     }
 
     fn end_of_statement(&mut self) -> Result<()> {

@@ -366,23 +366,32 @@ fn net_of(node: &Node, rules: &[Option<i32>], weight: impl Fn(TerminalId) -> i32
         Node::Choice(all) => {
             let mut known = None;
             for one in all {
-                match (known, net_of(one, rules, weight)?) {
-                    (Some(a), Some(b)) if a != b => return Err(()),
-                    (_, Some(b)) => known = Some(b),
-                    _ => {}
-                }
+                known = same_net(known, net_of(one, rules, weight)?)?;
             }
             known
         }
         Node::Repeat { max: 0, .. } => Some(0),
-        Node::Repeat { body, min, max } => match net_of(body, rules, weight)? {
-            Some(0) => Some(0),
-            Some(_) if min != max || *max == UNBOUNDED => return Err(()),
-            Some(one) => Some(one.saturating_mul(*min as i32)),
-            None if *min == 0 => Some(0),
-            None => None,
-        },
+        Node::Repeat { body, min, max } => repeated_net(net_of(body, rules, weight)?, *min, *max)?,
         Node::Capture { body, .. } => net_of(body, rules, weight)?,
+    })
+}
+
+/// What two alternatives add, as far as that is known: it must be the same.
+fn same_net(a: Option<i32>, b: Option<i32>) -> Result<Option<i32>, ()> {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => Err(()),
+        _ => Ok(b.or(a)),
+    }
+}
+
+/// What a repetition adds: what adds anything must have a fixed number of copies.
+fn repeated_net(one: Option<i32>, min: u32, max: u32) -> Result<Option<i32>, ()> {
+    Ok(match one {
+        Some(0) => Some(0),
+        Some(_) if min != max || max == UNBOUNDED => return Err(()),
+        Some(one) => Some(one.saturating_mul(min as i32)),
+        None if min == 0 => Some(0),
+        None => None,
     })
 }
 

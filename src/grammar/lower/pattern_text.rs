@@ -35,7 +35,6 @@ impl Lowering<'_> {
         }
         let mut out = String::new();
         let mut jobs = vec![Job::Part(root)];
-        let write = |s: &str| Job::Write(s.to_owned());
         while let Some(job) = jobs.pop() {
             let p = match job {
                 Job::Write(s) => {
@@ -49,58 +48,66 @@ impl Lowering<'_> {
                 let e = Error::limit("bytes of a terminal's pattern", most as u64, out.len() as u64);
                 return Err(e.of("max_source_bytes"));
             }
-            match tree.part(p) {
-                Part::Empty => {}
-                Part::Name(name) => {
-                    let d = &tree.definitions[self.found(space, p, name)? as usize];
-                    if d.declared {
-                        out.push_str("(?!)");
-                        continue;
-                    }
-                    jobs.extend([write(")"), Job::Part(d.body), write("(?:")]);
-                }
-                Part::Text { text, any_case } => {
-                    let open = if *any_case { "(?i:" } else { "(?:" };
-                    out.push_str(&format!("{open}{})", escaped(text)));
-                }
-                Part::Pattern { pattern, flags } => {
-                    let mut flags: String = flags.chars().filter(|c| *c != 'u').collect();
-                    // A comment of a verbose pattern ends with its line.
-                    let end = if flags.contains('x') { "\n)" } else { ")" };
-                    flags.insert_str(0, "(?");
-                    out.push_str(&format!("{flags}:{pattern}{end}"));
-                }
-                Part::Class(ranges) => {
-                    let range = |(lo, hi): &(char, char)| format!("\\U{:08X}-\\U{:08X}", *lo as u32, *hi as u32);
-                    let ranges: String = ranges.iter().map(range).collect();
-                    out.push_str(&if ranges.is_empty() { "(?!)".to_owned() } else { format!("[{ranges}]") });
-                }
-                Part::Sequence(v) => jobs.extend(v.iter().rev().map(|&c| Job::Part(c))),
-                Part::Choice(v) => {
-                    jobs.push(write(")"));
-                    for (i, &c) in v.iter().enumerate().rev() {
-                        jobs.push(Job::Part(c));
-                        if i > 0 {
-                            jobs.push(write("|"));
-                        }
-                    }
-                    jobs.push(write("(?:"));
-                }
-                Part::Repeat { body, min, max } => {
-                    let count = match *max {
-                        UNBOUNDED => format!("){{{min},}}"),
-                        max => format!("){{{min},{max}}}"),
-                    };
-                    jobs.extend([Job::Write(count), Job::Part(*body), write("(?:")]);
-                }
-                _ => {
-                    let message = "this part stands in one terminal with look-around or a lazy repetition, which are \
-                                   exact only beside texts and patterns; write them without, or as terminals of their own";
-                    return Err(tree.texts.unsupported(tree.place(p), message));
-                }
-            }
+            self.write_part(space, p, &mut out, &mut jobs)?;
         }
         Ok((out, String::new()))
+    }
+
+    /// Writes what a part begins with, and puts what comes behind that on top of the jobs.
+    fn write_part(&self, space: SpaceId, p: PartId, out: &mut String, jobs: &mut Vec<Job>) -> Result<()> {
+        let tree = self.tree;
+        let write = |s: &str| Job::Write(s.to_owned());
+        match tree.part(p) {
+            Part::Empty => {}
+            Part::Name(name) => {
+                let d = &tree.definitions[self.found(space, p, name)? as usize];
+                if d.declared {
+                    out.push_str("(?!)");
+                } else {
+                    jobs.extend([write(")"), Job::Part(d.body), write("(?:")]);
+                }
+            }
+            Part::Text { text, any_case } => {
+                let open = if *any_case { "(?i:" } else { "(?:" };
+                out.push_str(&format!("{open}{})", escaped(text)));
+            }
+            Part::Pattern { pattern, flags } => {
+                let mut flags: String = flags.chars().filter(|c| *c != 'u').collect();
+                // A comment of a verbose pattern ends with its line.
+                let end = if flags.contains('x') { "\n)" } else { ")" };
+                flags.insert_str(0, "(?");
+                out.push_str(&format!("{flags}:{pattern}{end}"));
+            }
+            Part::Class(ranges) => {
+                let range = |(lo, hi): &(char, char)| format!("\\U{:08X}-\\U{:08X}", *lo as u32, *hi as u32);
+                let ranges: String = ranges.iter().map(range).collect();
+                out.push_str(&if ranges.is_empty() { "(?!)".to_owned() } else { format!("[{ranges}]") });
+            }
+            Part::Sequence(v) => jobs.extend(v.iter().rev().map(|&c| Job::Part(c))),
+            Part::Choice(v) => {
+                jobs.push(write(")"));
+                for (i, &c) in v.iter().enumerate().rev() {
+                    jobs.push(Job::Part(c));
+                    if i > 0 {
+                        jobs.push(write("|"));
+                    }
+                }
+                jobs.push(write("(?:"));
+            }
+            Part::Repeat { body, min, max } => {
+                let count = match *max {
+                    UNBOUNDED => format!("){{{min},}}"),
+                    max => format!("){{{min},{max}}}"),
+                };
+                jobs.extend([Job::Write(count), Job::Part(*body), write("(?:")]);
+            }
+            _ => {
+                let message = "this part stands in one terminal with look-around or a lazy repetition, which are \
+                                   exact only beside texts and patterns; write them without, or as terminals of their own";
+                return Err(tree.texts.unsupported(tree.place(p), message));
+            }
+        }
+        Ok(())
     }
 }
 

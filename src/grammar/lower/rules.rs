@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::grammar::lower::{Lowering, RuleKey, TerminalKey, Value, ValueId};
-use crate::grammar::model::{Document, Lexer, Node, TokenSet, UNBOUNDED};
+use crate::grammar::model::{Document, Lexer, Node, RuleId, TokenSet, UNBOUNDED};
 use crate::grammar::parametric::Condition;
 use crate::grammar::tree::{Definition, DefinitionId, Part, PartId, SpaceId};
 
@@ -27,6 +27,19 @@ impl Lowered {
     fn take(&mut self, p: PartId) -> Node {
         let at = self.at(p);
         self.nodes[at].take().unwrap_or(Node::Empty)
+    }
+
+    /// A choice of what has become of children.
+    fn take_choice(&mut self, parts: &[PartId]) -> Node {
+        let mut nodes = Vec::with_capacity(parts.len());
+        for &p in parts {
+            match self.take(p) {
+                Node::Choice(inner) if nodes.is_empty() => nodes = inner,
+                Node::Choice(inner) => nodes.extend(inner),
+                node => nodes.push(node),
+            }
+        }
+        if nodes.len() == 1 { nodes.swap_remove(0) } else { Node::Choice(nodes) }
     }
 }
 
@@ -129,7 +142,6 @@ impl Lowering<'_> {
         let place = tree.place(p);
         Ok(match tree.part(p) {
             Part::Empty => Node::Empty,
-            Part::Text { text, .. } if text.is_empty() => Node::Empty,
             Part::Name(name) => {
                 let value = self.named(d, p, name, arguments)?;
                 self.value_node(d, p, &value)?
@@ -140,40 +152,8 @@ impl Lowering<'_> {
                 let instance = self.instance(p, &value, given)?;
                 self.value_node(d, p, &instance)?
             }
-            Part::Sequence(v) => {
-                let mut nodes = Vec::with_capacity(v.len());
-                let mut runs = self.runs(d.space, v).into_iter().peekable();
-                let mut i = 0;
-                while i < v.len() {
-                    if let Some(run) = runs.next_if(|run| run.first() == v.get(i)) {
-                        let terminal = self.terminal_of_sequence(d.space, run)?;
-                        nodes.push(self.symbol(d.space, Node::Terminal(terminal)));
-                        i += run.len();
-                        continue;
-                    }
-                    match lowered.take(v[i]) {
-                        Node::Empty => {}
-                        node => nodes.push(node),
-                    }
-                    i += 1;
-                }
-                match nodes.len() {
-                    0 => Node::Empty,
-                    1 => nodes.swap_remove(0),
-                    _ => Node::Sequence(nodes),
-                }
-            }
-            Part::Choice(v) => {
-                let mut nodes = Vec::with_capacity(v.len());
-                for &c in v {
-                    match lowered.take(c) {
-                        Node::Choice(inner) if nodes.is_empty() => nodes = inner,
-                        Node::Choice(inner) => nodes.extend(inner),
-                        node => nodes.push(node),
-                    }
-                }
-                if nodes.len() == 1 { nodes.swap_remove(0) } else { Node::Choice(nodes) }
-            }
+            Part::Sequence(v) => self.sequence_node(d.space, v, lowered)?,
+            Part::Choice(v) => lowered.take_choice(v),
             Part::Repeat { body, min, max } => repeated(lowered.take(*body), *min, *max),
             Part::Tokens { tokens, complement } => {
                 let at = tree.texts.offset(place);
@@ -188,42 +168,78 @@ impl Lowering<'_> {
                 let start = self.start_of(*space)?;
                 self.symbol(d.space, Node::Rule(start))
             }
-            Part::And(_) | Part::Not(_) => {
-                let message = "'&' and '~' stand in terminals only; give this part a name in capitals";
-                return Err(tree.texts.error(place, message));
-            }
-            Part::Dispatch(_) => {
-                let message = "TagDispatch must be the whole body of a rule";
+            Part::And(_) | Part::Not(_) | Part::Dispatch(_) => {
+                let message = match tree.part(p) {
+                    Part::Dispatch(_) => "TagDispatch must be the whole body of a rule",
+                    _ => "'&' and '~' stand in terminals only; give this part a name in capitals",
+                };
                 return Err(tree.texts.error(place, message));
             }
             Part::Ahead { .. } => self.looks_ahead(d, p)?,
             Part::Parametric { name, step } => {
-                let id = self.found(d.space, p, name)?;
-                if !tree.definitions[id as usize].is_parametric() {
-                    let message = format!("{name:?} has no number; write \"{name}::_: ...\" where it is defined");
-                    return Err(tree.texts.error(place, message));
-                }
-                let Some(number) = step.after(self.number(d, arguments)) else {
-                    let message = format!("{:?} has no number that \"{name}::\" could be told by", d.name);
-                    return Err(tree.texts.error(place, message));
-                };
-                let value = self.value(Value::Number(number));
-                self.rule(RuleKey { definition: id, arguments: vec![value] }).map(Node::Rule)?
+                let number = step.after(self.number(d, arguments));
+                self.numbered_rule(d, p, name, number).map(Node::Rule)?
             }
-            Part::If { body, condition } => match self.holds(d, p, condition, arguments)? {
-                true => lowered.take(*body),
-                false => Node::Choice(Vec::new()),
-            },
+            Part::If { body, condition } if self.holds(d, p, condition, arguments)? => lowered.take(*body),
+            Part::If { .. } => Node::Choice(Vec::new()),
             Part::Text { .. }
             | Part::Pattern { .. }
             | Part::EcmaPattern { .. }
             | Part::Class(_)
             | Part::Substring(_)
-            | Part::JsonString(_) => {
-                let terminal = self.terminal_of(d.space, p)?;
-                self.symbol(d.space, Node::Terminal(terminal))
-            }
+            | Part::JsonString(_) => self.terminal_node(d.space, p)?,
         })
+    }
+
+    /// The terminal that a part is. The empty text is none.
+    fn terminal_node(&mut self, space: SpaceId, p: PartId) -> Result<Node> {
+        if matches!(self.tree.part(p), Part::Text { text, .. } if text.is_empty()) {
+            return Ok(Node::Empty);
+        }
+        let terminal = self.terminal_of(space, p)?;
+        Ok(self.symbol(space, Node::Terminal(terminal)))
+    }
+
+    /// A sequence of what has become of its parts, but for neighbours that become one terminal.
+    fn sequence_node(&mut self, space: SpaceId, parts: &[PartId], lowered: &mut Lowered) -> Result<Node> {
+        let mut nodes = Vec::with_capacity(parts.len());
+        let mut runs = self.runs(space, parts).into_iter().peekable();
+        let mut i = 0;
+        while i < parts.len() {
+            if let Some(run) = runs.next_if(|run| run.first() == parts.get(i)) {
+                let terminal = self.terminal_of_sequence(space, run)?;
+                nodes.push(self.symbol(space, Node::Terminal(terminal)));
+                i += run.len();
+                continue;
+            }
+            match lowered.take(parts[i]) {
+                Node::Empty => {}
+                node => nodes.push(node),
+            }
+            i += 1;
+        }
+        Ok(match nodes.len() {
+            0 => Node::Empty,
+            1 => nodes.swap_remove(0),
+            _ => Node::Sequence(nodes),
+        })
+    }
+
+    /// The parametric rule of this name with its number, which is `None` where nothing tells it.
+    fn numbered_rule(&mut self, d: &Definition, p: PartId, name: &str, number: Option<u64>) -> Result<RuleId> {
+        let tree = self.tree;
+        let place = tree.place(p);
+        let id = self.found(d.space, p, name)?;
+        if !tree.definitions[id as usize].is_parametric() {
+            let message = format!("{name:?} has no number; write \"{name}::_: ...\" where it is defined");
+            return Err(tree.texts.error(place, message));
+        }
+        let Some(number) = number else {
+            let message = format!("{:?} has no number that \"{name}::\" could be told by", d.name);
+            return Err(tree.texts.error(place, message));
+        };
+        let value = self.value(Value::Number(number));
+        self.rule(RuleKey { definition: id, arguments: vec![value] })
     }
 
     /// The number of a parametric rule.

@@ -242,39 +242,12 @@ impl Lowering<'_> {
             let place = tree.place(p);
             let e = match tree.part(p) {
                 Part::Empty => Exprs::EPS,
-                Part::Name(name) => {
-                    let id = self.found(space, p, name)?;
-                    if !self.is_terminal(id) {
-                        let message = format!("{name:?} is a rule, and a terminal must stand here");
-                        return Err(tree.texts.error(place, message));
-                    }
-                    match self.states[id as usize] {
-                        TerminalState::Plain(e) => e,
-                        TerminalState::LooksAround => return Ok(None),
-                        TerminalState::Unknown | TerminalState::Open => match self.state(id)? {
-                            TerminalState::Plain(e) => e,
-                            _ => return Ok(None),
-                        },
-                    }
-                }
                 Part::Text { text, any_case: false } => self.x.literal(text.as_bytes()),
-                Part::Text { text, any_case: true } => {
-                    let options = RegexOptions { dialect: Dialect::Python, flags: "i".to_owned() };
-                    regex::lower_full(&mut self.x, &super::pattern_text::escaped(text), &options, self.limits)
-                        .map_err(|e| tree.texts.at(place, &e))?
-                }
-                Part::Pattern { pattern, flags } => {
-                    let options = RegexOptions { dialect: Dialect::Python, flags: flags.clone() };
-                    let part = regex::lower_part(&mut self.x, pattern, &options, self.limits);
-                    match part.map_err(|e| tree.texts.at(place, &e))? {
+                Part::Name(_) | Part::Text { .. } | Part::Pattern { .. } | Part::EcmaPattern { .. } => {
+                    match self.name_or_pattern(space, p)? {
                         Some(e) => e,
                         None => return Ok(None),
                     }
-                }
-                Part::EcmaPattern { pattern, flags } => {
-                    let options = RegexOptions { dialect: Dialect::Ecma, flags: flags.clone() };
-                    regex::lower_full(&mut self.x, pattern, &options, self.limits)
-                        .map_err(|e| tree.texts.at(place, &e))?
                 }
                 Part::Class(ranges) => self.x.class(ranges),
                 Part::Sequence(v) => {
@@ -312,6 +285,43 @@ impl Lowering<'_> {
         }
         let last = done.last().copied().unwrap_or(Exprs::EPS);
         Ok(Some(last))
+    }
+
+    /// The expression of a part that is a terminal's name or a pattern; `None` if what stands beside it matters.
+    fn name_or_pattern(&mut self, space: SpaceId, p: PartId) -> Result<Option<ExprId>> {
+        let tree = self.tree;
+        let options = |dialect: Dialect, flags: &str| RegexOptions { dialect, flags: flags.to_owned() };
+        let found = match tree.part(p) {
+            Part::Name(name) => return self.named_terminal(space, p, name),
+            Part::Text { text, .. } => {
+                let pattern = super::pattern_text::escaped(text);
+                regex::lower_full(&mut self.x, &pattern, &options(Dialect::Python, "i"), self.limits).map(Some)
+            }
+            Part::Pattern { pattern, flags } => {
+                regex::lower_part(&mut self.x, pattern, &options(Dialect::Python, flags), self.limits)
+            }
+            Part::EcmaPattern { pattern, flags } => {
+                regex::lower_full(&mut self.x, pattern, &options(Dialect::Ecma, flags), self.limits).map(Some)
+            }
+            _ => Ok(None),
+        };
+        found.map_err(|e| tree.texts.at(tree.place(p), &e))
+    }
+
+    fn named_terminal(&mut self, space: SpaceId, p: PartId, name: &str) -> Result<Option<ExprId>> {
+        let id = self.found(space, p, name)?;
+        if !self.is_terminal(id) {
+            let message = format!("{name:?} is a rule, and a terminal must stand here");
+            return Err(self.tree.texts.error(self.tree.place(p), message));
+        }
+        let state = match self.states[id as usize] {
+            TerminalState::Unknown | TerminalState::Open => self.state(id)?,
+            known => known,
+        };
+        Ok(match state {
+            TerminalState::Plain(e) => Some(e),
+            _ => None,
+        })
     }
 
     /// Any number of neighbouring chunks of a list, in their order.

@@ -18,7 +18,7 @@
 //! steps, a beginning counts.
 
 use crate::guide::Guide;
-use crate::guide::forced::bytes::ForcedScan;
+use crate::guide::forced::forced_bytes::ForcedScan;
 use crate::vocab::{NextText, TokenizerModel, Vocabulary};
 
 /// The longest piece that is looked at, in bytes: merging takes quadratic time.

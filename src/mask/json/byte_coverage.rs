@@ -33,6 +33,19 @@ fn is_json(b: u8) -> bool {
     matches!(b, b'\t' | b'\n' | b'\r' | 0x20..=0xBF | 0xC2..=0xF4)
 }
 
+/// What stands behind the backslash in the short escape of a byte.
+fn short_escape(b: u8) -> Option<u8> {
+    Some(match b {
+        b'"' | b'\\' => b,
+        8 => b'b',
+        9 => b't',
+        10 => b'n',
+        12 => b'f',
+        13 => b'r',
+        _ => return None,
+    })
+}
+
 /// Whether `bytes` end inside a UTF-8 sequence.
 fn ends_inside(bytes: &[u8]) -> bool {
     let trailing = bytes.iter().rev().take_while(|&&b| b & 0xC0 == 0x80).count();
@@ -96,7 +109,7 @@ impl ByteCoverage {
         for c in text.chars() {
             let mut buffer = [0; 4];
             let bytes = c.encode_utf8(&mut buffer).as_bytes();
-            let plain = bytes.iter().all(|&b| one(b) && b >= 0x20 && b != b'"' && b != b'\\');
+            let plain = bytes.iter().all(|&b| self.is_plain(b));
             if plain && (c.is_ascii() || self.sequences) || !self.escapes {
                 out.extend_from_slice(bytes);
                 continue;
@@ -128,24 +141,10 @@ impl ByteCoverage {
         let several = one(b',') && after;
         let many = if several { u64::MAX } else { 1 };
         let members = if strings && one(b':') && after { many } else { 0 };
-        let text = |b: u8| one(b) && b >= 0x20 && b != b'"' && b != b'\\';
-        let digits = self.escapes && (b'a'..=b'f').all(one);
         let needed = escapes == EscapeUse::Needed;
-        let plain = |b: u8| match b {
-            b'"' | b'\\' => self.escapes && one(b),
-            // What has a short escape has no other one.
-            8 => self.escapes && one(b'b'),
-            9 => self.escapes && one(b't'),
-            10 => self.escapes && one(b'n'),
-            12 => self.escapes && one(b'f'),
-            13 => self.escapes && one(b'r'),
-            0..0x20 => digits,
-            0x80.. => digits && !needed || self.sequences && one(b),
-            _ => one(b),
-        };
-        let plain: ByteSet = std::array::from_fn(|b| plain(b as u8));
+        let plain: ByteSet = std::array::from_fn(|b| self.spells_in_string(b as u8, needed));
         let text = match (self.escapes, needed) {
-            (false, _) => Some(std::array::from_fn(|b| text(b as u8))),
+            (false, _) => Some(std::array::from_fn(|b| self.is_plain(b as u8))),
             (true, true) => Some(plain),
             (true, false) => None,
         };
@@ -156,6 +155,27 @@ impl ByteCoverage {
             strings,
             elements: (one(b'[') && one(b']') && before).then_some(many),
             members: (one(b'{') && one(b'}') && before).then_some(members),
+        }
+    }
+
+    /// Whether a byte can stand in a string as it is.
+    fn is_plain(&self, b: u8) -> bool {
+        self.single[b as usize] && b >= 0x20 && b != b'"' && b != b'\\'
+    }
+
+    /// Whether a byte of a text can be spelled in a string, plain or escaped. Where escapes stand for what `needed` one
+    /// only, nothing beyond ASCII is escaped.
+    fn spells_in_string(&self, b: u8, needed: bool) -> bool {
+        let one = |b: u8| self.single[b as usize];
+        let digits = || self.escapes && (b'a'..=b'f').all(one);
+        // What has a short escape has no other one.
+        if let Some(letter) = short_escape(b) {
+            return self.escapes && one(letter);
+        }
+        match b {
+            0..0x20 => digits(),
+            0x80.. => digits() && !needed || self.sequences && one(b),
+            _ => one(b),
         }
     }
 

@@ -159,8 +159,15 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         }
     }
     let name = source.get_type().name()?;
+    let message =
+        format!("schema must be JSON text (str or bytes), a dict, a bool or a pydantic model class, not {name}");
+    Err(PyTypeError::new_err(message + way_to_a_schema(source)?))
+}
+
+/// What to do with an object that is no schema.
+fn way_to_a_schema(source: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let is_type = source.is_instance_of::<PyType>() || source.hasattr("__origin__")?;
-    let way = if is_type {
+    Ok(if is_type {
         "; interlock.index_from_type takes a Python type"
     } else if source.hasattr("__fspath__")? {
         "; pass what the file holds: path.read_text()"
@@ -170,10 +177,7 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
         "; True is the schema of any JSON"
     } else {
         "; what a client sent goes to Index.from_response_format, which refuses it with a place"
-    };
-    let message =
-        format!("schema must be JSON text (str or bytes), a dict, a bool or a pydantic model class, not {name}");
-    Err(PyTypeError::new_err(message + way))
+    })
 }
 
 /// Whether a text that is no JSON is the name of a file.

@@ -99,27 +99,7 @@ impl AssertionFree {
     /// # Errors
     /// Those of [`Exprs::check`].
     pub fn ending_in(&self, x: &mut Exprs, ast: &Ast, root: AstId, set: &CharSet) -> Result<ExprId> {
-        // Nodes below the root whose answer is needed, found parents first and answered children first.
-        let mut order = vec![root];
-        let mut i = 0;
-        while let Some(&n) = order.get(i) {
-            match ast.get(n) {
-                AstNode::Cat(parts) => {
-                    for &p in parts.iter().rev() {
-                        order.push(p);
-                        if !ast.facts(p).nullable {
-                            break;
-                        }
-                    }
-                }
-                AstNode::Alt(parts) => order.extend_from_slice(parts),
-                AstNode::Rep { body, .. } | AstNode::Atomic(body) => order.push(*body),
-                _ => {}
-            }
-            i += 1;
-        }
-        order.sort_unstable();
-        order.dedup();
+        let order = nodes_at_the_end(ast, root);
         charge(order.len() / PARTS_PER_STEP);
         let mut done: FxHashMap<AstId, ExprId> = FxHashMap::default();
         for n in order {
@@ -166,4 +146,30 @@ impl AssertionFree {
         }
         Ok(done.get(&root).copied().unwrap_or(Exprs::NEVER))
     }
+}
+
+/// A node and those below it that may be last in a text of it. Children come before their parents.
+fn nodes_at_the_end(ast: &Ast, root: AstId) -> Vec<AstId> {
+    // They are found parents first.
+    let mut order = vec![root];
+    let mut i = 0;
+    while let Some(&n) = order.get(i) {
+        match ast.get(n) {
+            AstNode::Cat(parts) => {
+                for &p in parts.iter().rev() {
+                    order.push(p);
+                    if !ast.facts(p).nullable {
+                        break;
+                    }
+                }
+            }
+            AstNode::Alt(parts) => order.extend_from_slice(parts),
+            AstNode::Rep { body, .. } | AstNode::Atomic(body) => order.push(*body),
+            _ => {}
+        }
+        i += 1;
+    }
+    order.sort_unstable();
+    order.dedup();
+    order
 }

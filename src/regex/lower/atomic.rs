@@ -56,6 +56,7 @@ pub(crate) fn check(
 ) -> Result<()> {
     let mut sets = FollowSets { held: 0, most: limits.max_expr_nodes };
     let firsts = first_sets(ast, &mut sets)?;
+    let atomic = AtomicParts { ast, pure, firsts: &firsts, limits };
     let first = |n: AstId| &firsts[n as usize];
     let mut follows: Vec<Option<FollowSet>> = vec![None; ast.len()];
     follows[root as usize] = Some(FollowSet { open: search, ..FollowSet::default() });
@@ -91,20 +92,7 @@ pub(crate) fn check(
                 follows[*body as usize] = Some(FollowSet { first, open: !behind, something: *behind });
             }
             AstNode::Atomic(body) => {
-                let ends = follow.open && !follow.something;
-                let f = ast.facts(*body);
-                let disjoint = match ast.get(*body) {
-                    AstNode::Rep { body: one, .. } if !f.lazy => {
-                        let (lo, hi) = ast.facts(*one).width;
-                        lo == hi && lo > 0 && !follow.open && first(*one).intersect(&follow.first).ranges().is_empty()
-                    }
-                    _ => false,
-                };
-                let harmless = ends
-                    || f.width.0 == f.width.1
-                    || disjoint
-                    || (f.pure && is_prefix_free(x, pure.of(*body), limits)?);
-                if !harmless {
+                if !atomic.is_harmless(x, *body, &follow)? {
                     refused = Some(ast.facts(n).offset as usize);
                 }
                 follows[*body as usize] = Some(follow);
@@ -114,6 +102,38 @@ pub(crate) fn check(
     match refused {
         Some(offset) => Err(unsupported("this possessive repetition or atomic group", offset)),
         None => Ok(()),
+    }
+}
+
+/// What decides whether atomic parts matter.
+struct AtomicParts<'a> {
+    ast: &'a Ast,
+    pure: &'a AssertionFree,
+    firsts: &'a [Arc<CharSet>],
+    limits: &'a Limits,
+}
+
+impl AtomicParts<'_> {
+    /// Whether it does not matter that the part with this body gives up what it did not match first.
+    fn is_harmless(&self, x: &mut Exprs, body: AstId, follow: &FollowSet) -> Result<bool> {
+        let ends = follow.open && !follow.something;
+        let f = self.ast.facts(body);
+        Ok(ends
+            || f.width.0 == f.width.1
+            || self.is_disjoint(body, follow)
+            || (f.pure && is_prefix_free(x, self.pure.of(body), self.limits)?))
+    }
+
+    /// Whether what follows a greedy repetition begins as no round of it does.
+    fn is_disjoint(&self, body: AstId, follow: &FollowSet) -> bool {
+        match self.ast.get(body) {
+            AstNode::Rep { body: one, .. } if !self.ast.facts(body).lazy => {
+                let (lo, hi) = self.ast.facts(*one).width;
+                let first = &self.firsts[*one as usize];
+                lo == hi && lo > 0 && !follow.open && first.intersect(&follow.first).ranges().is_empty()
+            }
+            _ => false,
+        }
     }
 }
 

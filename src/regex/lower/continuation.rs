@@ -312,7 +312,8 @@ impl ContinuationWalk<'_> {
     /// Computes one expression, or answers `None` and says what is wanted first.
     fn step(&mut self, key: ContextKey) -> Result<Option<ExprId>> {
         let (k, f) = self.konts[key.0 as usize];
-        let LowerContext { trackers, idle } = self.contexts[key.1 as usize].clone();
+        let context = self.contexts[key.1 as usize].clone();
+        let LowerContext { ref trackers, idle } = context;
         Ok(match k {
             Kont::Accept | Kont::Prefix(_) => Some(Exprs::EPS),
             Kont::Text => Some(self.x.any_text()),
@@ -321,62 +322,75 @@ impl ContinuationWalk<'_> {
                 Some(self.x.literal_then(&[MARK], any))
             }
             Kont::All => Some(Exprs::ALL),
-            Kont::Back { body, number, rest } => {
-                if idle & (1 << number) != 0 {
-                    Some(Exprs::NEVER)
-                } else {
-                    let k = self.kont(Kont::Loop { body, min: 0, max: INF, rest });
-                    self.get(k, &trackers, idle)
-                }
+            Kont::Back { number, .. } if idle & (1 << number) != 0 => Some(Exprs::NEVER),
+            Kont::Back { body, rest, .. } => {
+                let k = self.kont(Kont::Loop { body, min: 0, max: INF, rest });
+                self.get(k, trackers, idle)
             }
             Kont::Loop { body, min, max, rest } => {
-                return self.loop_step(key, body, (min, max), rest, &trackers, idle);
+                return self.loop_step(key, body, (min, max), rest, trackers, idle);
             }
-            Kont::Node(n, rest) => {
-                if self.ast.facts(n).pure {
-                    return self.pure_step(key, n, rest, &trackers, idle);
-                }
-                match self.ast.get(n).clone() {
-                    AstNode::Cat(parts) => {
-                        let k = self.in_turn(&parts, rest)?;
-                        self.get(k, &trackers, idle)
-                    }
-                    AstNode::Alt(parts) => return self.any_of(&parts, rest, &trackers, idle),
-                    AstNode::Atomic(body) => {
-                        let k = self.kont(Kont::Node(body, rest));
-                        self.get(k, &trackers, idle)
-                    }
-                    AstNode::Rep { body, min, max } => {
-                        let k = self.kont(Kont::Loop { body, min, max, rest });
-                        self.get(k, &trackers, idle)
-                    }
-                    AstNode::Look { body, behind: false, negative } => {
-                        let all = self.kont(Kont::All);
-                        let inner = self.kont(Kont::Node(body, all));
-                        let ahead = self.get(inner, &trackers, idle);
-                        let rest = self.get(rest, &trackers, idle);
-                        let (Some(mut ahead), Some(rest)) = (ahead, rest) else { return Ok(None) };
-                        if f.marked {
-                            ahead = self.x.with_marks(ahead);
-                        }
-                        Some(if negative { self.x.minus(rest, ahead) } else { self.x.and(&[ahead, rest]) })
-                    }
-                    AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
-                        let next = self.behind.allowed(self.x, &self.ast, n, &trackers);
-                        if next == 0 {
-                            return Ok(Some(Exprs::NEVER));
-                        }
-                        let Some(rest) = self.get(rest, &trackers, idle) else { return Ok(None) };
-                        let mut peek = self.peek(next, f.outer);
-                        if f.marked {
-                            peek = self.x.with_marks(peek);
-                        }
-                        Some(self.meet(peek, rest))
-                    }
-                    AstNode::Empty | AstNode::Text(_) | AstNode::Class(_) => self.get(rest, &trackers, idle),
-                }
-            }
+            Kont::Node(n, rest) if self.ast.facts(n).pure => return self.pure_step(key, n, rest, trackers, idle),
+            Kont::Node(n, rest) => return self.node_step(n, rest, f, &context),
         })
+    }
+
+    /// The expression of a node that asserts something, and the rest.
+    fn node_step(&mut self, n: AstId, rest: KontId, f: KontFacts, context: &LowerContext) -> Result<Option<ExprId>> {
+        let LowerContext { ref trackers, idle } = *context;
+        let next = match self.ast.get(n).clone() {
+            AstNode::Cat(parts) => self.in_turn(&parts, rest)?,
+            AstNode::Alt(parts) => return self.any_of(&parts, rest, trackers, idle),
+            AstNode::Atomic(body) => self.kont(Kont::Node(body, rest)),
+            AstNode::Rep { body, min, max } => self.kont(Kont::Loop { body, min, max, rest }),
+            AstNode::Look { body, behind: false, negative } => {
+                return Ok(self.look_ahead_step((body, negative), rest, f.marked, context));
+            }
+            AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
+                return Ok(self.assertion_step(n, rest, f, context));
+            }
+            AstNode::Empty | AstNode::Text(_) | AstNode::Class(_) => rest,
+        };
+        Ok(self.get(next, trackers, idle))
+    }
+
+    /// What is left of the rest by what must, or must not, stand ahead.
+    fn look_ahead_step(
+        &mut self,
+        (body, negative): (AstId, bool),
+        rest: KontId,
+        marked: bool,
+        LowerContext { trackers, idle }: &LowerContext,
+    ) -> Option<ExprId> {
+        let all = self.kont(Kont::All);
+        let inner = self.kont(Kont::Node(body, all));
+        let ahead = self.get(inner, trackers, *idle);
+        let rest = self.get(rest, trackers, *idle);
+        let (mut ahead, rest) = (ahead?, rest?);
+        if marked {
+            ahead = self.x.with_marks(ahead);
+        }
+        Some(if negative { self.x.minus(rest, ahead) } else { self.x.and(&[ahead, rest]) })
+    }
+
+    /// What is left of the rest by an assertion that what was read and the next character decide.
+    fn assertion_step(
+        &mut self,
+        n: AstId,
+        rest: KontId,
+        f: KontFacts,
+        LowerContext { trackers, idle }: &LowerContext,
+    ) -> Option<ExprId> {
+        let next = self.behind.allowed(self.x, &self.ast, n, trackers);
+        if next == 0 {
+            return Some(Exprs::NEVER);
+        }
+        let rest = self.get(rest, trackers, *idle)?;
+        let mut peek = self.peek(next, f.outer);
+        if f.marked {
+            peek = self.x.with_marks(peek);
+        }
+        Some(self.meet(peek, rest))
     }
 
     /// The continuation of all of `parts` in turn, and then the rest.

@@ -64,14 +64,8 @@ impl ContinuationWalk<'_> {
     }
 
     fn meet_within(&mut self, peek: ExprId, rest: ExprId, depth: u32) -> ExprId {
-        match peek {
-            Exprs::ALL => return rest,
-            Exprs::NEVER => return Exprs::NEVER,
-            Exprs::EPS => return if self.x.nullable(rest) { Exprs::EPS } else { Exprs::NEVER },
-            _ if rest == Exprs::NEVER => return Exprs::NEVER,
-            _ if rest == Exprs::EPS => return if self.x.nullable(peek) { Exprs::EPS } else { Exprs::NEVER },
-            _ if rest == Exprs::ALL => return peek,
-            _ => {}
+        if let Some(met) = self.meet_constants(peek, rest) {
+            return met;
         }
         match *self.x.get(rest) {
             Expr::Cat(first, then) => {
@@ -89,6 +83,25 @@ impl ContinuationWalk<'_> {
         if depth == 0 || !self.x.has_row(rest, 8) || !self.x.has_row(peek, 8) {
             return self.x.and(&[peek, rest]);
         }
+        self.meet_rows(peek, rest, depth)
+    }
+
+    /// The intersection where one side is everything, nothing or the empty text.
+    fn meet_constants(&self, peek: ExprId, rest: ExprId) -> Option<ExprId> {
+        let empty_if = |e: ExprId| if self.x.nullable(e) { Exprs::EPS } else { Exprs::NEVER };
+        match (peek, rest) {
+            (Exprs::ALL, _) => Some(rest),
+            (Exprs::NEVER, _) => Some(Exprs::NEVER),
+            (Exprs::EPS, _) => Some(empty_if(rest)),
+            (_, Exprs::NEVER) => Some(Exprs::NEVER),
+            (_, Exprs::EPS) => Some(empty_if(peek)),
+            (_, Exprs::ALL) => Some(peek),
+            _ => None,
+        }
+    }
+
+    /// The intersection byte by byte, from the rows of both sides.
+    fn meet_rows(&mut self, peek: ExprId, rest: ExprId, depth: u32) -> ExprId {
         let (left, right) = (self.x.row(peek), self.x.row(rest));
         charge((left.len() + right.len()) / EDGES_PER_STEP);
         let mut edges = Vec::new();
@@ -161,19 +174,14 @@ impl ContinuationWalk<'_> {
         Ok(false)
     }
 
-    /// Whether a node accepts the empty text, where nothing is to come.
-    fn accepts_empty(&self, root: AstId, trackers: &[ExprId], outer: NextClasses) -> Result<bool> {
-        // Only assertions need to be asked here, and what stands around them.
-        let known = |n: AstId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);
-        if let Some(e) = known(root) {
-            return Ok(e);
-        }
-        // What is below the root, found parents first and answered children first.
+    /// A node and all below it, but for what is below nodes that are `known`. Children come before their parents.
+    fn below(&self, root: AstId, known: impl Fn(AstId) -> bool) -> Result<Vec<AstId>> {
+        // They are found parents first.
         let mut order = vec![root];
         let mut i = 0;
         while let Some(&n) = order.get(i) {
             match self.ast.get(n) {
-                _ if known(n).is_some() => {}
+                _ if known(n) => {}
                 AstNode::Cat(parts) | AstNode::Alt(parts) => order.extend_from_slice(parts),
                 AstNode::Rep { body, .. } | AstNode::Atomic(body) | AstNode::Look { body, behind: false, .. } => {
                     order.push(*body)
@@ -186,8 +194,18 @@ impl ContinuationWalk<'_> {
             }
         }
         order.sort_unstable();
+        Ok(order)
+    }
+
+    /// Whether a node accepts the empty text, where nothing is to come.
+    fn accepts_empty(&self, root: AstId, trackers: &[ExprId], outer: NextClasses) -> Result<bool> {
+        // Only assertions need to be asked here, and what stands around them.
+        let known = |n: AstId| Some(self.ast.facts(n)).filter(|f| f.pure || !f.nullable).map(|f| f.nullable);
+        if let Some(e) = known(root) {
+            return Ok(e);
+        }
         let mut empty: FxHashMap<AstId, bool> = FxHashMap::default();
-        for n in order {
+        for n in self.below(root, |n| known(n).is_some())? {
             let of = |n: &AstId| empty.get(n).copied().unwrap_or(false);
             let e = match self.ast.get(n) {
                 _ if known(n).is_some() => self.ast.facts(n).nullable,

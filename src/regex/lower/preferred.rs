@@ -8,6 +8,8 @@
 //! Look-ahead is an obligation that travels with a thread: an expression of all that may follow. A thread that ends
 //! with an open obligation ends only where it holds, and those behind it go on only where it does not.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::error::{Error, Result};
 use crate::expr::marked_texts::MARK;
 use crate::expr::{Edge, ExprId, Exprs};
@@ -218,68 +220,85 @@ impl Search<'_, '_> {
                     }
                 }
                 Path::Loop { node, min, max, rest } => {
-                    if max == 0 {
-                        todo.push((rest, owes));
-                        continue;
-                    }
-                    let AstNode::Rep { body, .. } = *self.w.ast.get(node) else { continue };
-                    let max = if max == INF { INF } else { max - 1 };
-                    let more = self.path(Path::Loop { node, min: min.saturating_sub(1), max, rest });
-                    let again = self.path(Path::Node(body, more));
-                    match (min > 0, prefers_few(&self.w.ast, node)) {
-                        (true, _) => todo.push((again, owes)),
-                        (false, true) => todo.extend([(again, owes), (rest, owes)]),
-                        (false, false) => todo.extend([(rest, owes), (again, owes)]),
-                    }
+                    let ways = self.ways_of_loop(node, (min, max), rest);
+                    todo.extend(ways.into_iter().map(|path| (path, owes)));
                 }
-                Path::Node(n, rest) => match self.w.ast.get(n).clone() {
-                    AstNode::Empty => todo.push((rest, owes)),
-                    AstNode::Text(text) if text.is_empty() => todo.push((rest, owes)),
-                    AstNode::Text(_) | AstNode::Class(_) => {
-                        let reads = self.w.pure.of(n);
-                        let thread = Thread { reads, then: rest, owes };
-                        if reads != Exprs::NEVER && !list.threads.contains(&thread) {
-                            list.threads.push(thread);
-                        }
-                    }
-                    AstNode::Cat(parts) => {
-                        let first = parts.iter().rev().fold(rest, |rest, &p| self.path(Path::Node(p, rest)));
-                        todo.push((first, owes));
-                    }
-                    AstNode::Alt(parts) => {
-                        for &p in parts.iter().rev() {
-                            let path = self.path(Path::Node(p, rest));
-                            todo.push((path, owes));
-                        }
-                    }
-                    AstNode::Rep { min, max, .. } => {
-                        let path = self.path(Path::Loop { node: n, min, max, rest });
-                        todo.push((path, owes));
-                    }
-                    AstNode::Atomic(body) => {
-                        let path = self.path(Path::Node(body, rest));
-                        todo.push((path, owes));
-                    }
-                    AstNode::Look { body, behind: false, negative } => {
-                        let all = self.w.kont(Kont::All);
-                        let inner = self.w.kont(Kont::Node(body, all));
-                        let ahead = self.w.run_from(inner, &list.trackers)?;
-                        let x = &mut *self.w.x;
-                        let owes = if negative { x.minus(owes, ahead) } else { x.and(&[owes, ahead]) };
-                        todo.push((rest, owes));
-                    }
-                    AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
-                        let next = self.w.behind.allowed(self.w.x, &self.w.ast, n, &list.trackers);
-                        if next != 0 {
-                            let peek = self.w.peek(next, END);
-                            let owes = self.w.x.and(&[owes, peek]);
-                            todo.push((rest, owes));
-                        }
-                    }
-                },
+                Path::Node(n, rest) => self.follow_node(n, (rest, owes), list, &mut todo)?,
             }
         }
         Ok(true)
+    }
+
+    /// Where a repetition with this many rounds to go leads, the preferred way last.
+    fn ways_of_loop(&mut self, node: AstId, (min, max): (u32, u32), rest: PathId) -> SmallVec<[PathId; 2]> {
+        if max == 0 {
+            return smallvec![rest];
+        }
+        let AstNode::Rep { body, .. } = *self.w.ast.get(node) else { return SmallVec::new() };
+        let max = if max == INF { INF } else { max - 1 };
+        let more = self.path(Path::Loop { node, min: min.saturating_sub(1), max, rest });
+        let again = self.path(Path::Node(body, more));
+        match (min > 0, prefers_few(&self.w.ast, node)) {
+            (true, _) => smallvec![again],
+            (false, true) => smallvec![again, rest],
+            (false, false) => smallvec![rest, again],
+        }
+    }
+
+    /// Follows a path over one node: to a thread that reads it, or to what is in it, the preferred way last.
+    fn follow_node(
+        &mut self,
+        n: AstId,
+        (rest, owes): (PathId, ExprId),
+        list: &mut ThreadList,
+        todo: &mut Vec<(PathId, ExprId)>,
+    ) -> Result<()> {
+        match self.w.ast.get(n).clone() {
+            AstNode::Empty => todo.push((rest, owes)),
+            AstNode::Text(text) if text.is_empty() => todo.push((rest, owes)),
+            AstNode::Text(_) | AstNode::Class(_) => {
+                let reads = self.w.pure.of(n);
+                let thread = Thread { reads, then: rest, owes };
+                if reads != Exprs::NEVER && !list.threads.contains(&thread) {
+                    list.threads.push(thread);
+                }
+            }
+            AstNode::Cat(parts) => {
+                let first = parts.iter().rev().fold(rest, |rest, &p| self.path(Path::Node(p, rest)));
+                todo.push((first, owes));
+            }
+            AstNode::Alt(parts) => {
+                for &p in parts.iter().rev() {
+                    let path = self.path(Path::Node(p, rest));
+                    todo.push((path, owes));
+                }
+            }
+            AstNode::Rep { min, max, .. } => {
+                let path = self.path(Path::Loop { node: n, min, max, rest });
+                todo.push((path, owes));
+            }
+            AstNode::Atomic(body) => {
+                let path = self.path(Path::Node(body, rest));
+                todo.push((path, owes));
+            }
+            AstNode::Look { body, behind: false, negative } => {
+                let all = self.w.kont(Kont::All);
+                let inner = self.w.kont(Kont::Node(body, all));
+                let ahead = self.w.run_from(inner, &list.trackers)?;
+                let x = &mut *self.w.x;
+                let owes = if negative { x.minus(owes, ahead) } else { x.and(&[owes, ahead]) };
+                todo.push((rest, owes));
+            }
+            AstNode::Look { behind: true, .. } | AstNode::Assert(_) => {
+                let next = self.w.behind.allowed(self.w.x, &self.w.ast, n, &list.trackers);
+                if next != 0 {
+                    let peek = self.w.peek(next, END);
+                    let owes = self.w.x.and(&[owes, peek]);
+                    todo.push((rest, owes));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether something ends whatever follows.

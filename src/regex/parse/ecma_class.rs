@@ -7,13 +7,22 @@ use crate::regex::ast::{Assert, AstNode, Words};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::builder::Last;
 use crate::regex::parse::ecma::EcmaParser;
-use crate::regex::parse::reader::unsupported;
+use crate::regex::parse::reader::{control_character, unsupported};
 use crate::regex::unicode;
 
 /// What an escape or one item of a class stands for.
 enum EcmaClassPart {
     Char(u32),
     Set(Arc<CharSet>),
+}
+
+impl EcmaClassPart {
+    fn add_to(&self, all: &mut Union) {
+        match self {
+            EcmaClassPart::Char(c) => all.push(*c, *c),
+            EcmaClassPart::Set(s) => all.add(s),
+        }
+    }
 }
 
 /// Values of `General_Category` that may stand alone, abbreviated and in full.
@@ -117,23 +126,12 @@ impl EcmaParser {
     /// Escapes that mean the same inside and outside of brackets.
     fn common_escape(&mut self, at: usize) -> Result<EcmaClassPart> {
         let Some(c) = self.r.next() else { return Err(self.r.error("\\ at end of pattern", at)) };
-        let word = match self.flags.words() {
-            Words::EcmaFolded => unicode::ecma_word_folded,
-            _ => unicode::ascii_word,
-        };
+        if let Some(control) = control_character(c) {
+            return Ok(EcmaClassPart::Char(control));
+        }
         let c = match c {
-            'd' => return Ok(EcmaClassPart::Set(unicode::ascii_digit())),
-            'D' => return Ok(EcmaClassPart::Set(unicode::not(&unicode::ascii_digit()))),
-            'w' => return Ok(EcmaClassPart::Set(word())),
-            'W' => return Ok(EcmaClassPart::Set(unicode::not(&word()))),
-            's' => return Ok(EcmaClassPart::Set(unicode::ecma_space())),
-            'S' => return Ok(EcmaClassPart::Set(unicode::not(&unicode::ecma_space()))),
+            'd' | 'D' | 'w' | 'W' | 's' | 'S' => return Ok(EcmaClassPart::Set(self.class_of_letter(c))),
             'p' | 'P' => return self.property(c == 'P', at).map(EcmaClassPart::Set),
-            'f' => 12,
-            'n' => 10,
-            'r' => 13,
-            't' => 9,
-            'v' => 11,
             'c' => match self.r.next() {
                 Some(l) if l.is_ascii_alphabetic() => l as u32 % 32,
                 _ => return Err(self.r.error("invalid control escape", at)),
@@ -145,6 +143,17 @@ impl EcmaParser {
             c => c as u32,
         };
         Ok(EcmaClassPart::Char(c))
+    }
+
+    /// The set of `\d`, `\w` or `\s`; a capital means all other characters.
+    fn class_of_letter(&self, letter: char) -> Arc<CharSet> {
+        let set = match (letter.to_ascii_lowercase(), self.flags.words()) {
+            ('d', _) => unicode::ascii_digit(),
+            ('w', Words::EcmaFolded) => unicode::ecma_word_folded(),
+            ('w', _) => unicode::ascii_word(),
+            _ => unicode::ecma_space(),
+        };
+        if letter.is_ascii_uppercase() { unicode::not(&set) } else { set }
     }
 
     /// After `\u`: four digits, two escapes that make a surrogate pair, or digits in braces.
@@ -221,22 +230,16 @@ impl EcmaParser {
             if self.r.peek() == Some('-') && self.r.peek_at(1).is_some_and(|c| c != ']') {
                 self.r.pos += 1;
                 let Some(two) = self.class_item(at)? else { break };
-                match (one, two) {
-                    (EcmaClassPart::Char(lo), EcmaClassPart::Char(hi)) if lo <= hi => v.push(lo, hi),
-                    (EcmaClassPart::Char(_), EcmaClassPart::Char(_)) => {
+                if let (EcmaClassPart::Char(lo), EcmaClassPart::Char(hi)) = (&one, &two) {
+                    if lo > hi {
                         return Err(self.r.error("range out of order in character class", start));
                     }
+                    v.push(*lo, *hi);
+                } else {
                     // Annex B: with a set on either side the hyphen is itself.
-                    (a, b) => {
-                        v.push('-' as u32, '-' as u32);
-                        for p in [a, b] {
-                            match p {
-                                EcmaClassPart::Char(c) => v.push(c, c),
-                                EcmaClassPart::Set(s) => v.add(&s),
-                            }
-                        }
-                        sets = 2;
-                    }
+                    v.push('-' as u32, '-' as u32);
+                    [one, two].iter().for_each(|part| part.add_to(&mut v));
+                    sets = 2;
                 }
                 continue;
             }

@@ -27,6 +27,16 @@ pub(crate) struct PythonFlags {
 }
 
 impl PythonFlags {
+    /// What `^` or `$` asserts.
+    fn anchor(self, c: char) -> Assert {
+        match (c, self.multiline) {
+            ('^', true) => Assert::LineStart { ecma: false },
+            ('^', false) => Assert::Start,
+            (_, true) => Assert::LineEnd { ecma: false },
+            (_, false) => Assert::EndOrFinalNewline,
+        }
+    }
+
     fn set(&mut self, letter: char, on: bool) {
         match letter {
             'i' => self.ignore_case = on,
@@ -107,19 +117,18 @@ pub(crate) fn parse(pattern: &str, flags: PythonFlags, limits: &Limits) -> Resul
     Ok((p.b.ast, root))
 }
 
+/// Characters that a verbose pattern leaves out.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
+}
+
 impl PythonParser {
     fn item(&mut self, c: char) -> Result<()> {
         let at = self.r.pos;
         self.r.pos += 1;
-        if self.flags.verbose {
-            if matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c') {
-                return Ok(());
-            }
-            if c == '#' {
-                return self.r.skip_past('\n').map(drop);
-            }
-        }
         match c {
+            _ if self.flags.verbose && is_blank(c) => {}
+            '#' if self.flags.verbose => self.r.skip_past('\n').map(drop)?,
             '|' => self.b.bar(),
             '(' => self.open(at)?,
             ')' => self.close(at)?,
@@ -131,14 +140,7 @@ impl PythonParser {
                 let set = if self.flags.dot_all { unicode::any() } else { unicode::python_dot() };
                 self.b.set(set, at);
             }
-            '^' => {
-                let a = if self.flags.multiline { Assert::LineStart { ecma: false } } else { Assert::Start };
-                self.b.node(AstNode::Assert(a), at, Last::Bare);
-            }
-            '$' => {
-                let a = if self.flags.multiline { Assert::LineEnd { ecma: false } } else { Assert::EndOrFinalNewline };
-                self.b.node(AstNode::Assert(a), at, Last::Bare);
-            }
+            '^' | '$' => self.b.node(AstNode::Assert(self.flags.anchor(c)), at, Last::Bare),
             '*' => self.quantify(0, INF, at)?,
             '+' => self.quantify(1, INF, at)?,
             '?' => self.quantify(0, 1, at)?,
@@ -255,49 +257,24 @@ impl PythonParser {
 
     /// Reads flags up to `:` (the answer is what holds inside) or `)` (they hold from here on).
     fn inline_flags(&mut self, first: char, at: usize) -> Result<Option<PythonFlags>> {
-        let mut flags = self.flags;
+        let mut read = InlineFlags { flags: self.flags, turns_on: true, added: String::new(), removed: String::new() };
         let mut c = first;
-        let mut on = true;
-        let (mut added, mut removed) = (String::new(), String::new());
         loop {
             match c {
-                '-' if on => on = false,
-                ')' if on => {
+                '-' if read.turns_on => read.turns_on = false,
+                ')' if read.turns_on => {
                     if self.b.depth() > 0 || !self.b.untouched() {
                         return Err(self.r.error("global flags not at the start of the expression", at));
                     }
-                    let before = self.flags;
-                    if (before.unicode && added.contains('a')) || (before.ascii && added.contains('u')) {
-                        return Err(self.r.error("ASCII and UNICODE flags are incompatible", at));
-                    }
-                    self.flags = flags;
+                    self.flags = read.for_all(self.flags).map_err(|message| self.r.error(message, at))?;
                     return Ok(None);
                 }
-                ':' => {
-                    if !on && removed.is_empty() {
-                        return Err(self.r.error("missing flag", self.r.pos - 1));
-                    }
-                    if added.chars().any(|c| removed.contains(c)) {
-                        return Err(self.r.error("bad inline flags: flag turned on and off", at));
-                    }
-                    return Ok(Some(flags));
+                ':' if !read.turns_on && read.removed.is_empty() => {
+                    return Err(self.r.error("missing flag", self.r.pos - 1));
                 }
-                'L' => {
-                    return Err(self.r.error("bad inline flags: cannot use 'L' flag with a str pattern", at));
-                }
-                'a' | 'u' if !on => {
-                    return Err(self.r.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", at));
-                }
-                'a' | 'i' | 'm' | 's' | 'u' | 'x' => {
-                    // A letter may stand there any number of times.
-                    let list = if on { &mut added } else { &mut removed };
-                    if !list.contains(c) {
-                        list.push(c);
-                    }
-                    flags.set(c, on);
-                    if added.contains('a') && added.contains('u') {
-                        return Err(self.r.error("bad inline flags: flags 'a', 'u' and 'L' are incompatible", at));
-                    }
+                ':' => return read.for_group().map(Some).map_err(|message| self.r.error(message, at)),
+                'L' | 'a' | 'i' | 'm' | 's' | 'u' | 'x' => {
+                    read.letter(c).map_err(|message| self.r.error(message, at))?
                 }
                 _ => return Err(self.r.error("unknown flag", self.r.pos - 1)),
             }
@@ -326,5 +303,52 @@ impl PythonParser {
             }
         }
         Ok(())
+    }
+}
+
+/// Flags in parentheses that are being read. Errors are Python's words.
+struct InlineFlags {
+    /// What they make of those around them.
+    flags: PythonFlags,
+    /// No hyphen came yet.
+    turns_on: bool,
+    added: String,
+    removed: String,
+}
+
+impl InlineFlags {
+    fn letter(&mut self, c: char) -> Result<(), &'static str> {
+        if c == 'L' {
+            return Err("bad inline flags: cannot use 'L' flag with a str pattern");
+        }
+        if matches!(c, 'a' | 'u') && !self.turns_on {
+            return Err("bad inline flags: cannot turn off flags 'a', 'u' and 'L'");
+        }
+        // A letter may stand there any number of times.
+        let list = if self.turns_on { &mut self.added } else { &mut self.removed };
+        if !list.contains(c) {
+            list.push(c);
+        }
+        self.flags.set(c, self.turns_on);
+        if self.added.contains('a') && self.added.contains('u') {
+            return Err("bad inline flags: flags 'a', 'u' and 'L' are incompatible");
+        }
+        Ok(())
+    }
+
+    /// The flags of the whole pattern, which had others before.
+    fn for_all(self, before: PythonFlags) -> Result<PythonFlags, &'static str> {
+        if (before.unicode && self.added.contains('a')) || (before.ascii && self.added.contains('u')) {
+            return Err("ASCII and UNICODE flags are incompatible");
+        }
+        Ok(self.flags)
+    }
+
+    /// The flags inside of a group.
+    fn for_group(self) -> Result<PythonFlags, &'static str> {
+        if self.added.chars().any(|c| self.removed.contains(c)) {
+            return Err("bad inline flags: flag turned on and off");
+        }
+        Ok(self.flags)
     }
 }

@@ -13,7 +13,7 @@ use crate::regex::ast::{Assert, AstNode};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::builder::Last;
 use crate::regex::parse::python::PythonParser;
-use crate::regex::parse::reader::unsupported;
+use crate::regex::parse::reader::{control_character, unsupported};
 use crate::regex::unicode;
 use crate::regex::unicode::Fold;
 
@@ -74,25 +74,14 @@ impl PythonParser {
     /// Escapes that mean the same inside and outside of brackets, but for `fold`: what properties are widened by.
     fn common_escape(&mut self, at: usize, fold: Fold) -> Result<PythonClassPart> {
         let Some(c) = self.r.next() else { return Err(self.r.error("bad escape (end of pattern)", at)) };
-        let ascii = self.flags.ascii;
-        let digit = || if ascii { unicode::ascii_digit() } else { unicode::python_digit() };
-        let word = || if ascii { unicode::ascii_word() } else { unicode::python_word() };
-        let space = || if ascii { unicode::ascii_space() } else { unicode::python_space() };
+        if let Some(control) = control_character(c) {
+            return Ok(PythonClassPart::Char(control));
+        }
         let c = match c {
-            'd' => return Ok(PythonClassPart::Set(digit())),
-            'D' => return Ok(PythonClassPart::Set(unicode::not(&digit()))),
-            'w' => return Ok(PythonClassPart::Set(word())),
-            'W' => return Ok(PythonClassPart::Set(unicode::not(&word()))),
-            's' => return Ok(PythonClassPart::Set(space())),
-            'S' => return Ok(PythonClassPart::Set(unicode::not(&space()))),
+            'd' | 'D' | 'w' | 'W' | 's' | 'S' => return Ok(PythonClassPart::Set(self.class_of_letter(c))),
             'p' | 'P' => return self.property(c == 'P', fold, at),
             'N' => return Err(unsupported("a code point by name (\\N)", at)),
             'a' => 7,
-            'f' => 12,
-            'n' => 10,
-            'r' => 13,
-            't' => 9,
-            'v' => 11,
             'x' | 'u' | 'U' => {
                 let n = match c {
                     'x' => 2,
@@ -109,6 +98,19 @@ impl PythonParser {
             c => c as u32,
         };
         Ok(PythonClassPart::Char(c))
+    }
+
+    /// The set of `\d`, `\w` or `\s`; a capital means all other characters.
+    fn class_of_letter(&self, letter: char) -> Arc<CharSet> {
+        let set = match (letter.to_ascii_lowercase(), self.flags.ascii) {
+            ('d', true) => unicode::ascii_digit(),
+            ('d', false) => unicode::python_digit(),
+            ('w', true) => unicode::ascii_word(),
+            ('w', false) => unicode::python_word(),
+            (_, true) => unicode::ascii_space(),
+            (_, false) => unicode::python_space(),
+        };
+        if letter.is_ascii_uppercase() { unicode::not(&set) } else { set }
     }
 
     fn property(&mut self, negative: bool, fold: Fold, at: usize) -> Result<PythonClassPart> {
@@ -145,9 +147,7 @@ impl PythonParser {
     pub(crate) fn class(&mut self, at: usize) -> Result<Arc<CharSet>> {
         let unterminated = |p: &Self| p.r.error("unterminated character set", at);
         let negative = self.r.eat('^');
-        let (mut folded, mut exact) = (Union::default(), Union::default());
-        let mut sets = 0;
-        let mut only: Option<Arc<CharSet>> = None;
+        let mut members = ClassMembers::default();
         let mut first = true;
         loop {
             let start = self.r.pos;
@@ -165,30 +165,54 @@ impl PythonParser {
                 if d != ']' {
                     let two = if d == '\\' { self.class_escape(here)? } else { PythonClassPart::Char(d as u32) };
                     match (one, two) {
-                        (PythonClassPart::Char(lo), PythonClassPart::Char(hi)) if lo <= hi => folded.push(lo, hi),
+                        (PythonClassPart::Char(lo), PythonClassPart::Char(hi)) if lo <= hi => {
+                            members.folded.push(lo, hi);
+                        }
                         _ => return Err(self.r.error("bad character range", start)),
                     }
                     continue;
                 }
-                folded.push('-' as u32, '-' as u32);
+                members.folded.push('-' as u32, '-' as u32);
                 self.r.pos = here;
             }
-            match one {
-                PythonClassPart::Char(c) => folded.push(c, c),
-                PythonClassPart::Property(s) => folded.add(&s),
-                PythonClassPart::Set(s) => {
-                    sets += 1;
-                    exact.add(&s);
-                    only = Some(s);
-                }
+            members.add(one);
+        }
+        members.set(negative, self.flags.fold())
+    }
+}
+
+/// What stands in the brackets of a class.
+#[derive(Default)]
+struct ClassMembers {
+    /// Characters and properties, which case may widen.
+    folded: Union,
+    /// Sets that have all cases already, their number and the last of them.
+    exact: Union,
+    sets: usize,
+    last: Option<Arc<CharSet>>,
+}
+
+impl ClassMembers {
+    fn add(&mut self, part: PythonClassPart) {
+        match part {
+            PythonClassPart::Char(c) => self.folded.push(c, c),
+            PythonClassPart::Property(s) => self.folded.add(&s),
+            PythonClassPart::Set(s) => {
+                self.sets += 1;
+                self.exact.add(&s);
+                self.last = Some(s);
             }
         }
-        if let (true, 1, Some(s)) = (folded.is_empty(), sets, only) {
+    }
+
+    /// All of it, or all else. One set alone is the same set, not a copy.
+    fn set(self, negative: bool, fold: Fold) -> Result<Arc<CharSet>> {
+        if let (true, 1, Some(s)) = (self.folded.is_empty(), self.sets, self.last) {
             return Ok(if negative { unicode::not(&s) } else { s });
         }
-        let mut set = unicode::close(folded.finish(), self.flags.fold())?;
-        if sets > 0 {
-            set = set.union(&exact.finish());
+        let mut set = unicode::close(self.folded.finish(), fold)?;
+        if self.sets > 0 {
+            set = set.union(&self.exact.finish());
         }
         Ok(Arc::new(if negative { set.complement() } else { set }))
     }

@@ -2,6 +2,18 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// The control character that a letter stands for behind a backslash, in all dialects.
+pub(crate) fn control_character(letter: char) -> Option<u32> {
+    Some(match letter {
+        'f' => 12,
+        'n' => 10,
+        'r' => 13,
+        't' => 9,
+        'v' => 11,
+        _ => return None,
+    })
+}
+
 /// The cursor.
 pub(crate) struct PatternReader {
     chars: Vec<char>,

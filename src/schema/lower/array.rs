@@ -1,14 +1,12 @@
-//! Arrays: facts about elements, and the ways that an element may take.
-//!
-//! A *way* of an element is a conjunction and the set of `contains` that it is counted for. Where some `contains` has
-//! an upper bound, counting must be exact, so the ways of a position are a partition: each `contains` holds or fails.
-//! With lower bounds only, an element may be counted whenever it matches, and nothing needs to be refused: but where
-//! elements must differ, a spelling of one of few values that is not counted (`0e4`) would use that value up.
+//! Arrays: facts about elements, how keywords add to them, and the shapes that they make.
+
+mod element_ways;
 
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::json::rules::{ArrayShape, Contains, Element};
+use crate::schema::lower::array::element_ways::ways;
 use crate::schema::lower::context::{Lit, Lits, LoweringContext};
 use crate::schema::lower::distribute::{Alternative, Conjunct, Status, StructuredKind, TakenBranch, UnevaluatedScope};
 use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
@@ -222,34 +220,12 @@ impl StructuredKind for Arrays {
 
     fn status(cx: &mut LoweringContext<'_, '_>, atom: &ArrayAtom, facts: &ArrayFacts) -> Result<Status> {
         Ok(match atom {
-            ArrayAtom::Min(n) if *n <= facts.min => Status::Holds,
-            ArrayAtom::Max(n) if facts.max.is_some_and(|m| m <= *n) => Status::Holds,
-            ArrayAtom::Min(n) if facts.max.is_some_and(|m| m < *n) => Status::Dead,
-            ArrayAtom::Max(n) if *n < facts.min => Status::Dead,
-            ArrayAtom::At(i, l) => {
-                if facts.max.is_some_and(|m| m <= *i as u64) {
-                    return Ok(Status::Dead);
-                }
-                let Some(mut lits) = cx.element_lits(facts, *i) else { return Ok(Status::Dead) };
-                lits.push(*l);
-                if cx.is_empty_scalar(&mut lits)? { Status::Dead } else { Status::Open }
-            }
-            ArrayAtom::Counted(c) if c.min > 0 => {
-                if facts.max.is_some_and(|m| m < (c.from as u64).saturating_add(c.min)) {
-                    return Ok(Status::Dead);
-                }
-                // Every position that differs in what it may be.
-                let end = cx.prefix_len(facts).max(c.from);
-                for i in c.from..=end {
-                    if let Some(mut lits) = cx.element_lits(facts, i) {
-                        lits.push(c.lit);
-                        if !cx.is_empty_scalar(&mut lits)? {
-                            return Ok(Status::Open);
-                        }
-                    }
-                }
-                Status::Dead
-            }
+            ArrayAtom::Min(n) => Status::of_min(*n, facts.min, facts.max),
+            ArrayAtom::Max(n) => Status::of_max(*n, facts.min, facts.max),
+            ArrayAtom::At(i, _) if facts.max.is_some_and(|m| m <= *i as u64) => Status::Dead,
+            ArrayAtom::At(i, l) if cx.element_may_satisfy(facts, *i, *l)? => Status::Open,
+            ArrayAtom::At(..) => Status::Dead,
+            ArrayAtom::Counted(c) if c.min > 0 && !cx.some_element_counts(facts, c)? => Status::Dead,
             ArrayAtom::Repeats(_) if facts.unique || facts.max.is_some_and(|m| m < 2) => Status::Dead,
             _ => Status::Open,
         })
@@ -279,12 +255,8 @@ pub(super) fn array_shape(
     let never = facts.counted.iter().filter(|c| c.max == Some(0)).map(|c| (c.from, c.lit)).collect();
     facts.never = never;
     facts.counted.retain(|c| c.max != Some(0) && (c.min > 0 || c.max.is_some()));
-    match cx.constant_elements(&facts) {
-        ConstantElements::Equal if facts.unique => return Ok(()),
-        ConstantElements::Equal => facts.repeats = None,
-        ConstantElements::Differ if facts.repeats.is_some() => return Ok(()),
-        ConstantElements::Differ => facts.unique = false,
-        ConstantElements::Open => {}
+    if !constants_allow_uniqueness(cx, &mut facts) {
+        return Ok(());
     }
     if let Some(node) = facts.repeats {
         if facts.unique || facts.max.is_some_and(|m| m < 2) {
@@ -304,25 +276,7 @@ pub(super) fn array_shape(
     if facts.counted.len() > 32 {
         return Err(Error::limit("contains of one array", 32, facts.counted.len() as u64));
     }
-    let end = cx.prefix_len(&facts);
-    let mut prefix = Vec::with_capacity(end);
-    for i in 0..end {
-        if facts.max.is_some_and(|m| m <= i as u64) {
-            break;
-        }
-        let ways = ways(cx, &facts, i, dead)?;
-        let stop = ways.is_empty();
-        prefix.push(ways);
-        if stop {
-            break;
-        }
-    }
-    let ended = prefix.len() < end || prefix.last().is_some_and(Vec::is_empty);
-    let rest =
-        if ended || facts.max.is_some_and(|m| m <= end as u64) { Vec::new() } else { ways(cx, &facts, end, dead)? };
-    while prefix.last().is_some_and(|w| *w == rest) {
-        prefix.pop();
-    }
+    let (prefix, rest) = prefix_and_rest(cx, &facts, dead)?;
     let contains = facts.counted.iter().map(|c| Contains { min: c.min, max: c.max }).collect();
     let shape = ArrayShape { prefix, rest, min: facts.min, max: facts.max, contains, unique: facts.unique };
     if !out.contains(&shape) {
@@ -331,121 +285,68 @@ pub(super) fn array_shape(
     Ok(())
 }
 
-/// The ways of one position.
-fn ways(
+/// Whether elements that are all constants leave what `uniqueItems` or its negation asks for. What they decide is asked
+/// for no longer.
+fn constants_allow_uniqueness(cx: &LoweringContext<'_, '_>, facts: &mut ArrayFacts) -> bool {
+    match cx.constant_elements(facts) {
+        ConstantElements::Equal if facts.unique => return false,
+        ConstantElements::Equal => facts.repeats = None,
+        ConstantElements::Differ if facts.repeats.is_some() => return false,
+        ConstantElements::Differ => facts.unique = false,
+        ConstantElements::Open => {}
+    }
+    true
+}
+
+/// The ways of the first positions, and of all behind them.
+fn prefix_and_rest(
     cx: &mut LoweringContext<'_, '_>,
     facts: &ArrayFacts,
-    i: usize,
     dead: &mut Option<SchemaId>,
-) -> Result<Vec<Element>> {
-    let Some(base) = cx.element_base(facts, i) else { return Ok(Vec::new()) };
-    let exact = facts.counted.iter().any(|c| c.max.is_some());
-    // Evaluated elements escape unevaluatedItems.
-    let open: Vec<usize> = (0..facts.scopes.len()).filter(|&s| !cx.scope_covers(facts, s, i)).collect();
-    let deciding = deciding_literals(cx, facts, i, &base, &open)?;
-    let mut out: Vec<Element> = Vec::new();
-    for (mut lits, matches) in decided(cx, &base, deciding)? {
-        cx.work(1)?;
-        for &s in &open {
-            let covered = facts.scopes[s].contains.iter().any(|&c| lits.contains(&Lit::yes(c)));
-            if !covered {
-                lits.push(Lit::yes(facts.scopes[s].schema));
-            }
+) -> Result<(Vec<Vec<Element>>, Vec<Element>)> {
+    let end = cx.prefix_len(facts);
+    let mut prefix = Vec::with_capacity(end);
+    for i in 0..end {
+        if facts.max.is_some_and(|m| m <= i as u64) {
+            break;
         }
-        lits.extend_from_slice(&base);
-        let origin = cx.origin(&lits);
-        match cx.rule(lits)? {
-            None => *dead = dead.or(Some(origin)),
-            Some(rule) => {
-                let e = Element { rule, matches };
-                // The same element counted for more is the better way, unless counts have upper bounds.
-                let better = |o: &Element| o.rule == e.rule && o.matches & matches == matches;
-                if !out.iter().any(|o| *o == e || (!exact && better(o))) {
-                    out.push(e);
-                }
-            }
+        let ways = ways(cx, facts, i, dead)?;
+        let stop = ways.is_empty();
+        prefix.push(ways);
+        if stop {
+            break;
         }
     }
-    Ok(out)
-}
-
-/// A literal that decides ways, the counts that it adds to, and whether one that is not counted must fail it.
-type DecidingLit = (Lit, u32, bool);
-
-/// What decides the ways of one position: each `contains` that counts there, or that lets elements escape the scopes
-/// of `unevaluatedItems` which are `open`.
-fn deciding_literals(
-    cx: &mut LoweringContext<'_, '_>,
-    facts: &ArrayFacts,
-    i: usize,
-    base: &Lits,
-    open: &[usize],
-) -> Result<Vec<DecidingLit>> {
-    let mut deciding: Vec<DecidingLit> = Vec::new();
-    let exact = facts.counted.iter().any(|c| c.max.is_some());
-    for (bit, c) in facts.counted.iter().enumerate() {
-        if c.from <= i {
-            let exact = exact || (facts.unique && cx.may_run_out(base, c.lit)?);
-            match deciding.iter_mut().find(|d| d.0 == c.lit) {
-                Some(d) => d.1 |= 1 << bit,
-                None => deciding.push((c.lit, 1 << bit, exact)),
-            }
-        }
+    let ended = prefix.len() < end || prefix.last().is_some_and(Vec::is_empty);
+    let rest =
+        if ended || facts.max.is_some_and(|m| m <= end as u64) { Vec::new() } else { ways(cx, facts, end, dead)? };
+    while prefix.last().is_some_and(|w| *w == rest) {
+        prefix.pop();
     }
-    for &s in open {
-        for &c in &facts.scopes[s].contains {
-            if !deciding.iter().any(|d| d.0 == Lit::yes(c)) {
-                deciding.push((Lit::yes(c), 0, exact));
-            }
-        }
-    }
-    Ok(deciding)
-}
-
-/// The ways to decide all literals that some element of `base` has, each with what it counts for.
-fn decided(cx: &mut LoweringContext<'_, '_>, base: &Lits, deciding: Vec<DecidingLit>) -> Result<Vec<(Lits, u32)>> {
-    let mut partial: Vec<(Lits, u32)> = vec![(Lits::new(), 0)];
-    for (lit, bits, exact) in deciding {
-        let mut next = Vec::with_capacity(partial.len() * 2);
-        for (chosen, counts) in partial {
-            let mut with = chosen.clone();
-            with.push(lit);
-            let mut test = base.clone();
-            test.extend_from_slice(&with);
-            if !cx.is_empty_scalar(&mut test)? {
-                next.push((with, counts | bits));
-            }
-            let mut without = chosen;
-            if exact {
-                without.push(lit.negate());
-                let mut test = base.clone();
-                test.extend_from_slice(&without);
-                if cx.is_empty_scalar(&mut test)? {
-                    continue;
-                }
-            }
-            next.push((without, counts));
-        }
-        partial = next;
-        if partial.len() > cx.limits.max_alternatives {
-            let n = partial.len() as u64;
-            return Err(Error::limit(
-                "the number of alternatives of one array element",
-                cx.limits.max_alternatives as u64,
-                n,
-            )
-            .of("max_alternatives"));
-        }
-    }
-    Ok(partial)
+    Ok((prefix, rest))
 }
 
 impl LoweringContext<'_, '_> {
-    /// Whether the scalars among what a conjunction and a literal accept may all be used up.
-    fn may_run_out(&mut self, base: &Lits, lit: Lit) -> Result<bool> {
-        let mut lits = base.clone();
+    /// Whether the element at a position is not seen to fail a literal.
+    fn element_may_satisfy(&mut self, facts: &ArrayFacts, i: usize, lit: Lit) -> Result<bool> {
+        let Some(mut lits) = self.element_lits(facts, i) else { return Ok(false) };
         lits.push(lit);
-        Ok(self.normalize(&mut lits).is_some() && self.scalars_of(&lits)?.may_run_out())
+        Ok(!self.is_empty_scalar(&mut lits)?)
+    }
+
+    /// Whether there is room for what is counted, and some element may be.
+    fn some_element_counts(&mut self, facts: &ArrayFacts, c: &CountedMatches) -> Result<bool> {
+        if facts.max.is_some_and(|m| m < (c.from as u64).saturating_add(c.min)) {
+            return Ok(false);
+        }
+        // Every position that differs in what it may be.
+        let end = self.prefix_len(facts).max(c.from);
+        for i in c.from..=end {
+            if self.element_may_satisfy(facts, i, c.lit)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Positions from here on are all alike.

@@ -61,6 +61,26 @@ pub(super) enum Status {
     Holds,
 }
 
+impl Status {
+    /// Of "at least `n`", where a number is known to be in `min..=max`.
+    pub fn of_min(n: u64, min: u64, max: Option<u64>) -> Status {
+        match max {
+            _ if n <= min => Status::Holds,
+            Some(m) if m < n => Status::Dead,
+            _ => Status::Open,
+        }
+    }
+
+    /// Of "at most `n`", where a number is known to be in `min..=max`.
+    pub fn of_max(n: u64, min: u64, max: Option<u64>) -> Status {
+        match max {
+            Some(m) if m <= n => Status::Holds,
+            _ if n < min => Status::Dead,
+            _ => Status::Open,
+        }
+    }
+}
+
 /// Takes what a node says about the type apart.
 pub(super) struct TakenBranch<A> {
     pub items: Vec<Conjunct<A>>,

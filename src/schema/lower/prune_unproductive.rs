@@ -95,17 +95,22 @@ impl Productive<'_, '_, '_> {
         if witnesses == u32::MAX {
             return Ok(false);
         }
-        if o.implications.is_empty() {
-            let required = o.properties.iter().filter(|p| p.required).count() as u64 + u64::from(witnesses);
-            if o.max.is_some_and(|m| required > m || o.min > m) {
-                return Ok(false);
-            }
-            if o.min <= required {
-                return Ok(true);
-            }
-            let named = o.properties.iter().filter(|p| p.rule.is_some_and(|r| self.is(r))).count() as u64;
-            return Ok(o.min <= named || o.min <= named.saturating_add(self.other_keys(o)?));
+        if !o.implications.is_empty() {
+            return self.members_possible_with_implications(o, witnesses);
         }
+        let required = o.properties.iter().filter(|p| p.required).count() as u64 + u64::from(witnesses);
+        if o.max.is_some_and(|m| required > m || o.min > m) {
+            return Ok(false);
+        }
+        if o.min <= required {
+            return Ok(true);
+        }
+        let named = o.properties.iter().filter(|p| p.rule.is_some_and(|r| self.is(r))).count() as u64;
+        Ok(o.min <= named || o.min <= named.saturating_add(self.other_keys(o)?))
+    }
+
+    /// Whether enough members can stand in an object where some names bring others with them, and not too many.
+    fn members_possible_with_implications(&mut self, o: &ObjectShape, witnesses: u32) -> Result<bool> {
         let mut s = o.clone();
         for p in &mut s.properties {
             p.rule = p.rule.filter(|&r| self.is(r));
@@ -114,37 +119,39 @@ impl Productive<'_, '_, '_> {
             return Ok(false);
         }
         let mut present: Vec<bool> = s.properties.iter().map(|p| p.required).collect();
-        let mut n = present.iter().filter(|&&p| p).count() as u64 + u64::from(witnesses);
+        let members = |present: &[bool]| present.iter().filter(|&&p| p).count() as u64 + u64::from(witnesses);
         let others = self.other_keys(&s)?;
         let most = s.max.unwrap_or(u64::MAX);
-        if n > most || s.min > most {
+        if members(&present) > most || s.min > most {
             return Ok(false);
         }
-        // Add the name that brings the fewest others with it, until there are enough.
-        while n.saturating_add(others) < s.min {
-            let mut best: Option<(u64, Vec<bool>)> = None;
-            for i in 0..present.len() {
-                if present[i] || s.properties[i].rule.is_none() {
-                    continue;
-                }
-                self.cx.work(1 + s.implications.len())?;
-                let with = closed(&s, &present, i);
-                let size = with.iter().filter(|&&p| p).count() as u64 + u64::from(witnesses);
-                if best.as_ref().is_none_or(|b| size < b.0) {
-                    best = Some((size, with));
-                }
+        while members(&present).saturating_add(others) < s.min {
+            let Some(more) = self.cheapest_addition(&s, &present)? else { return Ok(false) };
+            if members(&more) > most {
+                let message = "conditions on the presence of properties that require each other, together with a \
+                               number of members, are too many to decide";
+                return Err(Error::new(ErrorKind::Limit, message));
             }
-            match best {
-                None => return Ok(false),
-                Some((size, _)) if size > most => {
-                    let message = "conditions on the presence of properties that require each other, together with a \
-                                   number of members, are too many to decide";
-                    return Err(Error::new(ErrorKind::Limit, message));
-                }
-                Some((size, with)) => (n, present) = (size, with),
-            }
+            present = more;
         }
         Ok(true)
+    }
+
+    /// The names that are present with one more, which brings the fewest others with it. `None` if there is none.
+    fn cheapest_addition(&mut self, s: &ObjectShape, present: &[bool]) -> Result<Option<Vec<bool>>> {
+        let mut best: Option<(usize, Vec<bool>)> = None;
+        for i in 0..present.len() {
+            if present[i] || s.properties[i].rule.is_none() {
+                continue;
+            }
+            self.cx.work(1 + s.implications.len())?;
+            let with = closed(s, present, i);
+            let size = with.iter().filter(|&&p| p).count();
+            if best.as_ref().is_none_or(|b| size < b.0) {
+                best = Some((size, with));
+            }
+        }
+        Ok(best.map(|b| b.1))
     }
 
     /// The fewest members that are all witnesses of a shape; `u32::MAX` if no members are.
@@ -186,16 +193,8 @@ impl Productive<'_, '_, '_> {
         if a.min > available {
             return Ok(false);
         }
-        if a.unique && a.prefix.is_empty() && a.min > 1 {
-            let mut rules: Vec<RuleId> = self.usable(&a.rest).map(|e| e.rule).collect();
-            rules.dedup();
-            let domain = rules.iter().try_fold(0u64, |n, r| {
-                let d = &self.drafts[r.0 as usize];
-                if self.structured[r.0 as usize] { None } else { d.scalars.map(|k| n.saturating_add(k)) }
-            });
-            if domain.is_some_and(|d| d < a.min) || !self.has_values(&rules, a.min)? {
-                return Ok(false);
-            }
+        if a.unique && a.prefix.is_empty() && a.min > 1 && !self.has_different_elements(a)? {
+            return Ok(false);
         }
         if a.contains.iter().all(|c| c.min == 0 && c.max.is_none()) {
             return Ok(true);
@@ -210,6 +209,17 @@ impl Productive<'_, '_, '_> {
             }
         }
         self.counts_possible(a, available)
+    }
+
+    /// Whether the elements of an array without prefix have as many different values as it needs.
+    fn has_different_elements(&mut self, a: &ArrayShape) -> Result<bool> {
+        let mut rules: Vec<RuleId> = self.usable(&a.rest).map(|e| e.rule).collect();
+        rules.dedup();
+        let domain = rules.iter().try_fold(0u64, |n, r| {
+            let d = &self.drafts[r.0 as usize];
+            if self.structured[r.0 as usize] { None } else { d.scalars.map(|k| n.saturating_add(k)) }
+        });
+        Ok(domain.is_none_or(|d| d >= a.min) && self.has_values(&rules, a.min)?)
     }
 
     /// Whether `rules` accept at least `wanted` different values, as far as they are scalars and not too many to list:

@@ -93,9 +93,7 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
         let pointed = number(x, &kept_with_point(b))?;
         return Ok(x.alt(&[bare, pointed]));
     }
-    if let (Some((lo, lo_open)), Some((hi, hi_open))) = (&b.min, &b.max)
-        && (lo > hi || (lo == hi && (*lo_open || *hi_open)))
-    {
+    if bounds_exclude_all(b) {
         return Ok(Exprs::NEVER);
     }
     let required = required(b)?;
@@ -112,6 +110,14 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
         return Ok(e);
     }
     on_grid(x, b, required, digits as u16 + 1)
+}
+
+/// Whether nothing lies between the bounds.
+fn bounds_exclude_all(b: &NumberBounds) -> bool {
+    match (&b.min, &b.max) {
+        (Some((lo, lo_open)), Some((hi, hi_open))) => lo > hi || (lo == hi && (*lo_open || *hi_open)),
+        _ => false,
+    }
 }
 
 /// Fails where [`number`] would fail, without making the expression.

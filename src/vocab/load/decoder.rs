@@ -106,22 +106,9 @@ struct DecoderSteps {
 impl DecoderSteps {
     fn add(&mut self, part: &Map<String, Value>) -> Result<()> {
         let kind = str_field(part, "type")?;
-        let across = |what: &str| Err(unsupported(format!("the decoder step {what} looks across tokens")));
         match kind {
             "Fuse" => self.joined = true,
-            "Strip" => {
-                let content = one_char(part, "content")?;
-                let (start, stop) = (u64_field(part, "start")?, u64_field(part, "stop")?);
-                if self.joined && stop > 0 {
-                    return across("Strip with stop");
-                }
-                if self.bytes && !self.joined {
-                    return across("Strip after ByteFallback");
-                }
-                if !self.joined {
-                    self.done.push(DecoderStep::Strip { content, start: start as usize, stop: stop as usize });
-                }
-            }
+            "Strip" => self.add_strip(part)?,
             _ if self.joined || self.bytes => return across(&format!("{kind} after Fuse, ByteFallback or ByteLevel")),
             "Replace" => {
                 let pattern = object_field(part, "pattern")?;
@@ -148,6 +135,26 @@ impl DecoderSteps {
         }
         Ok(())
     }
+
+    fn add_strip(&mut self, part: &Map<String, Value>) -> Result<()> {
+        let content = one_char(part, "content")?;
+        let (start, stop) = (u64_field(part, "start")?, u64_field(part, "stop")?);
+        if self.joined && stop > 0 {
+            return across("Strip with stop");
+        }
+        if self.bytes && !self.joined {
+            return across("Strip after ByteFallback");
+        }
+        if !self.joined {
+            self.done.push(DecoderStep::Strip { content, start: start as usize, stop: stop as usize });
+        }
+        Ok(())
+    }
+}
+
+/// The error of a step that looks at more than one token.
+fn across(what: &str) -> Result<()> {
+    Err(unsupported(format!("the decoder step {what} looks across tokens")))
 }
 
 fn one_char(part: &Map<String, Value>, name: &str) -> Result<char> {

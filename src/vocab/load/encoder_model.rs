@@ -141,6 +141,23 @@ fn unigram(document: &Map<String, Value>, model: &Value) -> Option<ModelParts> {
     Some(ModelParts { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..ModelParts::default() })
 }
 
+/// Which two tokens become which third one, in their order.
+fn merges(model: &Value, by_text: &FxHashMap<&str, u32>) -> Option<Vec<[u32; 3]>> {
+    let pairs = model.get("merges")?.as_array()?;
+    let (mut merges, mut made) = (Vec::with_capacity(pairs.len()), String::new());
+    for merge in pairs {
+        let (left, right) = match merge {
+            Value::String(both) => both.split_once(' ')?,
+            pair => (pair.get(0)?.as_str()?, pair.get(1)?.as_str()?),
+        };
+        made.clear();
+        made.push_str(left);
+        made.push_str(right);
+        merges.push([*by_text.get(left)?, *by_text.get(right)?, *by_text.get(made.as_str())?]);
+    }
+    Some(merges)
+}
+
 /// The parts of a document's model; `None` if any part of it is not of a known form.
 pub(super) fn read(document: &Map<String, Value>) -> Option<ModelParts> {
     let model = document.get("model")?;
@@ -169,18 +186,7 @@ pub(super) fn read(document: &Map<String, Value>) -> Option<ModelParts> {
     for (text, id) in listed {
         by_text.insert(text, u32::try_from(id.as_u64()?).ok()?);
     }
-    let pairs = model.get("merges")?.as_array()?;
-    let (mut merges, mut made) = (Vec::with_capacity(pairs.len()), String::new());
-    for merge in pairs {
-        let (left, right) = match merge {
-            Value::String(both) => both.split_once(' ')?,
-            pair => (pair.get(0)?.as_str()?, pair.get(1)?.as_str()?),
-        };
-        made.clear();
-        made.push_str(left);
-        made.push_str(right);
-        merges.push([*by_text.get(left)?, *by_text.get(right)?, *by_text.get(made.as_str())?]);
-    }
+    let merges = merges(model, &by_text)?;
     contents.extend(model.get("unk_token").and_then(Value::as_str));
     let byte = |b: u8| by_text.get(format!("<0x{b:02X}>").as_str()).copied();
     let bytes = if marked { (0..=255).map(byte).collect::<Option<Vec<u32>>>()? } else { Vec::new() };

@@ -160,6 +160,33 @@ fn width(kind: u32) -> Option<u64> {
     }
 }
 
+/// Whether the tokens of a model are written in letters that stand for bytes.
+fn has_byte_letters(model: &[u8], pre: &[u8]) -> Result<bool> {
+    match model {
+        b"gpt2" if !matches!(pre, b"gemma4" | b"sarvam-moe") => Ok(true),
+        b"llama" | b"t5" | b"gemma4" => Ok(false),
+        other => {
+            let name = String::from_utf8_lossy(other).into_owned();
+            Err(unsupported(format!("a GGUF file whose tokenizer is of the kind {name:?}")))
+        }
+    }
+}
+
+/// The bytes of a token by its type, where letters do not stand for bytes.
+fn bytes_by_type(id: u64, kind: u64, text: Vec<u8>) -> Result<Vec<u8>> {
+    Ok(match kind {
+        1 => spaced(&text),
+        2..=4 => text,
+        // An unused id, often a row of padding.
+        5 => Vec::new(),
+        6 => match std::str::from_utf8(&text).ok().and_then(fallback_byte) {
+            Some(byte) => vec![byte],
+            None => return Err(malformed(format!("the token {id} is a byte, but is not written <0xNN>"))),
+        },
+        _ => return Err(malformed(format!("the token {id} has the unknown type {kind}"))),
+    })
+}
+
 /// Reads the head of a GGUF file from after its magic.
 pub(super) fn read(input: impl Read) -> Result<TokenizerTable> {
     let mut reader = GgufReader { input };
@@ -178,14 +205,7 @@ pub(super) fn read(input: impl Read) -> Result<TokenizerTable> {
     let (Some(model), Some(tokens)) = (found.model, found.tokens) else {
         return Err(malformed("a GGUF file without a tokenizer"));
     };
-    let byte_letters = match model.as_slice() {
-        b"gpt2" if !matches!(found.pre.as_slice(), b"gemma4" | b"sarvam-moe") => true,
-        b"llama" | b"t5" | b"gemma4" => false,
-        other => {
-            let name = String::from_utf8_lossy(other).into_owned();
-            return Err(unsupported(format!("a GGUF file whose tokenizer is of the kind {name:?}")));
-        }
-    };
+    let byte_letters = has_byte_letters(&model, &found.pre)?;
     let types = found.types.unwrap_or_else(|| vec![1; tokens.len()]);
     if types.len() != tokens.len() {
         return Err(malformed(format!("a GGUF file with {} tokens and {} types", tokens.len(), types.len())));
@@ -194,15 +214,7 @@ pub(super) fn read(input: impl Read) -> Result<TokenizerTable> {
     for (id, (text, kind)) in (0..).zip(tokens.into_iter().zip(types)) {
         let bytes = match kind {
             1 if byte_letters => std::str::from_utf8(&text).ok().and_then(byte_level::bytes_of).unwrap_or_default(),
-            1 => spaced(&text),
-            2..=4 => text,
-            // An unused id, often a row of padding.
-            5 => Vec::new(),
-            6 => match std::str::from_utf8(&text).ok().and_then(fallback_byte) {
-                Some(byte) => vec![byte],
-                None => return Err(malformed(format!("the token {id} is a byte, but is not written <0xNN>"))),
-            },
-            _ => return Err(malformed(format!("the token {id} has the unknown type {kind}"))),
+            _ => bytes_by_type(id, kind, text)?,
         };
         let id = table.set(id, bytes)?;
         if matches!(kind, 2 | 3) {

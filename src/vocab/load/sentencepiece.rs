@@ -106,69 +106,122 @@ pub(super) fn recognises(data: &[u8]) -> bool {
 /// unused. BPE joins the neighbours whose piece has the highest score; unigram looks for the highest sum. User-defined
 /// pieces are taken out of a text first.
 pub(super) fn model(data: &[u8]) -> Option<ModelParts> {
-    let (mut pieces, mut bytes, mut added) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut algorithm, mut joins, mut marks, mut rewrites) = (1, true, true, false);
-    let mut suffix = false;
-    let mut id = 0;
+    let (mut pieces, mut settings) = (ModelPieces::default(), ModelSettings::default());
     for part in Fields(data) {
         match part? {
-            (field::PIECE, Value::Bytes(piece)) => {
-                match piece_fields(piece)? {
-                    (_, 1, score) => pieces.push((score, id)),
-                    (text, 6, _) => {
-                        let byte = std::str::from_utf8(text).ok().and_then(fallback_byte)?;
-                        if usize::from(byte) != bytes.len() {
-                            return None;
-                        }
-                        bytes.push(id);
-                    }
-                    (_, 4, _) => added.push(id),
-                    (_, 2 | 3, _) => {}
-                    _ => return None,
-                }
-                id += 1;
-            }
-            (field::TRAINER, Value::Bytes(trainer)) => {
-                for part in Fields(trainer) {
-                    match part? {
-                        (field::ALGORITHM, Value::Number(n)) => algorithm = n,
-                        (field::SPACE_AS_SUFFIX, Value::Number(n)) => suffix = n != 0,
-                        _ => {}
-                    }
-                }
-            }
-            (field::NORMALIZER, Value::Bytes(normalizer)) => {
-                for part in Fields(normalizer) {
-                    match part? {
-                        (field::CHARACTER_MAP, Value::Bytes(map)) => rewrites = !map.is_empty(),
-                        (field::JOINS_SPACES, Value::Number(n)) => joins = n != 0,
-                        (field::MARKS_SPACES, Value::Number(n)) => marks = n != 0,
-                        _ => {}
-                    }
-                }
-            }
+            (field::PIECE, Value::Bytes(piece)) => pieces.add(piece)?,
+            (field::TRAINER, Value::Bytes(trainer)) => settings.read_trainer(trainer)?,
+            (field::NORMALIZER, Value::Bytes(normalizer)) => settings.read_normalizer(normalizer)?,
             _ => {}
         }
     }
-    if suffix || joins || !marks || rewrites || pieces.iter().any(|p| p.0.is_nan()) {
+    let ModelPieces { scored, bytes, added, .. } = pieces;
+    if settings.changes_text() || scored.iter().any(|p| p.0.is_nan()) {
         return None;
     }
-    if algorithm == 1 {
-        let (ranks, ids) = pieces.into_iter().map(|(score, id)| (score.to_bits(), id)).unzip();
-        return Some(ModelParts { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..ModelParts::default() });
+    match settings.algorithm {
+        1 => {
+            let (ranks, ids) = scored.into_iter().map(|(score, id)| (score.to_bits(), id)).unzip();
+            Some(ModelParts { pattern: UNIGRAM.to_owned(), ids, ranks, added, ..ModelParts::default() })
+        }
+        2 => {
+            let (ranks, ids) = ranked(scored);
+            Some(ModelParts { pattern: SENTENCEPIECE.to_owned(), ids, ranks, bytes, added, ..ModelParts::default() })
+        }
+        _ => None,
     }
-    if algorithm != 2 {
-        return None;
-    }
-    pieces.sort_by(|a, b| b.0.total_cmp(&a.0));
+}
+
+/// Ranks and ids by falling score; equal scores have one rank.
+fn ranked(mut scored: Vec<(f32, u32)>) -> (Vec<u32>, Vec<u32>) {
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut rank = 0;
-    let mut ranks = Vec::with_capacity(pieces.len());
-    for (i, piece) in pieces.iter().enumerate() {
-        rank += u32::from(i > 0 && pieces.get(i - 1).is_some_and(|before| before.0 != piece.0));
+    let mut ranks = Vec::with_capacity(scored.len());
+    for (i, piece) in scored.iter().enumerate() {
+        rank += u32::from(i > 0 && scored.get(i - 1).is_some_and(|before| before.0 != piece.0));
         ranks.push(rank);
     }
-    let ids = pieces.into_iter().map(|p| p.1).collect();
-    Some(ModelParts { pattern: SENTENCEPIECE.to_owned(), ids, ranks, bytes, added, ..ModelParts::default() })
+    (ranks, scored.into_iter().map(|p| p.1).collect())
+}
+
+/// The pieces of a model by what they are for.
+#[derive(Default)]
+struct ModelPieces {
+    /// Ordinary ones, with their scores.
+    scored: Vec<(f32, u32)>,
+    /// Those of single bytes, in the order of the bytes.
+    bytes: Vec<u32>,
+    /// Those that a user has defined.
+    added: Vec<u32>,
+    count: u32,
+}
+
+impl ModelPieces {
+    /// The next piece; `None` for one of an unknown kind.
+    fn add(&mut self, piece: &[u8]) -> Option<()> {
+        let id = self.count;
+        match piece_fields(piece)? {
+            (_, 1, score) => self.scored.push((score, id)),
+            (text, 6, _) => {
+                let byte = std::str::from_utf8(text).ok().and_then(fallback_byte)?;
+                if usize::from(byte) != self.bytes.len() {
+                    return None;
+                }
+                self.bytes.push(id);
+            }
+            (_, 4, _) => self.added.push(id),
+            (_, 2 | 3, _) => {}
+            _ => return None,
+        }
+        self.count += 1;
+        Some(())
+    }
+}
+
+/// How a model was trained, and what it does to a text first.
+struct ModelSettings {
+    algorithm: u64,
+    space_as_suffix: bool,
+    joins_spaces: bool,
+    marks_spaces: bool,
+    rewrites: bool,
+}
+
+impl Default for ModelSettings {
+    /// What holds where a model says nothing.
+    fn default() -> Self {
+        ModelSettings { algorithm: 1, space_as_suffix: false, joins_spaces: true, marks_spaces: true, rewrites: false }
+    }
+}
+
+impl ModelSettings {
+    fn read_trainer(&mut self, trainer: &[u8]) -> Option<()> {
+        for part in Fields(trainer) {
+            match part? {
+                (field::ALGORITHM, Value::Number(n)) => self.algorithm = n,
+                (field::SPACE_AS_SUFFIX, Value::Number(n)) => self.space_as_suffix = n != 0,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn read_normalizer(&mut self, normalizer: &[u8]) -> Option<()> {
+        for part in Fields(normalizer) {
+            match part? {
+                (field::CHARACTER_MAP, Value::Bytes(map)) => self.rewrites = !map.is_empty(),
+                (field::JOINS_SPACES, Value::Number(n)) => self.joins_spaces = n != 0,
+                (field::MARKS_SPACES, Value::Number(n)) => self.marks_spaces = n != 0,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a text is more than marked at its spaces.
+    fn changes_text(&self) -> bool {
+        self.space_as_suffix || self.joins_spaces || !self.marks_spaces || self.rewrites
+    }
 }
 
 /// Reads a model.

@@ -6,6 +6,7 @@
 pub(crate) mod key_classes;
 pub(crate) mod object_shape;
 pub(crate) mod shape_set;
+mod violations;
 
 use smallvec::SmallVec;
 
@@ -182,67 +183,7 @@ impl StructuredKind for Objects {
     }
 
     fn violations(cx: &mut LoweringContext<'_, '_>, node: SchemaNodeId) -> Result<Vec<Alternative<ObjectAtom>>> {
-        use ObjectAtom::{Absent, Max, Min, Present, Unsupported, Value};
-        let Some(o) = cx.nodes.get(node).object.as_deref() else { return Ok(Vec::new()) };
-        let atom = Conjunct::<ObjectAtom>::Atom;
-        let mut out = Vec::new();
-        let no = |s: SchemaNodeId| Lit::no(cx.nodes.canon(s));
-        for &r in &o.required {
-            if o.prop(r).is_none_or(|s| no(s).node == TRUE) {
-                out.push(vec![atom(Absent(r))]);
-            }
-        }
-        // Constants tell alternatives apart best, so they are decided first.
-        for constant in [true, false] {
-            for &(name, s) in &o.props {
-                let lit = no(s);
-                if lit.node == TRUE || cx.constants(lit.node).is_some() != constant {
-                    continue;
-                }
-                // A required name is violated where it is absent or bad: one condition on its value says both.
-                let bad = atom(Value(name, lit));
-                out.push(if o.required.contains(&name) { vec![bad] } else { vec![atom(Present(name)), bad] });
-            }
-        }
-        for &(p, s) in &o.patterns {
-            let lit = no(s);
-            if lit.node != TRUE {
-                out.push(vec![atom(ObjectAtom::Exists(Exists { node, keys: Keys::Pattern(node, p), lit }))]);
-            }
-        }
-        if let Some(s) = o.additional {
-            let lit = no(s);
-            if lit.node != TRUE {
-                out.push(vec![atom(ObjectAtom::Exists(Exists { node, keys: Keys::Additional(node), lit }))]);
-            }
-        }
-        if let Some(s) = o.names {
-            let keys = Keys::Refused(cx.nodes.canon(s));
-            out.push(vec![atom(ObjectAtom::Exists(Exists { node, keys, lit: Lit::yes(TRUE) }))]);
-        }
-        if let Some(m) = o.min.checked_sub(1) {
-            out.push(vec![atom(Max(m))]);
-        }
-        if let Some(m) = o.max {
-            out.push(vec![atom(Min(m.saturating_add(1)))]);
-        }
-        for (k, needs) in &o.dep_required {
-            for &n in needs.iter().filter(|n| *n != k) {
-                out.push(vec![atom(Present(*k)), atom(Absent(n))]);
-            }
-        }
-        for &(k, s) in &o.dep_schemas {
-            let lit = no(s);
-            if lit.node != TRUE {
-                out.push(vec![atom(Present(k)), Conjunct::Lit(lit, 0)]);
-            }
-        }
-        if o.unevaluated.is_some_and(|u| cx.nodes.canon(u) != TRUE) {
-            let reason = "its negation would need to know which members other keywords evaluate where they fail; \
-                          close the object with additionalProperties instead";
-            out.push(vec![atom(Unsupported(node, "unevaluatedProperties", reason))]);
-        }
-        Ok(out)
+        Ok(violations::violations(cx, node))
     }
 
     fn assert(cx: &mut LoweringContext<'_, '_>, atom: ObjectAtom, facts: &mut ObjectFacts) -> Result<bool> {
@@ -272,56 +213,19 @@ impl StructuredKind for Objects {
     }
 
     fn status(cx: &mut LoweringContext<'_, '_>, atom: &ObjectAtom, facts: &ObjectFacts) -> Result<Status> {
-        let known = |p: Option<bool>, wanted: bool| match p {
-            Some(p) if p == wanted => Status::Holds,
-            Some(_) => Status::Dead,
-            None => Status::Open,
-        };
         Ok(match *atom {
-            ObjectAtom::Present(n) => match known(facts.presence_of(n), true) {
-                Status::Open if facts.is_full() || cx.member_lits(facts, n)?.is_none() => Status::Dead,
-                s => s,
+            ObjectAtom::Present(n) => cx.presence_status(facts, n, true)?,
+            ObjectAtom::Absent(n) => cx.presence_status(facts, n, false)?,
+            ObjectAtom::Value(n, l) => cx.value_status(facts, n, l)?,
+            ObjectAtom::Min(n) => Status::of_min(n, facts.min, facts.max),
+            ObjectAtom::Max(n) => Status::of_max(n, facts.min, facts.max),
+            ObjectAtom::Exists(e) if facts.exists.contains(&e) => Status::Holds,
+            ObjectAtom::Exists(e) => match e.keys {
+                // The same keyword holds as well, so no member can violate it.
+                Keys::Additional(of) | Keys::Pattern(of, _) if facts.groups.contains(&of) => Status::Dead,
+                _ => Status::Open,
             },
-            ObjectAtom::Absent(n) => match known(facts.presence_of(n), false) {
-                Status::Open if facts.is_full() || cx.member_lits(facts, n)?.is_none() => Status::Holds,
-                s => s,
-            },
-            ObjectAtom::Value(n, l) => {
-                let present = facts.presence_of(n);
-                match present {
-                    Some(false) => return Ok(Status::Holds),
-                    None if facts.is_full() => return Ok(Status::Holds),
-                    _ => {}
-                }
-                let Some(mut lits) = cx.member_lits(facts, n)? else { return Ok(Status::Holds) };
-                if lits.contains(&l) {
-                    return Ok(Status::Holds);
-                }
-                // A negated schema that is disjoint from what is known says nothing new.
-                if l.negated && lits.iter().any(|k| !k.negated && cx.is_disjoint(k.node, l.node)) {
-                    return Ok(Status::Holds);
-                }
-                lits.push(l);
-                // Without any value the member may still be absent.
-                if present == Some(true) && cx.is_empty_scalar(&mut lits)? { Status::Dead } else { Status::Open }
-            }
-            ObjectAtom::Min(n) if n <= facts.min => Status::Holds,
-            ObjectAtom::Max(n) if facts.max.is_some_and(|m| m <= n) => Status::Holds,
-            ObjectAtom::Min(n) if facts.max.is_some_and(|m| m < n) => Status::Dead,
-            ObjectAtom::Max(n) if n < facts.min => Status::Dead,
-            ObjectAtom::Exists(e) => {
-                if facts.exists.contains(&e) {
-                    return Ok(Status::Holds);
-                }
-                if let Keys::Additional(of) | Keys::Pattern(of, _) = e.keys
-                    && facts.groups.contains(&of)
-                {
-                    // The same keyword holds as well, so no member can violate it.
-                    return Ok(Status::Dead);
-                }
-                Status::Open
-            }
-            _ => Status::Open,
+            ObjectAtom::Unsupported(..) => Status::Open,
         })
     }
 
@@ -356,6 +260,37 @@ impl StructuredKind for Objects {
 }
 
 impl LoweringContext<'_, '_> {
+    /// Whether a member is present, or absent, as is wanted.
+    fn presence_status(&mut self, facts: &ObjectFacts, name: Name, wanted: bool) -> Result<Status> {
+        Ok(match facts.presence_of(name) {
+            Some(present) if present == wanted => Status::Holds,
+            Some(_) => Status::Dead,
+            None if !facts.is_full() && self.member_lits(facts, name)?.is_some() => Status::Open,
+            // It cannot be present.
+            None if wanted => Status::Dead,
+            None => Status::Holds,
+        })
+    }
+
+    /// Whether a member satisfies a literal if it is present.
+    fn value_status(&mut self, facts: &ObjectFacts, name: Name, lit: Lit) -> Result<Status> {
+        let present = facts.presence_of(name);
+        if present == Some(false) || (present.is_none() && facts.is_full()) {
+            return Ok(Status::Holds);
+        }
+        let Some(mut lits) = self.member_lits(facts, name)? else { return Ok(Status::Holds) };
+        if lits.contains(&lit) {
+            return Ok(Status::Holds);
+        }
+        // A negated schema that is disjoint from what is known says nothing new.
+        if lit.negated && lits.iter().any(|k| !k.negated && self.is_disjoint(k.node, lit.node)) {
+            return Ok(Status::Holds);
+        }
+        lits.push(lit);
+        // Without any value the member may still be absent.
+        Ok(if present == Some(true) && self.is_empty_scalar(&mut lits)? { Status::Dead } else { Status::Open })
+    }
+
     /// Whether a conjunction is seen to accept nothing: contradictory, or of scalar types only without a scalar.
     pub fn is_empty_scalar(&mut self, lits: &mut Lits) -> Result<bool> {
         if self.normalize(lits).is_none() {

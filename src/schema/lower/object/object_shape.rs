@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::json::rules::{KeyClass, MAX_WITNESSES, ObjectShape, Property, RuleId};
-use crate::schema::lower::context::{Lit, LoweringContext};
+use crate::schema::lower::context::{Lit, Lits, LoweringContext};
 use crate::schema::lower::distribute::Status;
 use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
 use crate::schema::lower::object::key_classes::{class_has, class_lits, list_few_keys, partition, splits};
@@ -259,33 +259,9 @@ fn classes(
         if size == 0 {
             continue;
         }
-        let mut can = Vec::new();
-        for (i, e) in others.iter().enumerate() {
-            if !class_has(cx, e, &splits, &c.matched) {
-                continue;
-            }
-            let mut with = lits.clone();
-            with.push(e.lit);
-            if cx.rule(with)?.is_some() {
-                can.push(i);
-            }
-        }
-        let mut ways: SmallVec<[(RuleId, u32); 2]> = SmallVec::from_iter([(any, 0)]);
-        for chosen in 1..1u32 << can.len() {
-            cx.work(1)?;
-            let mut with = lits.clone();
-            let mut matches = 0;
-            for (_, &i) in can.iter().enumerate().filter(|(k, _)| chosen >> k & 1 == 1) {
-                with.push(others[i].lit);
-                matches |= 1 << i;
-            }
-            let Some(rule) = cx.rule(with)? else { continue };
-            match ways.iter_mut().find(|w| w.0 == rule) {
-                // One rule that says both: what it accepts is all of these witnesses.
-                Some(w) => w.1 |= matches,
-                None => ways.push((rule, matches)),
-            }
-        }
+        let class_others = others.iter().enumerate().filter(|(_, e)| class_has(cx, e, &splits, &c.matched)).collect();
+        let can = possible_witnesses(cx, class_others, &lits)?;
+        let mut ways = witness_ways(cx, others, &can, &lits, any)?;
         if ways.len() > 1 && size < shape.max.unwrap_or(MANY_KEYS).min(MANY_KEYS) {
             // Members that are no witness could use the few keys up.
             can.iter().filter(|&i| ways[0].1 >> i & 1 == 0).for_each(|i| unstated |= 1 << i);
@@ -305,13 +281,11 @@ fn classes(
             ));
         }
     }
-    if unstated != 0 {
-        for (_, e) in others.iter().enumerate().filter(|(i, _)| unstated >> i & 1 == 1) {
-            let (node, keyword) = keyword_of(e);
-            let reason = "its negation asks for some member among few keys that are not named; name the keys, or make \
-                          the alternatives differ in a required constant";
-            cx.unsupported(node, keyword, reason)?;
-        }
+    for (_, e) in others.iter().enumerate().filter(|(i, _)| unstated >> i & 1 == 1) {
+        let (node, keyword) = keyword_of(e);
+        let reason = "its negation asks for some member among few keys that are not named; name the keys, or make \
+                      the alternatives differ in a required constant";
+        cx.unsupported(node, keyword, reason)?;
     }
     shape.others.reserve_exact(all.len());
     for (mut c, n) in all {
@@ -325,6 +299,51 @@ fn classes(
     shape.witnesses = (1 << stated) - 1;
     let witnessed = !shape.others.iter().fold(0, |m, c| m | c.matches) & shape.witnesses == 0;
     Ok(witnessed.then_some(shape))
+}
+
+/// Which of the conditions that apply to a class some member of it can satisfy.
+fn possible_witnesses(
+    cx: &mut LoweringContext<'_, '_>,
+    applying: SmallVec<[(usize, &Exists); 2]>,
+    lits: &Lits,
+) -> Result<Vec<usize>> {
+    let mut can = Vec::new();
+    for (i, e) in applying {
+        let mut with = lits.clone();
+        with.push(e.lit);
+        if cx.rule(with)?.is_some() {
+            can.push(i);
+        }
+    }
+    Ok(can)
+}
+
+/// The rules of a class with the conditions that a member of each satisfies: `any` for none, and one for each set of
+/// conditions that members can satisfy together.
+fn witness_ways(
+    cx: &mut LoweringContext<'_, '_>,
+    others: &[Exists],
+    can: &[usize],
+    lits: &Lits,
+    any: RuleId,
+) -> Result<SmallVec<[(RuleId, u32); 2]>> {
+    let mut ways: SmallVec<[(RuleId, u32); 2]> = SmallVec::from_iter([(any, 0)]);
+    for chosen in 1..1u32 << can.len() {
+        cx.work(1)?;
+        let mut with = lits.clone();
+        let mut matches = 0;
+        for (_, &i) in can.iter().enumerate().filter(|(k, _)| chosen >> k & 1 == 1) {
+            with.push(others[i].lit);
+            matches |= 1 << i;
+        }
+        let Some(rule) = cx.rule(with)? else { continue };
+        match ways.iter_mut().find(|w| w.0 == rule) {
+            // One rule that says both: what it accepts is all of these witnesses.
+            Some(w) => w.1 |= matches,
+            None => ways.push((rule, matches)),
+        }
+    }
+    Ok(ways)
 }
 
 /// The bits of `matches` without those of `gone`, moved together.

@@ -282,20 +282,10 @@ impl LoweringContext<'_, '_> {
             yes: a.yes && b.yes,
             no: a.no && b.no,
             numbers: self.both(&a.numbers, &b.numbers)?,
+            words: self.words_of_both(a, b),
             narrow: if a.may_hold_strings() && b.may_hold_strings() { a.narrow.or(b.narrow) } else { None },
             ..Scalars::default()
         };
-        for &w in &a.words {
-            if self.holds_word(b, w) {
-                out.words.push(w);
-            }
-        }
-        for &w in &b.words {
-            if a.words.binary_search(&w).is_err() && self.in_sets(&a.sets, w) {
-                out.words.push(w);
-            }
-        }
-        out.words.sort_unstable();
         if out.narrow.is_some() {
             let most = self.intersect(&a.strings_at_most(), &b.strings_at_most())?;
             // Without strings nothing is in doubt.
@@ -327,6 +317,15 @@ impl LoweringContext<'_, '_> {
             .of("max_alternatives"));
         }
         Ok(out)
+    }
+
+    /// Words of one that the other holds, too, in order.
+    fn words_of_both(&mut self, a: &Scalars, b: &Scalars) -> Vec<Name> {
+        let mut out: Vec<Name> = a.words.iter().copied().filter(|&w| self.holds_word(b, w)).collect();
+        let new = |w: &Name| a.words.binary_search(w).is_err();
+        out.extend(b.words.iter().copied().filter(|w| new(w) && self.in_sets(&a.sets, *w)));
+        out.sort_unstable();
+        out
     }
 
     /// The words as one expression.

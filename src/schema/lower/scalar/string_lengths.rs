@@ -23,116 +23,165 @@ pub(crate) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
     if min == 0 && max == INF {
         return x.is_inhabited(text, limit);
     }
-    if !x.is_boolean(text) {
-        let (lo, hi) = bounds(x, text);
-        // Where structure does not tell, the layers do.
-        let known = lo <= hi;
-        if known && (lo > max || hi < min) {
-            return Ok(false);
-        }
-        // Both ends of the interval are the length of some text.
-        if known && ((min <= lo && lo <= max) || (hi != INF && min <= hi && hi <= max)) {
-            return Ok(true);
-        }
+    // Where structure does not tell, the layers do.
+    if !x.is_boolean(text)
+        && let Some(known) = TextLengths::of(x, text).meet(min, max)
+    {
+        return Ok(known);
     }
-    let mut layer = vec![text];
-    let mut in_layer: FxHashSet<ExprId> = FxHashSet::from_iter([text]);
+    let mut layer = Layer::default();
+    layer.add(text);
     let mut looked = 0usize;
     let mut n = 0u32;
     let mut previous = Vec::new();
     loop {
-        // Continuation bytes finish the code point that the layer began.
-        let mut next = Vec::new();
-        let mut in_next: FxHashSet<ExprId> = FxHashSet::default();
+        let mut next = Layer::default();
+        if layer.finish(x, n >= min, &mut next, (&mut looked, limit))? {
+            return Ok(true);
+        }
+        if n >= max || next.states.is_empty() {
+            return Ok(false);
+        }
+        layer.states.sort_unstable();
+        if layer.states == previous {
+            // Every further layer is this one, so the first one that counts accepts as this one does.
+            return Ok(layer.states.iter().any(|&e| x.nullable(e)));
+        }
+        previous = std::mem::replace(&mut layer, next).states;
+        n += 1;
+    }
+}
+
+/// The states after some number of code points.
+#[derive(Default)]
+struct Layer {
+    states: Vec<ExprId>,
+    known: FxHashSet<ExprId>,
+}
+
+impl Layer {
+    fn add(&mut self, state: ExprId) {
+        if self.known.insert(state) {
+            self.states.push(state);
+        }
+    }
+
+    /// Adds what continuation bytes reach, which finish the code point that the layer began, and begins the next
+    /// layer. Whether a state accepts, if this layer `counts`: then the rest is left out.
+    fn finish(
+        &mut self,
+        x: &mut Exprs,
+        counts: bool,
+        next: &mut Layer,
+        (looked, limit): (&mut usize, usize),
+    ) -> Result<bool> {
         let mut i = 0;
-        while i < layer.len() {
-            looked += 1;
-            if looked > limit {
-                return Err(
-                    Error::limit("states explored for a length", limit as u64, looked as u64).of("max_explored_states")
-                );
+        while i < self.states.len() {
+            *looked += 1;
+            if *looked > limit {
+                let e = Error::limit("states explored for a length", limit as u64, *looked as u64);
+                return Err(e.of("max_explored_states"));
             }
-            if n >= min && x.nullable(layer[i]) {
+            if counts && x.nullable(self.states[i]) {
                 return Ok(true);
             }
-            for e in x.row(layer[i]).iter() {
-                if e.lo >= CONTINUATION.0 && e.hi <= CONTINUATION.1 {
-                    if in_layer.insert(e.to) {
-                        layer.push(e.to);
-                    }
-                    continue;
+            for e in x.row(self.states[i]).iter() {
+                if e.lo <= CONTINUATION.1 && e.hi >= CONTINUATION.0 {
+                    self.add(e.to);
                 }
-                if e.lo <= CONTINUATION.1 && e.hi >= CONTINUATION.0 && in_layer.insert(e.to) {
-                    layer.push(e.to);
-                }
-                if in_next.insert(e.to) {
-                    next.push(e.to);
+                if e.lo < CONTINUATION.0 || e.hi > CONTINUATION.1 {
+                    next.add(e.to);
                 }
             }
             x.check()?;
             i += 1;
         }
-        if n >= max || next.is_empty() {
-            return Ok(false);
-        }
-        layer.sort_unstable();
-        if layer == previous {
-            // Every further layer is this one, so the first one that counts accepts as this one does.
-            return Ok(layer.iter().any(|&e| x.nullable(e)));
-        }
-        previous = std::mem::replace(&mut layer, next);
-        in_layer = in_next;
-        n += 1;
+        Ok(false)
     }
 }
 
-/// Fewest and most code points of an expression without intersection and complement; both ends are reached. More than
-/// most where structure does not tell.
-fn bounds(x: &Exprs, e: ExprId) -> (u32, u32) {
-    const UNKNOWN: (u32, u32) = (INF, 0);
-    let unknown = |b: (u32, u32)| b.0 > b.1;
-    let add = |a: u32, b: u32| if a == INF || b == INF { INF } else { a.saturating_add(b) };
-    let join = |out: Option<(u32, u32)>, b: (u32, u32)| match out {
-        None => Some(b),
-        Some(o) if unknown(o) || unknown(b) => Some(UNKNOWN),
-        Some(o) => Some((o.0.min(b.0), o.1.max(b.1))),
-    };
-    let mut known: FxHashMap<ExprId, (u32, u32)> = FxHashMap::default();
-    // Children come before their parents, so nesting takes no stack.
-    for n in x.reachable(e) {
-        let of = |e: ExprId| known.get(&e).copied().unwrap_or(UNKNOWN);
-        let out = match x.get(n) {
-            Expr::Eps => Some((0, 0)),
-            Expr::Step { nullable, edges } => {
-                let end = nullable.then_some((0, 0));
-                edges.iter().fold(end, |out, edge| {
-                    let b = of(edge.to);
-                    let inside = edge.lo >= CONTINUATION.0 && edge.hi <= CONTINUATION.1;
-                    let one = u32::from(!inside);
-                    join(out, if unknown(b) { b } else { (add(b.0, one), add(b.1, one)) })
-                })
-            }
-            Expr::Cat(a, b) => {
-                let (a, b) = (of(*a), of(*b));
-                Some(if unknown(a) || unknown(b) { UNKNOWN } else { (add(a.0, b.0), add(a.1, b.1)) })
-            }
-            Expr::Alt(v) => v.iter().fold(None, |out, &p| join(out, of(p))),
-            Expr::Rep { body, min, max } => {
-                let b = of(*body);
-                let most = if b.1 == 0 {
-                    0
-                } else if *max == INF || b.1 == INF {
-                    INF
-                } else {
-                    b.1.checked_mul(*max).unwrap_or(INF)
-                };
-                Some(if unknown(b) { b } else { (b.0.saturating_mul(*min), most) })
-            }
-            Expr::Never | Expr::And(_) | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => None,
-        };
-        known.insert(n, out.unwrap_or(UNKNOWN));
+/// Fewest and most code points of an expression without intersection and complement; both ends are reached.
+#[derive(Clone, Copy)]
+struct TextLengths {
+    fewest: u32,
+    most: u32,
+}
+
+impl TextLengths {
+    /// Structure does not tell.
+    const UNKNOWN: TextLengths = TextLengths { fewest: INF, most: 0 };
+    const NONE: TextLengths = TextLengths { fewest: 0, most: 0 };
+
+    fn of(x: &Exprs, e: ExprId) -> TextLengths {
+        let mut known: FxHashMap<ExprId, TextLengths> = FxHashMap::default();
+        // Children come before their parents, so nesting takes no stack.
+        for n in x.reachable(e) {
+            let of = |e: ExprId| known.get(&e).copied().unwrap_or(TextLengths::UNKNOWN);
+            let lengths = match x.get(n) {
+                Expr::Eps => TextLengths::NONE,
+                Expr::Step { nullable, edges } => {
+                    let end = nullable.then_some(TextLengths::NONE);
+                    TextLengths::any(end.into_iter().chain(edges.iter().map(|edge| {
+                        let inside = edge.lo >= CONTINUATION.0 && edge.hi <= CONTINUATION.1;
+                        let one = u32::from(!inside);
+                        of(edge.to).then(TextLengths { fewest: one, most: one })
+                    })))
+                }
+                Expr::Cat(a, b) => of(*a).then(of(*b)),
+                Expr::Alt(v) => TextLengths::any(v.iter().map(|&p| of(p))),
+                Expr::Rep { body, min, max } => of(*body).repeated(*min, *max),
+                Expr::Never | Expr::And(_) | Expr::Not(_) | Expr::Multiple(_) | Expr::Fix(_) => TextLengths::UNKNOWN,
+            };
+            known.insert(n, lengths);
+        }
+        known.get(&e).copied().unwrap_or(TextLengths::UNKNOWN)
     }
-    known.get(&e).copied().unwrap_or(UNKNOWN)
+
+    fn is_unknown(self) -> bool {
+        self.fewest > self.most
+    }
+
+    fn then(self, other: TextLengths) -> TextLengths {
+        if self.is_unknown() || other.is_unknown() {
+            return TextLengths::UNKNOWN;
+        }
+        TextLengths { fewest: self.fewest.saturating_add(other.fewest), most: self.most.saturating_add(other.most) }
+    }
+
+    /// Of an expression that accepts what any of several does.
+    fn any(all: impl Iterator<Item = TextLengths>) -> TextLengths {
+        let join = |a: TextLengths, b: TextLengths| match a.is_unknown() || b.is_unknown() {
+            true => TextLengths::UNKNOWN,
+            false => TextLengths { fewest: a.fewest.min(b.fewest), most: a.most.max(b.most) },
+        };
+        all.reduce(join).unwrap_or(TextLengths::UNKNOWN)
+    }
+
+    fn repeated(self, min: u32, max: u32) -> TextLengths {
+        if self.is_unknown() {
+            return TextLengths::UNKNOWN;
+        }
+        let most = match self.most {
+            0 => 0,
+            INF => INF,
+            most => most.saturating_mul(max),
+        };
+        TextLengths { fewest: self.fewest.saturating_mul(min), most }
+    }
+
+    /// Whether some text has a length in `min..=max`, as far as both ends tell.
+    fn meet(self, min: u32, max: u32) -> Option<bool> {
+        let within = |n: u32| min <= n && n <= max;
+        if self.is_unknown() {
+            None
+        } else if self.fewest > max || self.most < min {
+            Some(false)
+        } else if within(self.fewest) || (self.most != INF && within(self.most)) {
+            Some(true)
+        } else {
+            None
+        }
+    }
 }
 
 /// The texts that `e` accepts, of which there must be few: see [`count`].

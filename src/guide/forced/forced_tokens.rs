@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
-use crate::guide::forced::bytes;
+use crate::guide::forced::forced_bytes;
 use crate::index::{Index, IndexEngine};
 use crate::util::bits::has_at_most;
 use crate::vocab::NextText;
@@ -140,7 +140,7 @@ impl Guide {
         }
         let (run, taken) = self.find_run()?;
         let rest = run.bytes.get(taken..).filter(|rest| !rest.is_empty())?;
-        let cut = rest.len() > MAX_RUN || run.bytes.len() >= bytes::MAX_RUN;
+        let cut = rest.len() > MAX_RUN || run.bytes.len() >= forced_bytes::MAX_RUN;
         let next = match run.next[..] {
             _ if cut => NextText::Any,
             [] => NextText::Nothing,

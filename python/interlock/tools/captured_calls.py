@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.tools.argument_reading import PYTHON_WORDS, read_arguments
+from interlock.tools.argument_parsing import PYTHON_WORDS, read_arguments
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.escapes import unescape
 from interlock.tools.event_names import MARK, read_event
