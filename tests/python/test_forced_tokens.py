@@ -208,6 +208,36 @@ def test_a_budget_goes_before_the_canonical_token(vocabulary: interlock.Vocabula
         assert guide.num_tokens <= most and guide.is_accepting
 
 
+def test_only_the_canonical_token_is_left_around_special_tokens(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    document = json.loads(file.read_text())
+    for at, text in enumerate(["<tool_call>", "</tool_call>"], EOS + 1):
+        document["added_tokens"].append({"id": at, "content": text, "special": True})
+        document["model"]["vocab"][text] = at
+    file.write_text(json.dumps(document))
+    vocabulary = interlock.Vocabulary.from_file(file, eos_token_ids=EOS)
+    parameters = {"properties": {"age": {"type": "integer"}}, "required": ["age"], "additionalProperties": False}
+    tool = {"name": "name", "parameters": {"type": "object", **parameters}}
+    index = interlock.Index.from_tools([tool], vocabulary, format="hermes", tool_choice="required")
+    guide, free = index.guide(canonical_forced=True), index.guide()
+    special = 0
+    while not guide.is_terminated:
+        forced, allowed = free.forced_tokens(), free.allowed_token_ids().tolist()
+        assert guide.forced_tokens() == forced
+        assert guide.allowed_token_ids().tolist() == (forced[:1] or allowed)
+        token = (forced or ([EOS] if EOS in allowed else allowed))[0]
+        special += token > EOS
+        guide.advance(token)
+        free.advance(token)
+    assert special == 2
+    # Without a tokenizer's model nothing but a special token is canonical.
+    plain = [bytes([byte]) for byte in range(256)] + [b"", b"<tool_call>", b"</tool_call>"]
+    bytes_alone = interlock.Vocabulary(plain, eos_token_ids=[256], special_token_ids=[256, 257, 258])
+    guide = interlock.Index.from_tools([tool], bytes_alone, format="hermes").guide(canonical_forced=True)
+    guide.advance(ord("W"))
+    assert 257 in guide.allowed_token_ids() and ord("e") in guide.allowed_token_ids()
+
+
 def test_no_stop_token_before_min_tokens(vocabulary: interlock.Vocabulary) -> None:
     byte = {vocabulary.token_bytes(i): i for i in range(266)}
     guide = interlock.Index.from_regex("x+", vocabulary).guide(min_tokens=3)

@@ -89,7 +89,11 @@ impl Guide {
             return None;
         }
         let mut row = vec![0; index.vocabulary().words()];
-        if !self.fill_mask(&mut row) || !has_at_most(&row, 1) {
+        // All that is allowed: where canonical tokens alone are, the mask would ask for the forced tokens again.
+        let canonical_forced = std::mem::replace(&mut self.canonical_forced, false);
+        let filled = self.fill_mask(&mut row);
+        self.canonical_forced = canonical_forced;
+        if !filled || !has_at_most(&row, 1) {
             return None;
         }
         let word = row.iter().position(|&word| word != 0)?;
