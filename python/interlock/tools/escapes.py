@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring
 
 from interlock.tools.errors import ToolFormatError
 
@@ -19,8 +20,10 @@ def escape(text: str, kind: str) -> str:
     ('say \\\\"hi\\\\"', 'say &quot;hi&quot;')
     """
     if kind == "json":
-        return json.dumps(text, ensure_ascii=False)[1:-1]
-    return "".join(_ENTITIES[char] if char in _ESCAPED[kind] else char for char in text)
+        return encode_basestring(text)[1:-1]
+    for char in _ESCAPED[kind]:
+        text = text.replace(char, _ENTITIES[char])
+    return text
 
 
 def unescape(text: str, kind: str) -> str:
