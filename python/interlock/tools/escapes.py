@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from json.encoder import encode_basestring
 
 from interlock.tools.errors import ToolFormatError
 
@@ -20,10 +19,8 @@ def escape(text: str, kind: str) -> str:
     ('say \\\\"hi\\\\"', 'say &quot;hi&quot;')
     """
     if kind == "json":
-        return encode_basestring(text)[1:-1]
-    for char in _ESCAPED[kind]:
-        text = text.replace(char, _ENTITIES[char])
-    return text
+        return json.dumps(text, ensure_ascii=False)[1:-1]
+    return "".join(_ENTITIES[char] if char in _ESCAPED[kind] else char for char in text)
 
 
 def unescape(text: str, kind: str) -> str:
