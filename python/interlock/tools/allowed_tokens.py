@@ -13,7 +13,7 @@ from interlock.integrations.role_tokens import ENDS_OF_TURNS, ROLE_TOKENS
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.named_tokens import named_tokens
 
-__all__ = ["AllowedNames", "AllowedTokens", "allowed_names", "allowed_tokens", "special_names"]
+__all__ = ["AllowedNames", "AllowedTokens", "allowed_names", "allowed_tokens", "special_ids", "special_names"]
 
 
 @functools.lru_cache(maxsize=2)
@@ -25,6 +25,12 @@ def special_names(vocabulary: Vocabulary) -> Mapping[str, int]:
     return MappingProxyType(ids)
 
 
+@functools.lru_cache(maxsize=2)
+def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
+    """The ids of the special tokens and stop tokens of a vocabulary."""
+    return frozenset((*vocabulary.special_token_ids, *vocabulary.eos_token_ids))
+
+
 class AllowedTokens:
     """The special tokens that a request may name, by id or by text.
 
@@ -33,7 +39,7 @@ class AllowedTokens:
     """
 
     def __init__(self, tokens: Iterable[int | str], vocabulary: Vocabulary, names: Mapping[str, int]) -> None:
-        special = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
+        special = special_ids(vocabulary)
         self._special = special
         self._names = names
         self._allowed: set[int] = set()

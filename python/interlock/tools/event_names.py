@@ -7,6 +7,7 @@ A name is a kind and further words, percent-encoded: ``call``, ``named get_weath
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -17,6 +18,13 @@ __all__ = ["encoding_of", "holds_events", "marks_arguments", "read_event", "writ
 #: What the names of events begin with, where the engine reports captures.
 MARK = "\x01"
 
+# A union that is written where it is asked for is made with each call.
+_OF_ELEMENTS = nodes.Sequence | nodes.Or
+_OF_TAGS = nodes.TriggeredTags | nodes.TokenTriggeredTags | nodes.TagsWithSeparator
+_OF_RULES = nodes.Dispatch | nodes.TokenDispatch
+_REPEATED = nodes.Optional | nodes.Plus | nodes.Star | nodes.Repeat
+_STYLED = nodes.JsonSchema | nodes.Quoted
+
 
 @functools.lru_cache(maxsize=4096)
 def written_event(kind: str, *words: str) -> str:
@@ -25,7 +33,11 @@ def written_event(kind: str, *words: str) -> str:
     >>> written_event("member", "string", "a b")
     'member string a%20b'
     """
-    return " ".join((kind, *(quote(word, safe="") for word in words)))
+    return " ".join((kind, *(word if _PLAIN(word) else quote(word, safe="") for word in words)))
+
+
+#: What stands for itself.
+_PLAIN = re.compile(r"[A-Za-z0-9_.~-]*").fullmatch
 
 
 def read_event(name: str) -> tuple[str, ...]:
@@ -41,13 +53,13 @@ def holds_events(node: Any) -> bool:
     """Whether some tag inside a format has an event, or is a tag that reports its content."""
     if isinstance(node, nodes.Tag):
         return True
-    if isinstance(node, nodes.Sequence | nodes.Or):
+    if isinstance(node, _OF_ELEMENTS):
         return any(map(holds_events, node.elements))
-    if isinstance(node, nodes.TriggeredTags | nodes.TokenTriggeredTags | nodes.TagsWithSeparator):
+    if isinstance(node, _OF_TAGS):
         return bool(node.tags)
-    if isinstance(node, nodes.Dispatch | nodes.TokenDispatch):
+    if isinstance(node, _OF_RULES):
         return any(holds_events(content) for _, content in node.rules)
-    if isinstance(node, nodes.Optional | nodes.Plus | nodes.Star | nodes.Repeat):
+    if isinstance(node, _REPEATED):
         return holds_events(node.content)
     return False
 
@@ -56,16 +68,16 @@ def marks_arguments(node: Any) -> bool:
     """Whether a format, the inside of a call, says itself which part of it is the arguments."""
     if isinstance(node, nodes.Tag):
         return node.event is not None and node.event.kind in ("arguments", "argument") or marks_arguments(node.content)
-    if isinstance(node, nodes.Sequence | nodes.Or):
+    if isinstance(node, _OF_ELEMENTS):
         return any(map(marks_arguments, node.elements))
-    if isinstance(node, nodes.Optional | nodes.Plus | nodes.Star | nodes.Repeat):
+    if isinstance(node, _REPEATED):
         return marks_arguments(node.content)
     return False
 
 
 def encoding_of(node: Any) -> tuple[str, ...]:
     """In which encoding a format writes arguments: the words of the event."""
-    if isinstance(node, nodes.JsonSchema | nodes.Quoted):
+    if isinstance(node, _STYLED):
         style = node.style
         return (style.encoding, style.quote) if style.encoding == "gemma" else (style.encoding,)
     if isinstance(node, nodes.Tag):

@@ -4,6 +4,7 @@ themselves."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,7 +42,10 @@ def quoted_pattern(text: str) -> str:
     >>> quoted_pattern("</a>")
     '\\\\x{3c}\\\\x{2f}a\\\\x{3e}'
     """
-    return "".join(char if char.isalnum() or char == "_" else f"\\x{{{ord(char):x}}}" for char in text)
+    return _NO_WORD.sub(lambda found: f"\\x{{{ord(found[0]):x}}}", text)
+
+
+_NO_WORD = re.compile(r"\W")
 
 
 def holding(texts: Iterable[str]) -> str:
@@ -94,5 +98,9 @@ def pattern(source: str) -> str:
 
 def written_json(value: Any) -> str:
     """A JSON value as it stands in a grammar, on one line."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = _WRITE_JSON(value)
     return text if text.isprintable() else json.dumps(value)
+
+
+#: ``json.dumps`` makes an encoder of its own with each call where it is given an option.
+_WRITE_JSON = json.JSONEncoder(ensure_ascii=False).encode

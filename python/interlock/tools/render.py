@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -161,14 +162,18 @@ def written_name(form: ToolFormat, notation: Notation, name: str) -> str:
     if form.arguments.encoding == "python" and not all(part.isidentifier() for part in name.split(".")):
         raise ToolFormatError(f"the name {name!r} cannot be written as a function of Python, as {form.name} does")
     spelled = escape(name, form.name_escape)
-    after = list(template.literal_after(notation.begin, "name"))
-    arguments = form.arguments
-    after += [template.pieces(arguments.begin)[0][1]] if arguments.begin and "" in after else []
-    for literal in after:
-        stop = literal.strip() or literal
-        if stop and stop in spelled:
+    for stop in _ends_of_name(notation.begin, form.arguments.begin):
+        if stop in spelled:
             raise ToolFormatError(f"the name {name!r} contains {stop!r}, which ends a name in {form.name}")
     for mark in marks_of(form) if "<" in spelled else form.special_tokens:
         if mark in spelled:
             raise ToolFormatError(f"the name {name!r} contains {mark!r}, a delimiter of {form.name}")
     return spelled
+
+
+@functools.lru_cache(maxsize=64)
+def _ends_of_name(begin: str, begin_of_arguments: str) -> tuple[str, ...]:
+    """What shows that the name of a tool has ended, in the begin of a call."""
+    after = list(template.literal_after(begin, "name"))
+    after += [template.pieces(begin_of_arguments)[0][1]] if begin_of_arguments and "" in after else []
+    return tuple(literal.strip() or literal for literal in after if literal)

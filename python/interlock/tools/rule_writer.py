@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, UnsupportedError, Vocabulary
-from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens, allowed_tokens, special_names
+from interlock.tools.allowed_tokens import AllowedNames, AllowedTokens, allowed_tokens, special_ids, special_names
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.grammar_text import ANY, literal, pattern, without
 from interlock.tools.spec import nodes
@@ -77,7 +77,7 @@ class RuleWriter:
         self.allowed: AllowedTokens | AllowedNames | None = (
             None if allowed is None else allowed_tokens(tuple(allowed), vocabulary)
         )
-        self.special_ids = set(vocabulary.special_token_ids) | set(vocabulary.eos_token_ids)
+        self.special_ids: Set[int] = special_ids(vocabulary)
         self.stop_ids = set(vocabulary.eos_token_ids)
         self.size = vocabulary.size
         self.delimiters = any_of(tuple(text for text in tag.special_tokens if text in self.ids))
@@ -87,6 +87,7 @@ class RuleWriter:
         self.count = itertools.count(1)
         self.terminals: dict[str, str] = {}
         self.events: dict[tuple[str, str], str] = {}
+        self.literals: dict[str, str] = {}
         #: What the place is inside of: "" at the top, where text is text.
         self.inside: Literal["", "tag", "call", "arguments"] = ""
 
@@ -153,7 +154,10 @@ class RuleWriter:
 
     def literal(self, text: str) -> str:
         """A delimiter. ``""`` for one without characters."""
-        return " ".join(literal(piece) if isinstance(piece, str) else f"<[{piece}]>" for piece in self.pieces(text))
+        if text not in self.literals:
+            pieces = [literal(one) if isinstance(one, str) else f"<[{one}]>" for one in self.pieces(text)]
+            self.literals[text] = " ".join(pieces)
+        return self.literals[text]
 
     def id_of(self, token: int | str, pointer: str) -> int:
         if isinstance(token, int):

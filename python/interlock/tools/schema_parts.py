@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from re import escape
 from typing import Any
 
 from interlock._core import UnsupportedError
@@ -175,7 +176,7 @@ _CONSTRAINTS = {
 
 def document(schema: Any, root: Any) -> Any:
     """A schema that stands for itself: with the definitions of ``root`` that its references name."""
-    if not isinstance(schema, Mapping) or not isinstance(root, Mapping) or schema is root:
+    if schema is root or not isinstance(schema, Mapping) or not isinstance(root, Mapping):
         return schema
     own = {key: root[key] for key in ("$defs", "definitions", "$schema") if key in root and key not in schema}
     return {**own, **schema}
@@ -183,8 +184,6 @@ def document(schema: Any, root: Any) -> Any:
 
 def excluding(schema: Any, texts: Any) -> Any:
     """``schema`` for values in which none of ``texts`` stands in a string or a key."""
-    from re import escape
-
     if not texts:
         return schema
     pattern = "|".join(escape(text).replace("\\ ", " ").replace("\\-", "-") for text in texts)

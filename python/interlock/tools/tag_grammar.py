@@ -97,7 +97,8 @@ class GrammarBuilder(TagSequences):
         whole = not holds_events(self.tag.format)
         start = self.within("tag" if whole else "", self.tag.format, (), "/format")
         lines = [(f"start: {start}", "/format"), *self.lines]
-        return TagGrammar("".join(f"{line}\n" for line, _ in lines), tuple(pointer for _, pointer in lines))
+        text = "\n".join([line for line, _ in lines])
+        return TagGrammar(f"{text}\n", tuple([pointer for _, pointer in lines]))
 
     def format(self, node: Any, stops: Stops, pointer: str) -> str:
         """The rule of a format whose texts hold nothing of ``stops``."""
@@ -187,8 +188,11 @@ class GrammarBuilder(TagSequences):
 
     def one_tag(self, tag: nodes.Tag, stops: Stops, pointer: str) -> str:
         begin = self.begin_of(tag, pointer)
-        if isinstance(tag.end, nodes.Token):
-            inner: Stops = (tag.end,)
+        inner: Stops
+        if isinstance(tag.end, tuple) and len(tag.end) == 1 and tag.end[0]:
+            inner, end = tag.end, self.literal(tag.end[0])
+        elif isinstance(tag.end, nodes.Token):
+            inner = (tag.end,)
             end = f"<[{self.id_of(tag.end.token, f'{pointer}/end/token')}]>"
         elif not isinstance(tag.end, tuple):
             inner = (nodes.Regex(pattern_of(tag.end, f"{pointer}/end")),)
@@ -281,13 +285,14 @@ class AnyVocabularyBuilder(GrammarBuilder):
     ) -> None:
         super().__init__(tag, Vocabulary([b"a", b""], eos_token_ids=[1]), closed, json)
         self.allowed = allowed
+        self.special_ids = self._special_ids = set(self.special_ids)
         self._named: dict[str, int] = {}
 
     def id_of(self, token: int | str, pointer: str) -> int:
         number = token if isinstance(token, int) else _FIRST_NAMED + len(self._named)
         if isinstance(token, str):
             number = self._named.setdefault(token, number)
-        self.special_ids.add(number)
+        self._special_ids.add(number)
         if self.allowed is not None:
             self.allowed.check(number, token, pointer)
         return number

@@ -5,6 +5,7 @@ A placeholder is ``${word}``. A dollar sign that no brace follows is itself.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -15,11 +16,12 @@ __all__ = ["fill", "literal_after", "pieces", "placeholders"]
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
 
-def pieces(template: str) -> list[tuple[str, str]]:
+@functools.lru_cache(maxsize=256)
+def pieces(template: str) -> tuple[tuple[str, str], ...]:
     """``template`` as pairs ``("text", literal)`` and ``("placeholder", word)``, in order. No empty literals.
 
     >>> pieces("<a ${name}>")
-    [('text', '<a '), ('placeholder', 'name'), ('text', '>')]
+    (('text', '<a '), ('placeholder', 'name'), ('text', '>'))
     """
     found: list[tuple[str, str]] = []
     at = 0
@@ -30,7 +32,7 @@ def pieces(template: str) -> list[tuple[str, str]]:
         at = match.end()
     if at < len(template):
         found.append(("text", template[at:]))
-    return found
+    return tuple(found)
 
 
 def placeholders(template: str) -> list[str]:

@@ -163,8 +163,10 @@ _OTHER_SHAPES = {
 
 def _refuse_other_shapes(tool: Mapping[str, Any], pointer: str) -> None:
     """``RequestError`` for a tool as another interface has it."""
+    if "name" in tool or "function" in tool:
+        return
     shape = next((name for name in _OTHER_SHAPES if name in tool), None)
-    if shape is not None and "name" not in tool and "function" not in tool:
+    if shape is not None:
         raise RequestError(_OTHER_SHAPES[shape], f"{pointer}/{shape}")
 
 

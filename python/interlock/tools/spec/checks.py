@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, get_args
 
 from interlock.tools.errors import StructuralTagError
@@ -28,31 +28,21 @@ def check(tag: nodes.StructuralTag, pointer: str = "/format") -> nodes.Structura
 
 
 def _visit(node: Any, pointer: str) -> None:
-    if isinstance(node, nodes.Tag):
-        _check_tag(node, pointer)
-    elif isinstance(node, nodes.TriggeredTags):
-        _check_triggers(node, pointer)
-    elif isinstance(node, nodes.TokenTriggeredTags):
-        _check_token_triggers(node, pointer)
-    elif isinstance(node, nodes.JsonSchema):
-        _check_excludes(node, pointer)
-    elif isinstance(node, nodes.Dispatch):
-        _check_patterns(node, pointer)
-    for part, child in _children(node):
-        _visit(child, f"{pointer}/{part}")
-
-
-def _children(node: Any) -> Iterator[tuple[str, Any]]:
-    name = _HOLDING.get(type(node))
+    kind = type(node)
+    if kind in _CHECKS:
+        _CHECKS[kind](node, pointer)
+    name = _HOLDING.get(kind)
     if name is None:
         return
     value = getattr(node, name)
     if name == "content":
-        yield "content", value
+        _visit(value, f"{pointer}/content")
     elif name == "rules":
-        yield from ((f"rules/{index}/1", child) for index, (_, child) in enumerate(value))
+        for index, (_, child) in enumerate(value):
+            _visit(child, f"{pointer}/rules/{index}/1")
     else:
-        yield from ((f"{name}/{index}", child) for index, child in enumerate(value))
+        for index, child in enumerate(value):
+            _visit(child, f"{pointer}/{name}/{index}")
 
 
 #: The field with the formats inside of one, for each type of format that has some.
@@ -84,13 +74,13 @@ def _check_triggers(node: nodes.TriggeredTags, pointer: str) -> None:
     reaching: dict[str, bool] = {}
     for index, tag in enumerate(node.tags):
         place = f"{pointer}/tags/{index}/begin"
-        if isinstance(tag.begin, nodes.Regex | nodes.Sequence | nodes.Or):
+        begin = tag.begin
+        if not isinstance(begin, str):
+            if not isinstance(begin, nodes.Regex | nodes.Sequence | nodes.Or):
+                raise StructuralTagError("triggered_tags have texts as begins; token_triggered_tags have tokens", place)
             if len(node.triggers) > 1:
                 raise StructuralTagError("with a pattern as begin there can be only one trigger", place)
             continue
-        if not isinstance(tag.begin, str):
-            raise StructuralTagError("triggered_tags have texts as begins; token_triggered_tags have tokens", place)
-        begin = tag.begin
         fitting = [begin[:length] for length in lengths if length <= len(begin) and begin[:length] in triggers]
         if not fitting and begin:
             if begin not in reaching:
@@ -132,3 +122,12 @@ def _check_patterns(node: nodes.Dispatch, pointer: str) -> None:
                     f"the pattern {pattern!r} contains the pattern {text!r}, which would come first",
                     f"{pointer}/rules/{index}/0",
                 )
+
+
+_CHECKS: dict[type, Callable[[Any, str], None]] = {
+    nodes.Tag: _check_tag,
+    nodes.TriggeredTags: _check_triggers,
+    nodes.TokenTriggeredTags: _check_token_triggers,
+    nodes.JsonSchema: _check_excludes,
+    nodes.Dispatch: _check_patterns,
+}

@@ -15,6 +15,8 @@ __all__ = ["LARGEST", "Fields", "is_unicode", "kind_of", "meant"]
 #: The largest count that XGrammar takes.
 LARGEST = 2_147_483_647
 
+_LISTS = (list, tuple)
+
 
 def kind_of(value: object) -> str:
     """The JSON type of what was given, for an error."""
@@ -50,7 +52,7 @@ class Fields:
     """The fields of the object at ``pointer``. What nobody took is a mistake, which ``done`` reports."""
 
     def __init__(self, value: Any, pointer: str, what: str) -> None:
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             raise StructuralTagError(f"{what} is an object, not {kind_of(value)}", pointer)
         self.left = dict(value)
         self.pointer = pointer
@@ -58,7 +60,10 @@ class Fields:
         self.known: list[str] = []
 
     def at(self, *keys: object) -> str:
-        return self.pointer + "".join(f"/{escaped(key)}" for key in keys)
+        pointer = self.pointer
+        for key in keys:
+            pointer = f"{pointer}/{key if isinstance(key, int) else escaped(key)}"
+        return pointer
 
     def refuse(self, key: str, reason: str) -> NoReturn:
         raise StructuralTagError(reason, self.at(key))
@@ -105,7 +110,7 @@ class Fields:
         return value
 
     def items(self, value: Any, key: str, *, empty: bool = True) -> list[Any]:
-        if not isinstance(value, list | tuple):
+        if not isinstance(value, _LISTS):
             self.refuse(key, f"an array is needed, not {kind_of(value)}")
         if not value and not empty:
             self.refuse(key, f"{self.what} needs at least one element")

@@ -18,6 +18,7 @@ from interlock.tools.tool_format import Arguments
 __all__ = ["read"]
 
 _DEPTH = 100
+_JSON = STYLES["json"]
 
 
 def read(tag: str | bytes | Mapping[str, Any]) -> nodes.StructuralTag:
@@ -90,13 +91,15 @@ def _format(value: Any, pointer: str, depth: int, *, default: str | None = None)
 
 
 def _schema(schema: Any, pointer: str) -> Any:
-    if not isinstance(schema, Mapping | bool):
+    if type(schema) is not dict and not isinstance(schema, Mapping | bool):
         raise StructuralTagError(f"a schema is an object or a boolean, not {kind_of(schema)}", pointer)
     return schema
 
 
 def _style(fields: Fields) -> Arguments:
     value = fields.optional("style", "json")
+    if value == "json":
+        return _JSON
     if isinstance(value, Mapping):
         try:
             return read_arguments_table(value, "style")

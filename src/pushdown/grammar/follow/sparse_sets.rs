@@ -114,10 +114,16 @@ impl SparseSets {
                 }
                 grew
             }
-            (NumberSet::Few(numbers), more) => {
-                let known = numbers.len();
-                let fresh: Vec<u32> =
-                    more.iter().filter(|number| numbers[..known].binary_search(number).is_err()).collect();
+            // A row of bits has more numbers than a list may, so some of them are new.
+            (NumberSet::Few(numbers), NumberSet::Many(more)) => {
+                let mut bits = more.clone();
+                numbers.iter().for_each(|&number| bits[number as usize / 64] |= 1 << (number % 64));
+                set = NumberSet::Many(bits);
+                true
+            }
+            (NumberSet::Few(numbers), NumberSet::Few(more)) => {
+                let is_new = |number: &u32| numbers.binary_search(number).is_err();
+                let fresh: Vec<u32> = more.iter().copied().filter(is_new).collect();
                 let grew = !fresh.is_empty();
                 if grew {
                     numbers.extend(fresh);
