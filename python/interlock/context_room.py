@@ -33,11 +33,13 @@ class ContextRoom:
         """``cause``, whose budget is the room, in words that say so. A larger ``max_tokens`` would not help."""
         needed = getattr(cause, "value", None)
         room = f"room for {self.left} token{'' if self.left == 1 else 's'}" if self.left else "no room"
-        why = "" if needed is None else f", but the shortest output that was found needs {needed} tokens"
+        tokens = f"{needed} token{'' if needed == 1 else 's'}"
+        why = "" if needed is None else f", but the shortest output that was found needs {tokens}"
         if cause is not None and needed is None:
             why = ", and no complete output is known that is so short"
+        length = f"{self.prompt} token{'' if self.prompt == 1 else 's'}"
         error = BudgetError(
-            f"the prompt has {self.prompt} tokens, and the model's context of {self.context} has {room} behind it"
+            f"the prompt has {length}, and the model's context of {self.context} has {room} behind it"
             f"{why}: shorten the prompt"
         )
         error.limit, error.value = self.left, needed

@@ -16,6 +16,7 @@ from pydantic import Field
 from scripted_generator import ScriptedGenerator
 
 import interlock
+from interlock.context_room import context_room
 from interlock import schema_hints
 from interlock.generators.budget_warnings import is_cut_short, judge_budget
 from interlock.generators.partial_json import open_place
@@ -329,3 +330,10 @@ def test_numbers_of_numpy_are_budgets_and_retries_are_none(gen):
         interlock.ArgumentError, match="'max_retries': a value that its class refuses is not tried again"
     ):
         gen("S", Report, max_retries=2)
+
+
+def test_one_token_is_said_in_the_singular():
+    cause = interlock.BudgetError("too small")
+    cause.value = 1
+    said = str(context_room(1, 1, 5).error(cause))
+    assert "the prompt has 1 token, and" in said and "needs 1 token: shorten" in said

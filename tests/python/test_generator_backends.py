@@ -114,6 +114,8 @@ def test_llama_cpp(llama):
     assert isinstance(user, User) and llama.asked == [("chat", 0.5, 3)]
     assert isinstance(gen("x", User, max_tokens=80, chat=False), User) and llama.asked[-1][0] == "text"
     assert gen(["a", "b", "c"], Literal["yes", "no"]) == [gen(p, Literal["yes", "no"]) for p in "abc"]
+    parts = [{"role": "user", "content": [{"type": "text", "text": "a"}]}]
+    assert gen(parts, Literal["yes", "no"]) == gen("a", Literal["yes", "no"])
     stream = gen("x", list[int], max_tokens=30, stream=True)
     assert "".join(stream) == stream.text and isinstance(stream.value, list)
     with pytest.raises(interlock.BudgetError):

@@ -19,7 +19,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-torch")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
 
-from tiny_models import tiny_model, tiny_tokenizer
+from tiny_models import TEMPLATE, tiny_model, tiny_tokenizer
 
 import interlock
 from interlock.integrations.transformers import JumpForwardStats
@@ -252,6 +252,20 @@ def test_text_or_chat(model, tokenizer, gen):
     assert without.encode("Hi") == plain.encode("Hi")
     with pytest.raises(interlock.ArgumentError, match="no chat template"):
         without([{"role": "user", "content": "Hi"}])
+
+
+def test_parts_of_a_message_are_its_text(model, gen):
+    parts = [{"type": "text", "text": "Hi"}, {"type": "text", "text": "you"}]
+    assert gen.encode([{"role": "user", "content": parts}]) == gen.encode("Hi\nyou")
+    assert isinstance(gen([{"role": "user", "content": parts}], int, max_tokens=4), int)
+    reading = tiny_tokenizer()
+    reading.chat_template = TEMPLATE.replace("{{ m['content'] }}", "{% for p in m.content %}{{ p.text }}{% endfor %}")
+    of_parts = interlock.from_transformers(model, reading)
+    assert of_parts.encode([{"role": "user", "content": parts}]) == gen.encode("Hiyou")
+    assert of_parts.encode("Hi") == gen.encode("Hi")
+    image = [{"role": "user", "content": [{"type": "image", "url": "x"}]}]
+    with pytest.raises(interlock.ArgumentError, match="part 0 of message 0 is of the type 'image'"):
+        gen(image, int)
 
 
 def test_free_text_has_no_special_tokens(gen):

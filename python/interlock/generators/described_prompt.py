@@ -31,8 +31,14 @@ def described(prompt: Any, output: OutputType[Any], is_asked: bool) -> Any:
     turns = list(prompt)
     for i in reversed(range(len(turns))):
         turn = turns[i]
-        if isinstance(turn, dict) and turn.get("role") == "user" and isinstance(turn.get("content"), str):
-            turns[i] = {**turn, "content": f"{text}\n\n{turn['content']}"}
+        if not isinstance(turn, dict) or turn.get("role") != "user":
+            continue
+        content = turn.get("content")
+        if isinstance(content, str):
+            turns[i] = {**turn, "content": f"{text}\n\n{content}"}
+            return turns
+        if isinstance(content, list):
+            turns[i] = {**turn, "content": [{"type": "text", "text": text}, *content]}
             return turns
     raise ArgumentError(
         "describe=True needs a message of the user with a text: put interlock.describe(output_type) into a message"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from interlock.context_room import context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
+from interlock.generators.chat_content import messages_for
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.generators.values import text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
@@ -61,14 +63,32 @@ class LlamaCppGenerator(LocalGenerator):
         template = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
         if not template:
             raise ArgumentError("the model's file has no chat template, so it takes no messages: pass a text")
+        render = functools.partial(self._rendered, template)
+        text = render(messages_for(template, as_messages(prompt), render))
+        return [int(token) for token in self.llama.tokenize(text.encode(), add_bos=False, special=True)]
+
+    def _rendered(self, template: str, messages: list[dict[str, Any]]) -> str:
+        """A chat as llama-cpp-python writes it by a template."""
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
         names = [
             self.llama.detokenize([t], special=True).decode() for t in (self.llama.token_eos(), self.llama.token_bos())
         ]
         formatter = Jinja2ChatFormatter(template=template, eos_token=names[0], bos_token=names[1])
-        text = formatter(messages=as_messages(prompt)).prompt
-        return [int(token) for token in self.llama.tokenize(text.encode(), add_bos=False, special=True)]
+        return str(formatter(messages=messages).prompt)
+
+    def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
+        """The turns of a chat for ``create_chat_completion``. A handler reads parts itself; the formats that
+        llama-cpp-python knows by name read texts, and a template is asked.
+        """
+        messages = as_messages(prompt)
+        if getattr(self.llama, "chat_handler", None) is not None:
+            return messages
+        template = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
+        named = getattr(self.llama, "chat_format", None)
+        if template and (named is None or str(named).startswith("chat_template.")):
+            return messages_for(template, messages, functools.partial(self._rendered, template))
+        return messages_for("", messages, None)
 
     def _option_names(self) -> Collection[str]:
         both = (self.llama.create_completion, self.llama.create_chat_completion)
@@ -98,7 +118,7 @@ class LlamaCppGenerator(LocalGenerator):
             **options,
         }
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
-            return constrained(self.llama.create_chat_completion, index, messages=as_messages(prompt), **shared)
+            return constrained(self.llama.create_chat_completion, index, messages=self._messages(prompt), **shared)
         return constrained(self.llama.create_completion, index, prompt, **shared)
 
     def _with_last(self, index: Index, tokens: list[int], written: list[str]) -> list[int]:

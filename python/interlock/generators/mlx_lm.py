@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from interlock._core import ArgumentError, Index
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
+from interlock.generators.chat_content import templated
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.generators.values import text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
@@ -61,7 +62,8 @@ class MlxLmGenerator(LocalGenerator):
             return [int(token) for token in self.tokenizer.encode(prompt)]
         if not template:
             raise ArgumentError("the tokenizer has no chat template, so it takes no messages: pass a text")
-        made = self.tokenizer.apply_chat_template(as_messages(prompt), add_generation_prompt=True)
+        messages = templated(self.tokenizer, as_messages(prompt))
+        made = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
         ids = made["input_ids"] if hasattr(made, "keys") else made
         return [int(token) for token in ids]
 

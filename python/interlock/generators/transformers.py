@@ -16,6 +16,7 @@ from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
 from interlock.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import LocalGenerator
+from interlock.generators.chat_content import templated
 from interlock.generators.tokenizer_match import check_tokenizer
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, seeded, with_sampling
@@ -92,7 +93,8 @@ class TransformersGenerator(LocalGenerator):
                     "the tokenizer has no chat template, so it takes no messages: pass a text, or set "
                     "tokenizer.chat_template"
                 )
-            made = self.tokenizer.apply_chat_template(as_messages(prompt), add_generation_prompt=True, return_dict=True)
+            messages = templated(self.tokenizer, as_messages(prompt))
+            made = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
             ids = made["input_ids"]
         else:
             ids = self.tokenizer(prompt)["input_ids"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import decimal
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from pydantic import PydanticUserError, TypeAdapter
@@ -22,6 +22,8 @@ from pydantic_core import PydanticOmit
 from interlock._core import UnsupportedError
 from interlock.json_pointer import escaped
 from interlock.output_types import string_formats, type_hints
+from interlock.output_types.bound_fit import fit_bounds
+from interlock.output_types.enum_members import check_values
 from interlock.output_types.field_places import Place, place_in_core_schema, place_of_pointer
 from interlock.output_types.unenforced_bounds import warn_unenforced
 from interlock.output_types.type_names import WITHOUT_JSON, name_of
@@ -58,6 +60,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
     #: What only the class checks, in words, with its core schema; ``None`` where that is refused.
     left_out: list[tuple[str, _CoreSchema]] | None = None
+    #: The core schemas that others refer to.
+    definition_schemas: Mapping[str, _CoreSchema] = {}
 
     def generate_inner(self, schema: _CoreSchema) -> _JsonSchema:
         """pydantic's, and what is refused is remembered by the error: the innermost part."""
@@ -72,11 +76,28 @@ class _ClosedJsonSchema(GenerateJsonSchema):
                 raise
             refused = error
         if refused is None and made.get("anyOf") != []:
+            try:
+                fit_bounds(schema, made, self.definition_schemas)
+            except PydanticInvalidForJsonSchema as error:
+                error.__dict__["refused_part"] = schema
+                raise
             return string_formats.exact(made)
         # Every member was left out.
         empty = PydanticInvalidForJsonSchema("no member of the union can be written as JSON")
         empty.__dict__["refused_part"] = schema
         raise empty from refused
+
+    def definitions_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        self.definition_schemas = {**self.definition_schemas, **{part["ref"]: part for part in schema["definitions"]}}
+        return super().definitions_schema(schema)
+
+    def enum_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        check_values(schema, schema["members"])
+        return super().enum_schema(schema)
+
+    def literal_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        check_values(schema, schema["expected"])
+        return super().literal_schema(schema)
 
     def model_schema(self, schema: _CoreSchema) -> _JsonSchema:
         return _closed(super().model_schema(schema))

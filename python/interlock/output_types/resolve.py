@@ -342,11 +342,10 @@ def _choice_values(hint: Any) -> dict[str, Any] | None:
     if get_origin(hint) is Literal and all(type(value) is str for value in get_args(hint)):
         return {value: value for value in get_args(hint)}
     if isinstance(hint, type) and issubclass(hint, Enum):
-        members = {member.value: member for member in hint}
-        if not members:
+        if not len(hint):
             raise ArgumentError(f"{hint.__name__} has no members: there is nothing to choose from")
-        if members and all(isinstance(value, str) for value in members):
-            return members
+        if all(isinstance(member.value, str) for member in hint):
+            return {member.value: member for member in hint}
     return None
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import inspect
+import json
+import math
 import sys
 import types
 import typing
@@ -160,12 +162,13 @@ class _Builder:
             for attribute, keyword in _BOUNDS.items():
                 value = getattr(item, attribute, None)
                 if value is not None:
+                    self._check_fit(hint, place, attribute, value, schema)
                     added[keyword] = getattr(value, "pattern", value)
-            length = _LENGTHS.get(schema.get("type", ""))
             for attribute, word in (("min_length", "min"), ("max_length", "max")):
                 value = getattr(item, attribute, None)
-                if value is not None and length is not None:
-                    added[word + length] = value
+                if value is not None:
+                    self._check_fit(hint, place, attribute, value, schema)
+                    added[word + _LENGTHS.get(schema.get("type", ""), "Length")] = value
         if not added:
             return schema, convert
         if schema == SCALARS[datetime.date][0] and all(type(v) is datetime.date for v in added.values()):
@@ -178,6 +181,23 @@ class _Builder:
             raise self._unsupported(hint, place, "bounds belong to a number, a string or a collection, not around this")
         return ({**schema, **added} if not added.keys() & schema.keys() else {"allOf": [schema, added]}), convert
 
+    def _check_fit(self, hint: Any, place: str, name: str, bound: Any, schema: Mapping[str, Any]) -> None:
+        """``UnsupportedError`` for a bound that is of another kind than the type with the schema ``schema``."""
+        kind = schema.get("type")
+        if kind is None:
+            return
+        scalars = [known for known, _ in SCALARS.values() if known != {"type": "string"}]
+        of_text = kind == "string" and schema not in scalars
+        if name == "pattern":
+            fits, is_fit = "texts", of_text
+        elif name in ("min_length", "max_length"):
+            fits, is_fit = "texts and collections", of_text or kind in ("array", "object")
+        else:
+            fits, is_fit = "numbers", kind in ("integer", "number") or not isinstance(bound, int | float)
+        if not is_fit:
+            shown = f"{name}={getattr(bound, 'pattern', bound)!r:.40}"
+            raise self._unsupported(hint, place, f"the bound {shown} is for {fits}, and does not fit this type")
+
     def _bounded_date(self, hint: Any, place: str, bounds: Mapping[str, datetime.date]) -> dict[str, Any]:
         first, last = string_formats.days_within(
             {name: bounds[keyword] for name, keyword in _BOUNDS.items() if keyword in bounds}
@@ -188,16 +208,24 @@ class _Builder:
 
     def _literal(self, values: tuple[Any, ...], place: str) -> Node:
         plain = [value.value if isinstance(value, Enum) else value for value in values]
-        for value in plain:
-            if value is not None and not isinstance(value, str | int | bool):
-                raise self._unsupported(type(value), place, f"{value!r} cannot be written as JSON")
+        for given, value in zip(values, plain):
+            if not _is_json(value):
+                named = f"{type(given).__name__}.{given.name}" if isinstance(given, Enum) else f"{value!r:.60}"
+                raise self._unsupported(
+                    type(given),
+                    place,
+                    f"{named} has a value of the type {type(value).__name__}, which JSON does not have: give it a text "
+                    f"or a number of its own, and look the {type(value).__name__} up by it",
+                )
         return {"enum": plain}, self._chosen([(value, p) for value, p in zip(values, plain)])
 
     @staticmethod
     def _chosen(pairs: list[tuple[Any, Any]]) -> Converter:
         def convert(value: Any) -> Any:
+            read = json.dumps(anything(value), sort_keys=True)
             for given, plain in pairs:
-                if plain == value and isinstance(plain, bool) is isinstance(value, bool):
+                is_same = plain == value and isinstance(plain, bool) is isinstance(value, bool)
+                if is_same if isinstance(value, int) else json.dumps(plain, sort_keys=True) == read:
                     return given
             raise Mismatch(f"{value!r} is none of {[plain for _, plain in pairs]}")
 
@@ -325,6 +353,15 @@ class _Builder:
             raise self._unsupported(cls, place, f"its argument {sorted(unknown)[0]!r} is no field; JSON cannot give it")
         empty = dataclasses.MISSING
         return {f.name: (hints[f.name], f.default is empty and f.default_factory is empty) for f in made}
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON has a value, and gives the same value back."""
+    if isinstance(value, list):
+        return type(value) is list and all(map(_is_json, value))
+    if isinstance(value, dict):
+        return type(value) is dict and all(isinstance(key, str) and _is_json(one) for key, one in value.items())
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _checked(value: Any, kind: type) -> Any:

@@ -16,6 +16,7 @@ import torch
 from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.events import CallEnded, Event, TakenBack, Text
 from interlock.generators.arguments import DEFAULT_MAX_TOKENS, as_messages, check_max_tokens, check_options, is_batch
+from interlock.generators.chat_content import templated
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
 from interlock.near_words import meant
@@ -244,7 +245,7 @@ class ToolLoop:
         else:
             if is_batch(prompt):
                 raise ArgumentError("a tool loop has one prompt: a text, a list of messages, or ids")
-            messages = as_messages(prompt)
+            messages = templated(self._tokenizer, as_messages(prompt), self._described)
             found = self._tokenizer.apply_chat_template(
                 messages, tools=self._described, add_generation_prompt=True, return_tensors="pt"
             )
