@@ -6,7 +6,7 @@ Each source is compiled for the first 1,000, 8,000, 32,000 or all tokens of the 
 examples/real_vocabulary.py. Each walk has a budget from the fewest tokens that complete the output up to 60, and a
 sampler of its own: it takes any allowed token, or no stop token before it must, or short tokens, or those after which
 the most is missing. Some walks go back on the way. An output is judged by a guide without a budget, over single bytes
-where the grammar does not name tokens by their ids, and by what knows nothing of interlock:
+where the grammar neither names tokens by their ids nor counts them, and by what knows nothing of interlock:
 
 * ``schema``: a schema of SCHEMAS, a folder of JSON files with a member ``schema``; jsonschema-rs.
 * ``pattern``: a pattern of these schemas or of tests/data/regex; ``re.fullmatch``.
@@ -48,8 +48,9 @@ MOST = 60
 LONGEST = 400
 # Seconds to compile a source.
 PATIENCE = 20
-# Ends the name of a grammar that names tokens by their ids.
+# Ends the name of a grammar that names tokens by their ids or counts them.
 NAMED = ", names tokens"
+NAMES_TOKENS = r"<\[|\bmax_tokens\b"
 DIALECTS = {"lark": "lark", "lark-llg": "lark", "gbnf": "gbnf", "ebnf": "ebnf", "ebnf-xgr": "ebnf"}
 
 Compile = Callable[[interlock.Vocabulary], interlock.Index]
@@ -104,7 +105,7 @@ def of_grammar(sources: Sources, rng: random.Random) -> tuple[str, Compile, Judg
             ast.parse(output.decode().strip() if name == "arithmetic" else output.decode())
         return True
 
-    return f"{name} {options}{NAMED if '<[' in text else ''}", compiled, right
+    return f"{name} {options}{NAMED if re.search(NAMES_TOKENS, text) else ''}", compiled, right
 
 
 def of_tools(sources: Sources, rng: random.Random) -> tuple[str, Compile, Judge]:

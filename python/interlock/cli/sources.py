@@ -42,9 +42,9 @@ from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
 
 HELP = (
-    "a file (.json a schema, .regex a pattern, .choices one choice a line, .lark, .gbnf, .ebnf a grammar), or text: "
+    "a file (.json a schema, .regex a pattern, .choices one a line, .lark, .gbnf, .ebnf a grammar), or text: "
     "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...', tag:'{...}' (a structural tag), "
-    "tools:@FILE (tools, with --tool-format); schema:@FILE for a file of another name"
+    "tools:@FILE (--tool-format), schema:@FILE (any name)"
 )
 SCHEMA_KEY = (
     "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "
