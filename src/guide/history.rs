@@ -6,6 +6,8 @@
 //! piece opens it again. When the pieces of a guide hold more than `Limits::max_guide_bytes`, the oldest are let go;
 //! rolling back to those takes the tokens again from the start.
 
+pub(crate) mod replay;
+
 use std::sync::Arc;
 
 use crate::guide::Guide;

@@ -12,7 +12,7 @@ pub mod event_log;
 mod events;
 mod explain;
 pub mod forced;
-mod history;
+pub(crate) mod history;
 mod host_text;
 pub mod host_text_log;
 pub(crate) mod last_answers;
@@ -23,7 +23,6 @@ mod options;
 mod overflow;
 mod position;
 mod precomputed_tables;
-pub mod replay;
 mod stop_tokens;
 pub mod warm_up;
 

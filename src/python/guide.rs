@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::error::{ErrorKind, Result, counted};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
-use crate::guide::replay::Past;
+use crate::guide::history::replay::Past;
 use crate::python::convert::argument::{Given, LEFT_OUT, integer};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};

@@ -1,5 +1,7 @@
 """Guides of the grammars that come with interlock take the texts that Lark takes, and refuse the others."""
 
+import random
+
 import pytest
 from grammar_texts import TEXTS
 
@@ -39,3 +41,19 @@ def test_sql_of_a_database(byte_vocabulary):
     assert accepted(index, "select count(*) from student where age > 20")
     assert not accepted(index, "SELECT age FROM teacher")
     assert not accepted(index, "SELECT salary FROM student")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_grammar_ends_within_a_budget(byte_vocabulary, name):
+    index = Index.from_grammar(grammars.load(name), byte_vocabulary, lexer=grammars.lexer(name))
+    least, rng = index.guide().min_tokens_to_finish(), random.Random(3)
+    ends = set(byte_vocabulary.eos_token_ids)
+    for more in (0, 1, 5, 20):
+        guide = index.guide(max_tokens=least + more)
+        while not guide.must_stop and not guide.is_terminated:
+            others = [token for token in guide.allowed_token_ids().tolist() if token not in ends]
+            if not others:
+                break
+            guide.advance(rng.choice(others))
+        assert guide.is_accepting and guide.num_tokens <= least + more, bytes(guide.tokens)
+        assert accepted(index, bytes(guide.tokens).decode())

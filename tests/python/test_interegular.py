@@ -99,6 +99,7 @@ def differs(automaton, fsm):
     return None
 
 
+@pytest.mark.filterwarnings("ignore::interlock.PosixClassWarning")  # Some patterns look like POSIX's.
 def test_equivalence(byte_vocabulary):
     compared = 0
     for pattern in patterns():

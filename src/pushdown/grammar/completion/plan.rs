@@ -37,6 +37,15 @@ const MOST_TRIED: usize = 6;
 /// Places that a search looks at.
 const MOST_SEARCHED: usize = 400;
 
+/// The terminals beside which a terminal is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// All of the grammar: a way that is found holds everywhere, and some are found nowhere.
+    All,
+    /// Those that may come at the place.
+    Next,
+}
+
 /// A way to end what is being read.
 pub(super) struct Begun {
     pub(super) cost: u64,
@@ -218,7 +227,10 @@ impl GrammarMachine<'_> {
         // The search does not know how far lines must be indented.
         match program.costs_are_exact() || program.indenter.is_some() {
             true => None,
-            false => self.search_text(&mut relations, &all),
+            false => self.search_text(&mut relations, &all, Beside::All).or_else(|| {
+                let competes = program.scanner.lexer() == Lexer::Contextual;
+                competes.then(|| self.search_text(&mut relations, &all, Beside::Next))?
+            }),
         }
     }
 
@@ -305,7 +317,12 @@ impl GrammarMachine<'_> {
     }
 
     /// Searches for a completion, terminal by terminal.
-    fn search_text(&mut self, relations: &mut ObligationRelations, begun: &[Begun]) -> Option<Vec<Piece>> {
+    fn search_text(
+        &mut self,
+        relations: &mut ObligationRelations,
+        begun: &[Begun],
+        beside: Beside,
+    ) -> Option<Vec<Piece>> {
         let program = self.program;
         let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
         let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
@@ -342,8 +359,16 @@ impl GrammarMachine<'_> {
                 return Some(pieces_of(&trace, end));
             }
             let next = found.closure.next.clone();
-            for &symbol in next.iter() {
+            let known = match beside {
+                Beside::All => Arc::from([]),
+                Beside::Next => relations.ways.from_scan(&program.scanner, program.scan_start(&found, held)),
+            };
+            let ignored = program.ignored.iter().copied().filter(|_| beside == Beside::Next);
+            for symbol in next.iter().copied().chain(ignored) {
                 let mut ways: Vec<(ObligationsId, u64, u32)> = Vec::new();
+                for way in known.iter().filter(|(of, _)| *of == symbol).flat_map(|(_, ways)| &ways.all) {
+                    ways.push((way.to, length + way.text.len() as u64, add(&mut trace, at, &way.text)));
+                }
                 self.ways_through(relations, symbol, held, |to, texts, special| {
                     let (end, more) = extend(&mut trace, at, texts, special);
                     ways.push((to, length + more as u64 + u64::from(special.is_some()), end));
@@ -351,7 +376,10 @@ impl GrammarMachine<'_> {
                 if ways.is_empty() {
                     continue;
                 }
-                let behind = self.tops_behind(&tops, symbol);
+                let mut behind = self.tops_behind(&tops, symbol);
+                if program.ignored.contains(&symbol) {
+                    behind.extend_from_slice(&tops);
+                }
                 let (rest, _) = costs.of_tops(self.stack, &behind);
                 if rest == NO_COST {
                     continue;
