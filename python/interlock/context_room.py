@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock._core import BudgetError, Index
+from interlock.plurals import counted
 
 __all__ = ["ContextRoom", "context_room"]
 
@@ -32,15 +33,13 @@ class ContextRoom:
     def error(self, cause: BudgetError | None = None) -> BudgetError:
         """``cause``, whose budget is the room, in words that say so. A larger ``max_tokens`` would not help."""
         needed = getattr(cause, "value", None)
-        room = f"room for {self.left} token{'' if self.left == 1 else 's'}" if self.left else "no room"
-        tokens = f"{needed} token{'' if needed == 1 else 's'}"
-        why = "" if needed is None else f", but the shortest output that was found needs {tokens}"
+        room = f"room for {counted(self.left, 'token')}" if self.left else "no room"
+        why = "" if needed is None else f", but the shortest output that was found needs {counted(needed, 'token')}"
         if cause is not None and needed is None:
             why = ", and no complete output is known that is so short"
-        length = f"{self.prompt} token{'' if self.prompt == 1 else 's'}"
         error = BudgetError(
-            f"the prompt has {length}, and the model's context of {self.context} has {room} behind it"
-            f"{why}: shorten the prompt"
+            f"the prompt has {counted(self.prompt, 'token')}, and the model's context of {self.context} has {room} "
+            f"behind it{why}: shorten the prompt"
         )
         error.limit, error.value = self.left, needed
         return error

@@ -15,13 +15,17 @@ from interlock.caller_warnings import warn_caller
 from interlock.json_pointer import escaped
 from interlock.pattern_hints import posix_class
 from interlock.schema_hints import is_quiet, place_of_schemas
+from interlock.schema_keywords import MAPS, VALUES
 
-__all__ = ["PosixClassWarning", "patterns_of", "posix_classes", "warn_of_pattern", "warn_of_schema"]
+__all__ = [
+    "PosixClassWarning",
+    "patterns_of",
+    "posix_class_at",
+    "posix_classes",
+    "warn_of_pattern",
+    "warn_of_schema",
+]
 
-_VALUES = frozenset(("const", "default", "enum", "examples"))
-"""Keywords that hold values, in which ``pattern`` is the name of a field."""
-_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-"""Keywords that hold schemas by name."""
 _MOST_READ = 1 << 20
 """Bytes of a schema that is read once more for its patterns."""
 
@@ -50,25 +54,31 @@ def patterns_of(schema: Any) -> Iterator[tuple[str, str]]:
             todo += [(f"{pointer}/{i}", inner, "") for i, inner in reversed(list(enumerate(value)))]
         if not isinstance(value, dict):
             continue
-        by_name = keyword in _NAMES
+        by_name = keyword in MAPS
         if keyword == "patternProperties":
             yield from ((pointer, name) for name in value)
         elif not by_name and isinstance(value.get("pattern"), str):
             yield pointer, value["pattern"]
-        inside = [(key, inner) for key, inner in value.items() if by_name or key not in _VALUES]
+        inside = [(key, inner) for key, inner in value.items() if by_name or key not in VALUES]
         todo += [(f"{pointer}/{escaped(key)}", inner, "" if by_name else key) for key, inner in reversed(inside)]
 
 
 def posix_classes(schema: Any, place: str = "") -> list[str]:
     """What is probably a mistake in the patterns of a schema that stands at ``place``, each with its own place."""
-    found = ((place + pointer, posix_class(pattern)) for pointer, pattern in patterns_of(schema))
-    return [hint + (f" (at {pointer})" if pointer else "") for pointer, hint in found if hint]
+    found = (posix_class_at(pattern, place + pointer) for pointer, pattern in patterns_of(schema))
+    return [message for message in found if message]
+
+
+def posix_class_at(pattern: str, place: str) -> str:
+    """What is probably a mistake in a pattern that stands at ``place``, with the place; empty if nothing is."""
+    hint = posix_class(pattern)
+    return f"{hint} (at {place})" if hint and place else hint
 
 
 def warn_of_pattern(pattern: str, place: str = "") -> None:
     """Warn (``PosixClassWarning``) of a POSIX class in a pattern. Compiling a pattern does it already."""
-    if not is_quiet() and (hint := posix_class(pattern)):
-        warn_caller(hint + (f" (at {place})" if place else ""), PosixClassWarning)
+    if not is_quiet() and (message := posix_class_at(pattern, place)):
+        warn_caller(message, PosixClassWarning)
 
 
 def warn_of_schema(text: str) -> None:

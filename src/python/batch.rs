@@ -13,7 +13,7 @@ use crate::mask_kernels::{apply_row, copy_row};
 use crate::python::convert::argument::{optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
 use crate::python::convert::ids::{TokenIds, row_numbers};
-use crate::python::errors::{argument, busy, detached, internal, panic_message, to_exception};
+use crate::python::errors::{argument, busy, detached, internal, panic_message};
 use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{registry, thread_pool};
 
@@ -162,20 +162,7 @@ pub(super) fn slot_in_batch<'a>(py: Python<'_>, number: usize, guide: &'a PyGuid
 
 /// What [`Slot::sound`] refuses, with the guide's number in the batch.
 pub(super) fn sound_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
-    slot.guide.failure().map_or(Ok(()), |error| {
-        let message = of_guide(number, error.message());
-        Err(to_exception(py, &error.clone().saying(message)))
-    })
-}
-
-/// What [`Slot::settle`] answers, with the guide's number in the batch in its errors.
-fn settle_in_batch<T>(py: Python<'_>, number: usize, slot: &mut Slot, outcome: std::thread::Result<T>) -> PyResult<T> {
-    let answer = outcome.map_err(|panic| {
-        slot.broken = true;
-        internal(py, &of_guide(number, &panic_message(&*panic)))
-    })?;
-    sound_in_batch(py, number, slot)?;
-    Ok(answer)
+    slot.sound_saying(py, |what| of_guide(number, what))
 }
 
 /// What is said of one guide of a batch.
@@ -279,7 +266,7 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
             continue;
         };
         let outcome = slot.try_step(py, |guide| guide.try_advance(id));
-        match settle_in_batch(py, i, slot, outcome) {
+        match slot.settle_saying(py, outcome, |what| of_guide(i, what)) {
             Ok(taken) => answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated())),
             Err(error) => failed = failed.or(Some(error)),
         }

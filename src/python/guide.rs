@@ -70,11 +70,21 @@ impl Slot {
 
     /// What work on the guide answered, unless it panicked or found the index's file damaged.
     pub(super) fn settle<T>(&mut self, py: Python<'_>, outcome: std::thread::Result<T>) -> PyResult<T> {
+        self.settle_saying(py, outcome, str::to_owned)
+    }
+
+    /// What `settle` answers, with what `say` makes of the messages of its errors.
+    pub(super) fn settle_saying<T>(
+        &mut self,
+        py: Python<'_>,
+        outcome: std::thread::Result<T>,
+        say: impl Fn(&str) -> String,
+    ) -> PyResult<T> {
         let answer = outcome.map_err(|panic| {
             self.broken = true;
-            internal(py, &panic_message(&*panic))
+            internal(py, &say(&panic_message(&*panic)))
         })?;
-        self.sound(py)?;
+        self.sound_saying(py, say)?;
         Ok(answer)
     }
 
@@ -88,7 +98,15 @@ impl Slot {
 
     /// Refuse the answer of a guide whose index turned out to come from a damaged file.
     pub fn sound(&self, py: Python<'_>) -> PyResult<()> {
-        self.guide.failure().map_or(Ok(()), |error| Err(to_exception(py, error)))
+        self.sound_saying(py, str::to_owned)
+    }
+
+    /// What `sound` refuses, with what `say` makes of the message.
+    pub(super) fn sound_saying(&self, py: Python<'_>, say: impl Fn(&str) -> String) -> PyResult<()> {
+        self.guide.failure().map_or(Ok(()), |error| {
+            let message = say(error.message());
+            Err(to_exception(py, &error.clone().saying(message)))
+        })
     }
 }
 

@@ -52,7 +52,7 @@ mod core_module {
     #[pymodule_export]
     use crate::python::index_file::{_pattern_text, _schema_text, _store_key, _verify_pack, _verify_vocabulary};
     #[pymodule_export]
-    use crate::python::report::{_restore_report_row, PyReportRow};
+    use crate::python::report::{_may_have_slips, _restore_report_row, PyReportRow};
     #[pymodule_export]
     use crate::python::row_slots::PyRowSlots;
     #[pymodule_export]

@@ -368,8 +368,9 @@ def test_slips_are_looked_for_under_the_limits_of_the_request(byte_vocabulary, m
 
     monkeypatch.setattr(parameter_checks, "check_json_schema", checked)
     cancel, limits = interlock.CancelToken(), interlock.Limits(max_depth=50)
-    tools = [{"name": "f", "parameters": {"type": "object"}}]
-    Index.from_tools(tools, byte_vocabulary, format="hermes", limits=limits, cancel=cancel)
+    tools = [{"name": "f", "parameters": {"type": "object", "propertis": {}}}]
+    with pytest.warns(interlock.UnknownKeywordWarning, match="propertis"):
+        Index.from_tools(tools, byte_vocabulary, format="hermes", limits=limits, cancel=cancel)
     assert seen == [{"limits": limits, "cancel": cancel}]
 
 

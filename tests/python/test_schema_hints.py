@@ -332,3 +332,29 @@ def test_slips_of_a_request_are_told_once():
                 places
                 == ["/tools/0/parameters/properties/a"] * 2 + ["/response_format/json_schema/schema/properties/a"] * 2
             )
+
+
+@schema_hints.quiet()
+def test_reading_a_schema_tells_whether_its_report_has_slips():
+    corpus = Path(__file__).parents[2] / "benches" / "corpus" / "schemas.jsonl"
+    schemas = [json.loads(line) for line in corpus.read_text().splitlines()]
+    schemas = [entry.get("schema", entry) for entry in schemas]
+    slips = [
+        {"minLenght": 2},
+        {"format": "emial"},
+        {"properties": {"a": {"items": {"requird": ["b"]}}}},
+        {"$schema": "http://json-schema.org/draft-70/schema#"},
+        {"$defs": {"never": {"tipe": "string"}}, "anyOf": [{"type": "null"}, {"$ref": "#/$defs/never"}]},
+    ]
+    told = 0
+    for schema in [*schemas, *slips]:
+        try:
+            rows = interlock.check_json_schema(schema)
+        except interlock.InterlockError:
+            continue
+        found = schema_hints.unknown_keywords(rows), schema_hints.unknown_formats(rows)
+        has_slips = any(found) or any(row.keyword == "$schema" for row in rows)
+        told += has_slips
+        assert interlock._core._may_have_slips(json.dumps(schema)) == has_slips, schema
+    assert told >= len(slips)
+    assert interlock._core._may_have_slips("{")

@@ -18,10 +18,11 @@ from typing import TypeVar
 
 import interlock
 from interlock.cli import exits, sources, vocabularies
-from interlock.cli.output import Output, Progress, counted, decimal, table
+from interlock.cli.output import Output, Progress, decimal, table
 from interlock.cli.style import Line
 from interlock.cli.walk import random_walk
 from interlock.cli.number_arguments import at_least, whole
+from interlock.plurals import counted
 
 T = TypeVar("T")
 SHARES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0))

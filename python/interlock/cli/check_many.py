@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import interlock
 from interlock.cli import atomic_files, exits, source_remarks, sources, text_arguments
 from interlock.cli.exits import UsageError
-from interlock.cli.output import Output, Progress, counted
+from interlock.cli.output import Output, Progress
 from interlock.cli.style import BAD, GOOD, NAME, Line
 from interlock.cli.verdict import Verdict, Walker
 from interlock.cli.walk import Speller
+from interlock.plurals import counted
 
 LINES = (".jsonl", ".ndjson")
 """How files with a document on each line are called."""

@@ -22,11 +22,12 @@ from typing import Any
 import interlock
 from interlock.cli import exits, kind_options, recursion, source_remarks, sources, vocabularies
 from interlock.cli.document_differences import changes, differences, is_reordered, shown
-from interlock.cli.output import Output, counted, table, text_of
+from interlock.cli.output import Output, table, text_of
 from interlock.cli.schema_inclusion import Inclusion, parse
 from interlock.cli.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.cli.verbatim_json import extract
 from interlock.cli.witness_search import Found, search
+from interlock.plurals import counted
 
 NAMES = ("first", "second")
 ALLOWED = ("wider", "narrower")

@@ -9,6 +9,7 @@ from typing import Any
 from interlock.cli.style import Line
 from interlock.json_pointer import escaped
 from interlock.schema_hints import KEYWORDS
+from interlock.schema_keywords import MAPS
 
 ABSENT = object()
 """What stands in a document that has nothing at a place."""
@@ -16,8 +17,6 @@ MOST = 200
 """Places that are listed."""
 MOST_CHANGES = 20
 """Changes that people are shown; ``--json`` has more."""
-MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords below which names stand, and no keywords."""
 SHOWN = 60
 """Characters of a value that are shown."""
 

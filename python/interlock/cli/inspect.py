@@ -20,10 +20,11 @@ import interlock
 from interlock import schema_hints
 from interlock._recipe import Recipe
 from interlock.cli import exits, kind_options, recursion, source_remarks, sources, style, vocabularies
-from interlock.cli.output import Output, byte_set, counted, facts, size, table, text_of
+from interlock.cli.output import Output, byte_set, facts, size, table, text_of
 from interlock.cli.style import TRY, Line
 from interlock.cli.walk import next_bytes
 from interlock.plausible import example
+from interlock.plurals import counted
 
 T = TypeVar("T")
 USUAL = ("whitespace", "property_order", "numbers")

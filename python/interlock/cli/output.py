@@ -158,11 +158,6 @@ def facts(pairs: Iterable[tuple[str, str | Line]]) -> list[Line]:
     return table(rows)
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """``1 token``, ``2 tokens``."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
 def decimal(value: float, digits: int = 3) -> str:
     """A number with at most so many digits that count, without an exponent: ``0.76``, ``12.3``, ``1240``."""
     if value == 0 or not math.isfinite(value):

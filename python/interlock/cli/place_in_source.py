@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
+
+import interlock
 
 
 @dataclass
@@ -21,3 +25,14 @@ def located(error: BaseException) -> PlaceInSource | None:
     """What ``attach`` found out about an error."""
     place = getattr(error, "located", None)
     return place if isinstance(place, PlaceInSource) else None
+
+
+def parsed_json(text: str, what: str, error_type: type[interlock.InterlockError]) -> Any:
+    """The value of JSON text; ``error_type`` with the place where it is none. ``what`` names the text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason, at = getattr(error, "msg", "nested too deeply"), getattr(error, "pos", None)
+        refused = error_type(f"{what} is not JSON: {reason}")
+        refused.located = PlaceInSource(text, at or 0, (at or 0) + 1, found=at is not None)  # type: ignore[attr-defined]
+        raise refused from None

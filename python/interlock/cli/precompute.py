@@ -30,12 +30,13 @@ import interlock
 from interlock import index_files
 from interlock.cli import exits, atomic_files, kind_options, source_words, sources, vocabularies
 from interlock.cli.exits import InputError, UsageError
-from interlock.cli.output import Output, Progress, clock, counted, facts
+from interlock.cli.output import Output, Progress, clock, facts
 from interlock.cli.process_pool import Pool
 from interlock.cli.precompute_summary import ALIKE, Summary, one_reason, remedy_of
 from interlock.cli.style import NOTE, Line
 from interlock.cli.worker import Item, Task, kind_of
 from interlock.cli.number_arguments import at_least
+from interlock.plurals import counted
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")
 """Files of a store, which may lie in the folder of the sources."""

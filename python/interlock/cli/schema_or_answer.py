@@ -11,14 +11,13 @@ from typing import Any
 
 from interlock.near_words import nearest
 from interlock.schema_hints import ANNOTATIONS, ELSEWHERE, KEYWORDS, TYPE_WORDS, no_schema, suggestion
+from interlock.schema_keywords import MAPS
 
 SCALARS = frozenset(
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties "
     "maxProperties minContains maxContains uniqueItems pattern format contentEncoding contentMediaType".split()
 )
 """Keywords with a plain value, as fields of answers have: one of them alone does not make a schema."""
-MAPS = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
-"""Keywords that hold schemas by name."""
 LISTS = frozenset("allOf anyOf oneOf prefixItems".split())
 """Keywords that hold a list of schemas."""
 SHOWN = 4

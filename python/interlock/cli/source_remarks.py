@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,8 +11,7 @@ from interlock.cli import schema_key
 from interlock.cli.output import Output
 from interlock.cli.sources import Source
 from interlock.cli.style import NOTE, TRY, Line
-from interlock.pattern_hints import posix_class
-from interlock.posix_classes import posix_classes
+from interlock.posix_classes import posix_class_at, posix_classes
 
 
 @dataclass(frozen=True)
@@ -36,51 +34,48 @@ def slips_of(source: Source, index: interlock.Index) -> Slips:
     keywords: list[schema_hints.UnknownKeyword] = []
     formats: list[schema_hints.UnknownFormat] = []
     classes: list[str] = []
-    for place, schema, rows in _schemas(source, index):
+    schemas, patterns = _parts(source)
+    for place, schema in schemas:
+        rows = _report(source, schema, index)
+        if rows is None:
+            continue
         keywords += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_keywords(rows))
         formats += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_formats(rows))
         classes += posix_classes(schema, place)
-    for place, pattern in _patterns(source):
-        if hint := posix_class(pattern):
-            classes.append(hint + (f" (at {place})" if place else ""))
+    classes += filter(None, (posix_class_at(pattern, place) for place, pattern in patterns))
     return Slips(tuple(keywords), tuple(formats), tuple(classes))
 
 
-def _schemas(source: Source, index: interlock.Index) -> Iterator[tuple[str, Any, list[interlock.ReportRow]]]:
-    """The schemas of a source, each with its place and its report."""
+def _parts(source: Source) -> tuple[list[tuple[str, Any]], list[tuple[str, str]]]:
+    """The schemas of a source, and its patterns that stand outside of schemas, each with its place."""
     if source.kind == "json_schema":
-        yield "", source.document, index.report
-        return
-    found: list[tuple[str, Any]] = []
+        return [("", source.document)], []
+    if source.kind == "regex":
+        return [], [("", source.text)]
     if source.kind == "structural_tag":
         from interlock.tools.spec import read
-        from interlock.tools.tag_slips import schemas_in
+        from interlock.tools.tag_slips import patterns_in, schemas_in
 
-        found = schemas_in(read(source.text))
-    elif source.kind == "tools":
+        tag = read(source.text)
+        return schemas_in(tag), patterns_in(tag)
+    if source.kind == "tools":
         from interlock.tools.parameter_checks import enforced_schemas
         from interlock.tools.tool_list import tools_of
 
-        found = enforced_schemas(tools_of(source.text), None)
-    for place, schema in found:
-        from interlock.tools.parameter_checks import report_of
-
-        try:
-            yield place, schema, report_of(schema, limits=source.options.get("limits"))
-        except interlock.InterlockError:  # What a notation takes, and a whole document would not.
-            continue
+        return enforced_schemas(tools_of(source.text), None), []
+    return [], []
 
 
-def _patterns(source: Source) -> list[tuple[str, str]]:
-    """The patterns of a source that stand outside of schemas."""
-    if source.kind == "regex":
-        return [("", source.text)]
-    if source.kind == "structural_tag":
-        from interlock.tools.spec import read
-        from interlock.tools.tag_slips import patterns_in
+def _report(source: Source, schema: Any, index: interlock.Index) -> list[interlock.ReportRow] | None:
+    """The report of a schema of the source; ``None`` where its notation takes it, and a whole document would not."""
+    if source.kind == "json_schema":
+        return index.report
+    from interlock.tools.parameter_checks import report_of
 
-        return patterns_in(read(source.text))
-    return []
+    try:
+        return report_of(schema, limits=source.options.get("limits"))
+    except interlock.InterlockError:
+        return None
 
 
 def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:

@@ -33,7 +33,7 @@ from interlock import schema_hints
 from interlock.cli import atomic_files, choices_text, kind_options, pair_options, schema_key, schema_or_answer
 from interlock.cli import tool_sources
 from interlock.cli.exits import InputError, UsageError
-from interlock.cli.place_in_source import PlaceInSource
+from interlock.cli.place_in_source import PlaceInSource, parsed_json
 from interlock.cli.parser import HOW
 from interlock.cli.schema_or_answer import TOOLS, is_answer
 from interlock.cli.source_words import ALIASES, EXAMPLES, KINDS, OTHER_PREFIXES, SUFFIXES, SYNTAXES, file_of, what_is
@@ -338,7 +338,8 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
 def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[str, Any]]:
     """The tools in a text and the options of ``Index.from_tools``. Errors have their place in the text with them."""
     try:
-        found = tool_sources.request(tool_sources.parsed(text), args, name)
+        document = parsed_json(text, "the list of tools", interlock.RequestError)
+        found = tool_sources.request(document, args, name)
     except interlock.InterlockError as error:
         if not hasattr(error, "located"):
             error.located = tool_sources.place_of(error, text)  # type: ignore[attr-defined]
@@ -440,14 +441,7 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     # A byte order mark is no part of a file's text.
     text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            reason, at = getattr(error, "msg", "nested too deeply"), getattr(error, "pos", None)
-            refused = interlock.StructuralTagError(f"the structural tag is not JSON: {reason}")
-            place = PlaceInSource(text, at or 0, (at or 0) + 1, found=at is not None)
-            refused.located = place  # type: ignore[attr-defined]
-            raise refused from None
+        return parsed_json(text, "the structural tag", interlock.StructuralTagError)
     if kind in ("grammar", "tools"):
         return text
     if kind == "pattern":

@@ -7,7 +7,6 @@ The text is a list of tools, or the body of a request that has one. Of a body it
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import pathlib
 from collections.abc import Mapping
@@ -60,18 +59,6 @@ def is_asked(args: argparse.Namespace) -> bool:
     return getattr(args, "tool_format", None) is not None
 
 
-def parsed(text: str) -> Any:
-    """The value of the text. ``RequestError`` with the place for what is no JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        reason, at = getattr(error, "msg", "nested too deeply"), getattr(error, "pos", None)
-        refused = interlock.RequestError(f"the list of tools is not JSON: {reason}")
-        place = PlaceInSource(text, at or 0, (at or 0) + 1, found=at is not None)
-        refused.located = place  # type: ignore[attr-defined]
-        raise refused from None
-
-
 def request(document: Any, args: argparse.Namespace, name: str) -> Request:
     """What a list of tools, or a body with one, asks under the options. ``UsageError`` for options that fit no tool or
     no format, ``RequestError`` with the place for what is wrong in the document.
@@ -88,17 +75,14 @@ def request(document: Any, args: argparse.Namespace, name: str) -> Request:
             error.located = _beside(document)  # type: ignore[attr-defined]
             raise error
         tools = document["tools"]
-        options |= _asked(document, {"tool_choice": "tool_choice", "parallel_tool_calls": "parallel"})
+        for field, option in (("tool_choice", "tool_choice"), ("parallel_tool_calls", "parallel")):
+            if document.get(field) is not None:
+                options[option] = document[field]
         if (asked := format_of_request(document)) is not None:
             options["response_format"] = asked
     if args.tool_choice is not None:
         options["tool_choice"] = _choice(args.tool_choice, tools)
     return Request(tools, options)
-
-
-def _asked(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a request that count, by the names that ``Index.from_tools`` has for them."""
-    return {ours: document[theirs] for theirs, ours in names.items() if document.get(theirs) is not None}
 
 
 def _beside(document: Mapping[str, Any]) -> PlaceInSource:

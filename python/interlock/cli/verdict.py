@@ -9,10 +9,11 @@ from typing import Any
 import interlock
 from interlock.cli import sources, vocabularies
 from interlock.cli.line_with_caret import excerpt
-from interlock.cli.output import byte_set, counted, text_of
+from interlock.cli.output import byte_set, text_of
 from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.cli.walk import spells
 from interlock.explain import Explanation, Problem, explain, line_column
+from interlock.plurals import counted
 
 MOST = 20
 """Reasons that are shown."""

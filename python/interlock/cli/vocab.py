@@ -16,10 +16,11 @@ from __future__ import annotations
 import argparse
 
 from interlock.cli import exits, atomic_files, overwriting, vocabularies
-from interlock.cli.output import Output, byte_set, counted, facts, size, text_of
+from interlock.cli.output import Output, byte_set, facts, size, text_of
 from interlock.cli.style import Line
 from interlock.cli.walk import spells
 from interlock.cli.number_arguments import at_least
+from interlock.plurals import counted
 
 
 def register(parser: argparse.ArgumentParser) -> None:

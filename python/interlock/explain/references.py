@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from interlock.json_pointer import escaped, unescaped
+from interlock.schema_keywords import VALUES
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class References:
         if schema.get("$recursiveAnchor") is True:
             self.dynamic.add(f"{place.base}#")
         for key, value in schema.items():
-            if key not in ("enum", "const", "default", "examples"):
+            if key not in VALUES:
                 self._register(value, place.at(key))
 
     def find(self, reference: str, place: Place) -> tuple[Any, Place] | None:

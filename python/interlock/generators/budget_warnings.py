@@ -22,6 +22,7 @@ from interlock.masks import allocate_bitmask
 from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
 from interlock.output_types.unbounded_places import unbounded_place
+from interlock.plurals import counted
 
 __all__ = [
     "BudgetChecks",
@@ -237,7 +238,7 @@ def _places(cuts: Sequence[bytes]) -> tuple[str, ...]:
 def _message(index: Index, max_tokens: int, which: str, places: Sequence[str], room: ContextRoom | None) -> str:
     """What happened, and what helps."""
     needed = index.guide().min_tokens_to_finish()
-    shortest = f"{needed} token{'' if needed == 1 else 's'}"
+    shortest = counted(needed, "token")
     larger = f"pass a larger max_tokens, such as {max(2 * max_tokens, needed + 32)}"
     limit = f"max_tokens={max_tokens}"
     if room is not None:

@@ -17,6 +17,7 @@ from interlock.drawing.trace import Alternative, Step, Trace, trace
 from interlock.drawing.trace_page import trace_page
 from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask, apply_padded
+from interlock.plurals import counted
 from interlock.programs.sampling import Sampler
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class GenerationTrace(Generic[T]):
         """The text and, a line each, where the model wanted something that was not allowed."""
         lines = [
             self.text,
-            f"{len(self.steps)} token{'' if len(self.steps) == 1 else 's'}, {self.walk.forced} of them forced",
+            f"{counted(len(self.steps), 'token')}, {self.walk.forced} of them forced",
         ]
         for step, other in self.refused:
             likely = f" ({other.probability:.0%})" if other.probability is not None else ""

@@ -60,12 +60,17 @@ class LlamaCppGenerator(LocalGenerator):
         """See ``LocalGenerator``. A chat is written by the template in the model's file."""
         if isinstance(prompt, str) and not (self._chat if chat is None else chat):
             return [int(token) for token in self.llama.tokenize(prompt.encode(), add_bos=True, special=False)]
-        template = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
+        template = self._template()
         if not template:
             raise ArgumentError("the model's file has no chat template, so it takes no messages: pass a text")
         render = functools.partial(self._rendered, template)
         text = render(messages_for(template, as_messages(prompt), render))
         return [int(token) for token in self.llama.tokenize(text.encode(), add_bos=False, special=True)]
+
+    def _template(self) -> str | None:
+        """The chat template in the model's file, if there is one."""
+        template: str | None = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
+        return template
 
     def _rendered(self, template: str, messages: list[dict[str, Any]]) -> str:
         """A chat as llama-cpp-python writes it by a template."""
@@ -84,7 +89,7 @@ class LlamaCppGenerator(LocalGenerator):
         messages = as_messages(prompt)
         if getattr(self.llama, "chat_handler", None) is not None:
             return messages
-        template = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
+        template = self._template()
         named = getattr(self.llama, "chat_format", None)
         if template and (named is None or str(named).startswith("chat_template.")):
             return messages_for(template, messages, functools.partial(self._rendered, template))

@@ -24,11 +24,8 @@ def check_values(schema: Any, values: list[Any]) -> None:
         try:
             read = validator.validate_json(to_json(value.value if isinstance(value, Enum) else value))
         except ValueError:
-            read = None
-            is_same = False
-        else:
-            is_same = read is value or (type(read) is type(value) and read == value)
-        if not is_same:
+            raise _refusal(value) from None
+        if read is not value and (type(read) is not type(value) or read != value):
             raise _refusal(value)
 
 

@@ -12,11 +12,10 @@ import zoneinfo
 from typing import Any
 
 from interlock.output_types import string_formats
+from interlock.schema_keywords import MAPS, VALUES
 
 __all__ = ["public_schema"]
 
-_MAPS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-_VALUES = frozenset(("enum", "const", "default", "examples"))
 _OF_NUMBERS = frozenset(
     ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "description", "default")
 )
@@ -37,9 +36,9 @@ def public_schema(schema: Any) -> Any:
     for key, value in schema.items():
         if key == "title" and isinstance(value, str):
             continue
-        if key in _VALUES:
+        if key in VALUES:
             made[key] = value
-        elif key in _MAPS and isinstance(value, dict):
+        elif key in MAPS and isinstance(value, dict):
             made[key] = {name: public_schema(inner) for name, inner in value.items()}
         elif key == "pattern" and isinstance(value, str):
             made |= _of_pattern(value)

@@ -28,6 +28,7 @@ from interlock.output_types.field_places import Place, place_in_core_schema, pla
 from interlock.output_types.unenforced_bounds import warn_unenforced
 from interlock.output_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.unresolved_names import unresolved_name
+from interlock.schema_keywords import VALUES
 
 __all__ = ["PlainTypedDict", "json_schema_of"]
 
@@ -357,5 +358,5 @@ def _check_formats(hint: Any, schema: Any, pointer: str) -> None:
                 ),
             )
         for key, part in schema.items():
-            if key not in ("enum", "const", "default", "examples"):
+            if key not in VALUES:
                 _check_formats(hint, part, f"{pointer}/{escaped(key)}")

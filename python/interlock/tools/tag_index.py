@@ -156,7 +156,7 @@ def check_tag(
 
 @bounded_nesting("the structural tag")
 def check_structural_tag(tag: Any, **options: Any) -> None:
-    """The same. Slips in the tag's schemas are told, as ``handling`` says."""
+    """Check a tag as ``check_tag`` does. Slips in its schemas are told, as ``handling`` says."""
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
     check_tag(found, **options)
     tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))

@@ -178,10 +178,7 @@ impl GrammarMachine<'_> {
             return vec![(0, tops)];
         }
         for &(terminal, _) in &scan.live {
-            let mut behind = self.tops_behind(&tops, terminal);
-            if program.ignored.contains(&terminal) {
-                behind.extend_from_slice(&tops);
-            }
+            let behind = self.tops_behind_or_ignored(&tops, terminal);
             all.push((largest.end(terminal), behind));
         }
         all
@@ -229,7 +226,7 @@ impl GrammarMachine<'_> {
             true => None,
             false => self.search_text(&mut relations, &all, Beside::All).or_else(|| {
                 let competes = program.scanner.lexer() == Lexer::Contextual;
-                competes.then(|| self.search_text(&mut relations, &all, Beside::Next))?
+                competes.then(|| self.search_text(&mut relations, &all, Beside::Next)).flatten()
             }),
         }
     }
@@ -298,10 +295,7 @@ impl GrammarMachine<'_> {
                 Effect::EndsLine => (branch.indents, Some((branch.scan, branch.column))),
                 Effect::Taken(indents) => (indents, None),
             };
-            let mut behind = self.tops_behind(&tops, terminal);
-            if program.ignored.contains(&terminal) {
-                behind.extend_from_slice(&tops);
-            }
+            let behind = self.tops_behind_or_ignored(&tops, terminal);
             if !behind.is_empty() {
                 found(self, ways, Behind { tops: behind, indents, line });
             }
@@ -314,6 +308,15 @@ impl GrammarMachine<'_> {
         let mut shifted = Shifted::default();
         found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
         shifted.finish(self.stack)
+    }
+
+    /// The tops behind a symbol, and those before it where it is an ignored terminal.
+    fn tops_behind_or_ignored(&mut self, tops: &[NodeId], symbol: Symbol) -> SmallVec<[NodeId; 2]> {
+        let mut behind = self.tops_behind(tops, symbol);
+        if self.program.ignored.contains(&symbol) {
+            behind.extend_from_slice(tops);
+        }
+        behind
     }
 
     /// Searches for a completion, terminal by terminal.
@@ -376,10 +379,7 @@ impl GrammarMachine<'_> {
                 if ways.is_empty() {
                     continue;
                 }
-                let mut behind = self.tops_behind(&tops, symbol);
-                if program.ignored.contains(&symbol) {
-                    behind.extend_from_slice(&tops);
-                }
+                let behind = self.tops_behind_or_ignored(&tops, symbol);
                 let (rest, _) = costs.of_tops(self.stack, &behind);
                 if rest == NO_COST {
                     continue;
