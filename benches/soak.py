@@ -1,13 +1,15 @@
 """Many requests through one process and several threads: memory that stays, times that stay, and masks that are right.
 
-    python benches/soak.py [--requests 200000] [--threads 8] [--shared 30] [--block 10000] [--unseen 10] [--output PAGE]
+    python benches/soak.py [--requests 200000] [--threads 8] [--shared 30] [--block 10000] [--unseen 10]
+        [--budgets 50] [--output PAGE]
 
-Two parts. In *requests*, every request compiles a schema or takes an index that is at hand, makes a guide and follows a
-member to its end. One in ten schemas (`--unseen`) was never seen before: its names, enumerations and patterns hold a
-number of their own, so that caches have to evict. After each block the resident memory and percentiles of the requests'
-times are printed. The script ends with an error if a request fails; if memory grows in the second half by more than the
-tolerance, on the line that fits its blocks best; or if, the first tenth left out as warm-up, the 99.9th percentile of
-the blocks' times is in the median over twice as high in the second half as in the first.
+Two parts. In *requests*, every request compiles a schema or takes an index that is at hand, makes a guide and follows
+a member to its end. One in ten schemas (`--unseen`) was never seen before: its names, enumerations and patterns hold
+a number of their own, so that caches have to evict. Half of the guides (`--budgets`) have `max_tokens`. After each
+block the resident memory and percentiles of the requests' times are printed. The script ends with an error if a
+request fails; if memory grows in the second half by more than the tolerance, on the line that fits its blocks best;
+or if, the first tenth left out as warm-up, the 99.9th percentile of the blocks' times is in the median over twice as
+high in the second half as in the first.
 
 In *shared*, the threads move 64 guides over one index for some seconds, each guide in one thread at a time, and every
 mask is compared with the one that a single thread filled before. `--output` writes all of it as a page.
@@ -80,7 +82,7 @@ class Block:
 class Requests:
     """What the threads share: sources with members in tokens, indexes at hand, and the times of the block."""
 
-    def __init__(self, requests: int, block: int, unseen_percent: float) -> None:
+    def __init__(self, requests: int, block: int, unseen_percent: float, budgets_percent: float) -> None:
         self.tokens = corpus.vocabulary()
         special = [i for i, token in enumerate(self.tokens.tokens) if not token]
         self.vocabulary = interlock.Vocabulary(self.tokens.tokens, [self.tokens.stop], special)
@@ -90,7 +92,8 @@ class Requests:
             if source.kind == "schema":
                 self.known.append((source.text, [self.tokens.cut(member) for member in source.members]))
         self.kept = [interlock.Index.from_json_schema(text, self.vocabulary) for text, _ in self.known]
-        self.left, self.block, self.unseen = requests, block, unseen_percent / 100
+        self.left, self.block = requests, block
+        self.unseen, self.budgets = unseen_percent / 100, budgets_percent / 100
         self.lock = threading.Lock()
         self.times: list[int] = []
         self.blocks: list[Block] = []
@@ -132,7 +135,9 @@ class Requests:
             text, members = self.known[which]
             ids = choice.choice(members)
             index = self.kept[which] if kind < 0.5 else interlock.Index.from_json_schema(text, self.vocabulary)
-        guide = index.guide()
+        # The member and its stop token fit into every budget.
+        budget = len(ids) + 1 + choice.randrange(100) if choice.random() < self.budgets else None
+        guide = index.guide(max_tokens=budget)
         clear(bits)
         for token in ids:
             guide.fill_bitmask(bits)
@@ -233,10 +238,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--block", type=int, default=10_000, help="requests between two lines")
     parser.add_argument("--unseen", type=float, default=10.0, help="percent of requests whose schema is new")
+    parser.add_argument("--budgets", type=float, default=50.0, help="percent of requests with a budget")
     parser.add_argument("--shared", type=float, default=30.0, help="seconds of the second part")
     parser.add_argument("--output", type=Path, help="a page that says what was found, such as docs/soak.md")
     given = parser.parse_args()
-    shared = Requests(given.requests, given.block, given.unseen)
+    shared = Requests(given.requests, given.block, given.unseen, given.budgets)
     before = resident() / 2**20
     print(f"{before:.1f} MiB before the first request")
     many_requests(shared, given.threads)

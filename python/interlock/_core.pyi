@@ -1301,8 +1301,8 @@ def _pattern_text(pattern: str | re.Pattern[str], flags: str) -> tuple[str, str]
     """The text and all flags of a pattern, as an index keeps them."""
 
 def _may_have_slips(schema: str) -> bool:
-    """Whether the report of a schema's text may have rows of unknown keywords, formats or drafts. They are found when the
-    text is read, which takes a tenth of the time that a check takes.
+    """Whether the report of a schema's text may have rows of unknown keywords, formats or drafts. They are found when
+    the text is read, which takes a tenth of the time that a check takes.
     """
 
 def _schema_text(schema: object) -> str:

@@ -86,8 +86,8 @@ fn is_unknown(row: &ReportRow) -> bool {
     }
 }
 
-/// Whether the report of a schema's text may have rows of unknown keywords, formats or drafts. They are found when the
-/// text is read, which takes a tenth of the time that a check takes.
+/// Whether the report of a schema's text may have rows of unknown keywords, formats or drafts. They are found when
+/// the text is read, which takes a tenth of the time that a check takes.
 #[pyfunction]
 pub fn _may_have_slips(schema: &str) -> bool {
     let read = parse_schema(schema, &SchemaOptions::default(), &Limits::default());

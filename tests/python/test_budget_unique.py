@@ -71,3 +71,20 @@ def test_thousands_of_elements(byte_vocabulary, items):
     schema = unique(items, 2000)
     index = interlock.Index.from_json_schema(schema, byte_vocabulary, whitespace="compact")
     assert 4000 < index.guide(max_tokens=100_000).min_tokens_to_finish() < 60_000
+
+
+@pytest.mark.parametrize("length", [{}, {"maxLength": 40}])
+@pytest.mark.parametrize("least", [0, 1])
+def test_text_that_differs_from_all_elements_is_allowed_while_it_fits(length, least):
+    """Every word of a vocabulary of thousands may begin an element: no work is spent on each of them."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [(a + b + c).encode() for a in letters for b in letters for c in letters]
+    tokens = [bytes([b]) for b in range(256)] + words
+    vocabulary = interlock.Vocabulary([*tokens, b""], eos_token_ids=[len(tokens)])
+    schema = {"type": "array", "items": {"type": "string", **length}, "uniqueItems": True, "minItems": least}
+    index = interlock.Index.from_json_schema(schema, vocabulary)
+    for text in (b'["', b'["ab","', b'["a","b","'):
+        free, budgeted = index.guide(), index.guide(max_tokens=30)
+        for guide in (free, budgeted):
+            assert guide.advance_many(list(text)) == len(text)
+        assert budgeted.allowed_token_ids().tolist() == free.allowed_token_ids().tolist(), text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.tools.errors import RequestError
-from interlock.tools.odd_fields import refuse_odd_fields, refuse_slips
+from interlock.tools.unsupported_fields import refuse_unsupported_fields, refuse_slips
 from interlock.tools.spec.fields import kind_of
 
 __all__ = ["format_of_request", "is_of_body"]
@@ -41,7 +41,7 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
     """
     if not isinstance(body, Mapping):
         raise RequestError(f"the body of a request is a JSON object, not {kind_of(body)}")
-    refuse_odd_fields(body, (*FIELDS, *_BESIDE))
+    refuse_unsupported_fields(body, (*FIELDS, *_BESIDE))
     found = {name: body[name] for name in FIELDS if body.get(name) is not None and body.get(name) is not False}
     found |= _of_responses(body.get("text"))
     if len(found) > 1:

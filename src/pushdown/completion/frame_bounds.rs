@@ -82,6 +82,16 @@ impl CompletionBounds {
             return None;
         }
         let is_scalar = matches!(node.kind, FrameKind::Scalar | FrameKind::Value);
+        // The first element differs from all others, whatever it becomes, if the array needs no more than that one.
+        let is_enough = |s: usize, n: &Frame| {
+            let shape = &frames.program.arrays[s];
+            shape.contains.is_empty() && shape.min <= u64::from(n.count) + 1
+        };
+        let is_first = |n: &Frame| n.trace == u32::MAX && n.seen == u32::MAX;
+        let only = array.filter(|n| is_scalar && is_first(n));
+        if only.is_some_and(|n| shapes.clone().is_some_and(|mut s| s.all(|s| is_enough(s, n)))) {
+            return None;
+        }
         let known = shapes.filter(|_| is_scalar && array.is_some_and(|n| n.trace == u32::MAX));
         Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
     }
@@ -89,10 +99,15 @@ impl CompletionBounds {
     /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None`
     /// where no text is open, or where it must differ from others.
     pub fn inside_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
-        if self.unique_element_of(frames, node).is_some() {
-            return None;
+        match self.unique_element_of(frames, node) {
+            Some(_) => None,
+            None => self.inside_new_text(frames, node),
         }
-        let bound = self.of_top(frames, node);
+    }
+
+    /// [`inside_text`](Self::inside_text) where the text differs from all others, whatever it becomes.
+    pub fn inside_new_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
+        let bound = self.of_new_top(frames, node);
         match (node.kind, node.phase) {
             (FrameKind::Scalar, _) => {
                 let mut items = frames.arena.scalars[node.items()].iter();
@@ -113,6 +128,11 @@ impl CompletionBounds {
         if let Some(element) = self.unique_element_of(frames, node) {
             return CompletionBound { cost: element, growth: 0 };
         }
+        self.of_new_top(frames, node)
+    }
+
+    /// [`of_top`](Self::of_top) where what is open differs from all other elements, whatever it becomes.
+    pub fn of_new_top(&self, frames: &JsonMachine, node: &Frame) -> CompletionBound {
         let mut bound = self.of_frame(frames, node);
         let more = match (node.kind, node.phase) {
             (FrameKind::Value, _) => {

@@ -11,9 +11,12 @@ use crate::pushdown::json::machine::JsonMachine;
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// So many tokens complete the output after a place at most; [`ENDLESS`] where that is not known.
     pub(super) fn bound(&mut self, place: u32) -> u32 {
-        let Some(&ConfigClass { bound, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
+        let Some(&ConfigClass { bound, node, is_new, .. }) = self.places.get(place as usize) else { return ENDLESS };
         bound.unwrap_or_else(|| {
-            let bound = self.bound_of(node);
+            let mut bound = self.bound_of(node);
+            if is_new && self.arena.nodes[node as usize].kind == FrameKind::Scalar {
+                bound = bound.min(self.bound_of_new_element(node));
+            }
             self.places[place as usize].bound = Some(bound);
             bound
         })
@@ -29,6 +32,23 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             here = self.end_of_text(n.items(), n.count).map_or(here, |end| here.min(end.saturating_add(bounds.gap)));
         }
         here.saturating_add(self.bound_below(n.parent))
+    }
+
+    /// The same of new text of an element, where it is.
+    fn bound_of_new_element(&mut self, node: FrameId) -> u32 {
+        let Some(bounds) = self.bounds else { return ENDLESS };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        let n = frames.arena.nodes[node as usize];
+        bounds.of_new_top(&frames, &n).cost.saturating_add(self.bound_below(n.parent))
+    }
+
+    /// The most that new text of an element costs, however it goes on.
+    pub(super) fn bound_inside_new_element(&mut self, node: FrameId) -> u32 {
+        let Some(bounds) = self.bounds else { return ENDLESS };
+        let frames = JsonMachine { program: self.program, arena: self.arena };
+        let n = frames.arena.nodes[node as usize];
+        let inside = bounds.inside_new_text(&frames, &n);
+        inside.map_or(ENDLESS, |inside| inside.saturating_add(self.bound_below(n.parent)))
     }
 
     /// The same of a node with a value above it that has ended, and of all below it.

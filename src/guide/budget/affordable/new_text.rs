@@ -15,9 +15,6 @@ use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::sub_words;
 use crate::vocab::Trie;
 
-/// A new element is this long at least, so that it is none of the short texts which completing tries first.
-const MIN_NEW: usize = 2;
-
 /// Whether a configuration is inside new text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum New {
@@ -217,10 +214,11 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let items = array.start as usize..(array.start + array.len) as usize;
         let free = arena.arrays[items].iter().all(|i| {
             let shape = &self.program.arrays[i.shape as usize];
-            shape.contains.is_empty() && shape.min <= u64::from(array.count)
+            // No further element is needed, which would have to differ from this one.
+            shape.contains.is_empty() && shape.min <= u64::from(array.count) + 1
         });
         let text = arena.bytes_since(n.trace, array.key);
-        if !free || text.len() <= MIN_NEW || text.first() != Some(&b'"') || text.contains(&b'\\') {
+        if !free || text.first() != Some(&b'"') || text.contains(&b'\\') {
             return false;
         }
         // The canonical text of a string is its plain spelling behind one more quote.

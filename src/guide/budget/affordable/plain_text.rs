@@ -47,6 +47,13 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if n.kind == FrameKind::Scalar && lexemes.iter().any(|l| l.kind() == LexemeKind::Raw) {
             return None;
         }
+        if is_new && n.kind == FrameKind::Scalar {
+            // Such an answer is not kept for other budgets.
+            let most = self.bound_inside_new_element(self.places[place as usize].node);
+            if u64::from(most) <= self.left {
+                return Some(PlainPrices { least: 0, most, stays: false });
+            }
+        }
         let bytes = representatives(&lexemes);
         let mut found = vec![(place, 0)];
         let mut prices: Option<PlainPrices> = None;

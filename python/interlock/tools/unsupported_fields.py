@@ -13,7 +13,7 @@ from interlock.json_pointer import escaped
 from interlock.near_words import nearest
 from interlock.tools.errors import RequestError
 
-__all__ = ["refuse_odd_fields", "refuse_slips"]
+__all__ = ["refuse_unsupported_fields", "refuse_slips"]
 
 _LIKE = 0.8
 """How like the name of a constraint a field is (``interlock.near_words``) that is taken for a slip of it."""
@@ -68,12 +68,12 @@ _ORDINARY = ("tool_calls", "stop", "text", "tool_call_id", "parse_tool_calls")
 """Fields that are no slip, however like a constraint they look."""
 
 
-def refuse_odd_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> None:
+def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> None:
     """``RequestError`` for a constraint in a field that is not one of ``constraints``.
 
     >>> for body in ({"guided_jsn": True}, {"temperature": 1, "format": "json"}, {"function_call": "none"}):
     ...     try:
-    ...         refuse_odd_fields(body, ["guided_json", "response_format"])
+    ...         refuse_unsupported_fields(body, ["guided_json", "response_format"])
     ...     except RequestError as error:
     ...         print(str(error)[:60])
     at /guided_jsn: there is no field 'guided_jsn'; did you mean
