@@ -10,9 +10,12 @@ from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.described_prompt import described, take_describe
-from interlock.generators.arguments import Prompt, as_messages, check_options, check_max_tokens, is_batch
+from interlock.generators.arguments import (
+    MISSING, Prompt, as_messages, check_max_tokens, check_options, check_prompt, is_batch, refuse_more,
+)  # fmt: skip
 from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
+from interlock.generators.error_advice import advice
 from interlock.generators.reply_check import ReplyCheck
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
@@ -174,9 +177,9 @@ class AsyncOpenAIGenerator(_Requests):
     ) -> Any: ...
     async def __call__(
         self,
-        prompt: Any,
+        prompt: Any = MISSING,
         output_type: Any = str,
-        *,
+        *more: Any,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         errors: Literal["raise", "return"] = "raise",
         **options: Any,
@@ -184,6 +187,8 @@ class AsyncOpenAIGenerator(_Requests):
         """A value of ``output_type`` for ``prompt``, or a list of values for a list of prompts, asked at once. Errors
         are those of ``Generator``.
         """
+        check_prompt(prompt, options)
+        refuse_more(output_type, more)
         check_errors(errors)
         if "stream" in options:
             raise ArgumentError("call gen.stream(...), which needs no await, and iterate with async for")
@@ -192,16 +197,13 @@ class AsyncOpenAIGenerator(_Requests):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        return one_value(
-            output,
-            await self._one(described(prompt, output, is_described), output, max_tokens, options),
-            max_tokens,
-            errors,
-        )
+        with advice(max_tokens):
+            text = await self._one(described(prompt, output, is_described), output, max_tokens, options)
+        return one_value(output, text, max_tokens, errors)
 
     async def batch(  # type: ignore[override]
         self,
-        prompts: Sequence[Prompt],
+        prompts: Sequence[Prompt] = MISSING,
         output_type: Any = str,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
@@ -209,27 +211,33 @@ class AsyncOpenAIGenerator(_Requests):
         **options: Any,
     ) -> list[Any]:
         """A value for each prompt, in their order. All requests run at once."""
+        check_prompt(prompts, options)
         check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        texts = await asyncio.gather(
-            *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
-        )
+        with advice(max_tokens):
+            texts = await asyncio.gather(
+                *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
+            )
         return batch_values(output, texts, max_tokens, errors)
 
     def stream(  # type: ignore[override]
-        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+        self, prompt: Prompt = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
     ) -> AsyncStream[Any]:
         """The text piece by piece with ``async for``, and ``await stream.value()`` at the end."""
+        check_prompt(prompt, options)
         if is_batch(prompt):
-            raise ArgumentError("a stream has one prompt: make a stream for each")
+            raise ArgumentError(
+                "a stream has one prompt: make a stream for each, or await gen.batch(prompts, output_type)"
+            )
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
+        with advice(max_tokens):
+            request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)
         pieces = self._async_pieces(fields, request, output, max_tokens)
         return AsyncStream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
