@@ -23,6 +23,7 @@ from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
 from interlock.output_types.unbounded_places import unbounded_place
 from interlock.plurals import counted
+from interlock.quoting import quoted
 
 __all__ = [
     "BudgetChecks",
@@ -76,7 +77,8 @@ def check_on_tight(on_tight: Any) -> str:
     require(on_tight=(on_tight, "text?"))
     if on_tight not in (None, *_ON_TIGHT):
         raise ArgumentError(
-            f"on_tight is 'warn', 'ignore' or 'error', what becomes of a value that max_tokens ended, not {on_tight!r}"
+            "on_tight is 'warn', 'ignore' or 'error', what becomes of a value that max_tokens ended, "
+            f"not {quoted(on_tight)}"
         )
     return on_tight or "warn"
 

@@ -21,6 +21,7 @@ from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.quoting import quoted, shortened
 
 __all__ = ["AsyncOpenAIGenerator", "OpenAIGenerator", "is_asynchronous"]
 
@@ -42,6 +43,8 @@ _IN_BODY = {
     for name in ("top_k", "min_p", "repetition_penalty", "min_tokens", "ignore_eos", "length_penalty")
 }
 _AT_ONCE = 16
+_LONGEST_REFUSAL = 300
+"""Characters of a refusal in the message; ``text`` of the error has all of it."""
 
 
 def is_asynchronous(client: Any) -> bool:
@@ -59,9 +62,9 @@ class _Requests(Generator):
         if not callable(create):
             raise ArgumentError(f"a client is needed, openai.OpenAI(), not {type(client).__name__}")
         if not isinstance(model, str) or not model:
-            raise ArgumentError(f"model is the name of a model of the server, not {model!r}")
+            raise ArgumentError(f"model is the name of a model of the server, not {quoted(model)}")
         if server not in _SERVERS:
-            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {server!r}")
+            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {quoted(server)}")
         super().__init__()
         self.client, self.model, self.server = client, model, server
         self._create = create
@@ -100,7 +103,7 @@ class _Requests(Generator):
         choice = answer.choices[0]
         refusal = getattr(choice.message, "refusal", None)
         if refusal:
-            raise InvalidOutputError(f"the model refuses to answer: {refusal}", refusal)
+            raise InvalidOutputError(f"the model refuses to answer: {shortened(refusal, _LONGEST_REFUSAL)}", refusal)
         return self._finished(choice.message.content or "", choice.finish_reason, request, output, max_tokens)
 
     def _finished(
