@@ -32,7 +32,7 @@ def parser(output: OutputType[T], max_tokens: int) -> Callable[[str], T]:
 
     def parse(text: str) -> T:
         value = output.parse(text)
-        warn_long_number(output, text, max_tokens)
+        warn_long_number(output, text, max_tokens, value=value)
         return value
 
     return parse
