@@ -116,5 +116,6 @@ class ScriptedGenerator(LocalGenerator):
             yield from (self.vocabulary.decode([i]).decode() for i in ids)
             if on_tight is not None:
                 self.check_budget_of_one(self.index(output), ids, max_tokens, on_tight)
+            return self.finish_reason(self.index(output), ids, max_tokens)
 
         return pieces()

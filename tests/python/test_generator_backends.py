@@ -231,6 +231,10 @@ def test_mlx_lm(mlx):
     assert all(isinstance(user, User) for user in gen(["a", "b"], User, max_tokens=80))
     stream = gen.stream("x", list[int], max_tokens=30)
     assert "".join(stream) == stream.text and isinstance(stream.value, list)
+    stream = gen.stream("x", ["yes", "no"], max_tokens=30)
+    assert stream.value in ("yes", "no") and stream.finish_reason == "stop"
+    stream = gen.stream("x", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
+    assert len(stream.value) == 3 and stream.finish_reason == "length"
     with pytest.raises(interlock.ArgumentError, match="no chat template"):
         gen([{"role": "user", "content": "x"}])
     for options, said in (({"temprature": 1}, "'temperature'"), ({"max_kvsize": 3}, "'max_kv_size'")):

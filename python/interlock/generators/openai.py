@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator as Pieces, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
@@ -103,7 +103,8 @@ class _Requests(Generator):
         choice = answer.choices[0]
         refusal = getattr(choice.message, "refusal", None)
         if refusal:
-            raise InvalidOutputError(f"the model refuses to answer: {shortened(refusal, _LONGEST_REFUSAL)}", refusal)
+            said = f"the model refuses to answer: {shortened(refusal, _LONGEST_REFUSAL)}"
+            raise _with_reason(InvalidOutputError(said, refusal), choice.finish_reason)
         return self._finished(choice.message.content or "", choice.finish_reason, request, output, max_tokens)
 
     def _finished(
@@ -111,12 +112,11 @@ class _Requests(Generator):
     ) -> str:
         try:
             return self._check(output)(request.unwrap(text))
-        except InvalidOutputError:
+        except InvalidOutputError as error:
             if reason != "length":
-                raise
-        raise InvalidOutputError(
-            f"the server stopped at max_tokens={max_tokens} in the middle of {output.name}: allow more tokens", text
-        )
+                raise _with_reason(error, reason)  # noqa: B904 - it is the same error
+        said = f"the server stopped at max_tokens={max_tokens} in the middle of {output.name}: allow more tokens"
+        raise _with_reason(InvalidOutputError(said, text), reason)
 
 
 class OpenAIGenerator(_Requests):
@@ -147,7 +147,7 @@ class OpenAIGenerator(_Requests):
 
     def _streamed(
         self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
-    ) -> Iterator[str]:
+    ) -> Pieces[str, None, str | None]:
         text, reason = "", None
         for chunk in self._create(**fields, stream=True):
             piece, ended = _piece(chunk)
@@ -155,6 +155,7 @@ class OpenAIGenerator(_Requests):
             if piece:
                 yield piece
         self._finished(text, reason, request, output, max_tokens)
+        return reason
 
 
 class AsyncOpenAIGenerator(_Requests):
@@ -242,8 +243,14 @@ class AsyncOpenAIGenerator(_Requests):
         with advice(max_tokens):
             request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)
-        pieces = self._async_pieces(fields, request, output, max_tokens)
-        return AsyncStream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
+        reasons: list[str | None] = [None]
+        pieces = self._async_pieces(fields, request, output, max_tokens, reasons)
+        return AsyncStream(
+            pieces,
+            parser(output, max_tokens),
+            is_json=output.kind == "json_schema",
+            finish_reason=lambda: reasons[-1],
+        )
 
     async def _one(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -256,14 +263,21 @@ class AsyncOpenAIGenerator(_Requests):
             return error
 
     async def _async_pieces(
-        self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
+        self,
+        fields: dict[str, Any],
+        request: Request,
+        output: OutputType[Any],
+        max_tokens: int,
+        reasons: list[str | None],
     ) -> AsyncIterator[str]:
+        """The pieces; ``reasons`` takes why the server stopped, which a generator that is awaited cannot return."""
         text, reason = "", None
         async for chunk in await self._create(**fields, stream=True):
             piece, ended = _piece(chunk)
             text, reason = text + piece, ended or reason
             if piece:
                 yield piece
+        reasons.append(reason)
         self._finished(text, reason, request, output, max_tokens)
 
     def _texts(self, *args: Any) -> list[str]:
@@ -271,6 +285,12 @@ class AsyncOpenAIGenerator(_Requests):
 
     def _pieces(self, *args: Any) -> Iterator[str]:
         raise ArgumentError("the client is asynchronous: await the call")
+
+
+def _with_reason(error: InvalidOutputError, reason: str | None) -> InvalidOutputError:
+    """``error`` with why the server stopped."""
+    error.finish_reason = reason
+    return error
 
 
 def _piece(chunk: Any) -> tuple[str, str | None]:

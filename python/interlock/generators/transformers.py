@@ -247,7 +247,9 @@ class TransformersGenerator(LocalGenerator):
         _refuse_cutting(output, options)
         return self._streamed(prompt, self.index(output), max_tokens, options)
 
-    def _streamed(self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]) -> Iterator[str]:
+    def _streamed(
+        self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]
+    ) -> Generator[str, None, str]:
         prompt_ids = self.encode(prompt, options.get("chat"))
 
         def job(emit: Callable[[list[int]], None]) -> object:
@@ -263,6 +265,7 @@ class TransformersGenerator(LocalGenerator):
                     yield text
         room = self.context_room(len(prompt_ids), max_tokens)
         self.check_budget_of_one(index, taken, max_tokens, options.get("on_tight"), room)
+        return self.finish_reason(index, taken, max_tokens, room)
 
 
 class _Stopped(BaseException):
