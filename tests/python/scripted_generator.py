@@ -14,7 +14,7 @@ from tiny_models import ASSISTANT, END, USER, tokenizer_json
 
 import interlock
 from interlock.generators.arguments import as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import messages_for
 from interlock.generators.values import text_or_error
 from interlock.programs.cached_model import CachedModel

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.generators.arguments import MISSING, check_prompt
-from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator, TextType
+from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
+from interlock.generators.local import LocalGenerator
 from interlock.generators.call_options import CallOptions
 from interlock.generators.stream import AsyncStream, Stream
 from interlock.quoting import quoted

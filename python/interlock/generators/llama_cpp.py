@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from interlock._core import ArgumentError, Index
 from interlock.context_room import context_room
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
 from interlock.generators.chat_content import messages_for
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.generators.values import text_or_error

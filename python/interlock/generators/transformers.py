@@ -15,7 +15,7 @@ import torch
 from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
 from interlock.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
 from interlock.generators.tokenizer_match import check_tokenizer
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward

@@ -11,7 +11,8 @@ from interlock.argument_types import require
 from interlock.attribute_hints import no_attribute
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.call_options import SamplingOptions
-from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
+from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
+from interlock.generators.local import LocalGenerator
 from interlock.generators.error_advice import advice
 from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import FunctionCall, OutputType
