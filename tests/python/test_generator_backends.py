@@ -132,6 +132,15 @@ def test_llama_cpp(llama):
         interlock.from_llama_cpp("model.gguf")
 
 
+def test_streams_of_llama_cpp_say_why_they_ended(llama):
+    gen = interlock.from_llama_cpp(llama)
+    stream = gen.stream("x", ["yes", "no"], max_tokens=30)
+    assert stream.finish_reason is None
+    assert stream.value in ("yes", "no") and stream.finish_reason == "stop"
+    stream = gen.stream("x", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
+    assert len(stream.value) == 3 and stream.finish_reason == "length"
+
+
 def test_a_number_ends_where_the_model_says_something_else(llama, mlx, vocabulary, monkeypatch):
     """The logits want "12 years": the mask forbids the blank, and the number ends there instead of going on."""
 
