@@ -29,7 +29,9 @@ def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError
     while waiting:
         value, way, depth = waiting.pop()
         if depth > _MOST_LEVELS:
-            error_of_depth = LimitError(f"at {place}: the schema is nested more than {_MOST_LEVELS} levels deep")
+            error_of_depth = LimitError(
+                f"at {place}: a schema is nested at most {_MOST_LEVELS} levels deep; its deep parts can stand in $defs"
+            )
             error_of_depth.pointer, error_of_depth.limit = place, _MOST_LEVELS
             raise error_of_depth
         items: Iterable[tuple[Any, Any]]
