@@ -28,6 +28,7 @@ from interlock._core import ArgumentError, Index, ReportRow, SchemaError, check_
 from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
 from interlock.near_words import nearest
+from interlock.quoting import quoted
 
 KEYWORDS = frozenset(
     "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary "
@@ -287,7 +288,7 @@ def handling(unknown_keywords: Literal["warn", "ignore", "error"]) -> Iterator[N
     if unknown_keywords not in _WAYS:
         require(unknown_keywords=(unknown_keywords, "text"))
         known = ", ".join(map(repr, _WAYS))
-        raise ArgumentError(f"unknown_keywords must be one of {known}, not {unknown_keywords!r}")
+        raise ArgumentError(f"unknown_keywords must be one of {known}, not {quoted(unknown_keywords)}")
     before = getattr(_handling, "way", "warn")
     _handling.way = before if unknown_keywords == "warn" else unknown_keywords
     try:

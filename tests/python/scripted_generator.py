@@ -14,7 +14,8 @@ from tiny_models import ASSISTANT, END, USER, tokenizer_json
 
 import interlock
 from interlock.generators.arguments import as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
+from interlock.generators.chat_content import messages_for
 from interlock.generators.values import text_or_error
 from interlock.programs.cached_model import CachedModel
 
@@ -89,7 +90,7 @@ class ScriptedGenerator(LocalGenerator):
     def encode(self, prompt, chat=None):
         if isinstance(prompt, str) and not chat and chat is not None:
             return self.tokenizer.encode(prompt).ids
-        text = "".join(f"{USER}{turn['content']}{END}" for turn in as_messages(prompt))
+        text = "".join(f"{USER}{turn['content']}{END}" for turn in messages_for("", as_messages(prompt), None))
         return self._chats.encode(text + ASSISTANT).ids
 
     def _option_names(self):
@@ -115,5 +116,6 @@ class ScriptedGenerator(LocalGenerator):
             yield from (self.vocabulary.decode([i]).decode() for i in ids)
             if on_tight is not None:
                 self.check_budget_of_one(self.index(output), ids, max_tokens, on_tight)
+            return self.finish_reason(self.index(output), ids, max_tokens)
 
         return pieces()

@@ -132,6 +132,15 @@ def test_llama_cpp(llama):
         interlock.from_llama_cpp("model.gguf")
 
 
+def test_streams_of_llama_cpp_say_why_they_ended(llama):
+    gen = interlock.from_llama_cpp(llama)
+    stream = gen.stream("x", ["yes", "no"], max_tokens=30)
+    assert stream.finish_reason is None
+    assert stream.value in ("yes", "no") and stream.finish_reason == "stop"
+    stream = gen.stream("x", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
+    assert len(stream.value) == 3 and stream.finish_reason == "length"
+
+
 def test_a_number_ends_where_the_model_says_something_else(llama, mlx, vocabulary, monkeypatch):
     """The logits want "12 years": the mask forbids the blank, and the number ends there instead of going on."""
 
@@ -231,6 +240,10 @@ def test_mlx_lm(mlx):
     assert all(isinstance(user, User) for user in gen(["a", "b"], User, max_tokens=80))
     stream = gen.stream("x", list[int], max_tokens=30)
     assert "".join(stream) == stream.text and isinstance(stream.value, list)
+    stream = gen.stream("x", ["yes", "no"], max_tokens=30)
+    assert stream.value in ("yes", "no") and stream.finish_reason == "stop"
+    stream = gen.stream("x", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
+    assert len(stream.value) == 3 and stream.finish_reason == "length"
     with pytest.raises(interlock.ArgumentError, match="no chat template"):
         gen([{"role": "user", "content": "x"}])
     for options, said in (({"temprature": 1}, "'temperature'"), ({"max_kvsize": 3}, "'max_kv_size'")):

@@ -10,6 +10,7 @@ import re
 import sys
 import types
 import warnings
+from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
@@ -281,6 +282,39 @@ def test_a_long_number_says_where_it_is():
 def test_a_long_number_says_which_bound_is_missing(hint, message):
     with pytest.warns(interlock.UnboundedNumberWarning, match=message):
         ScriptedGenerator({"N": "1" * 60})("N", hint, max_tokens=60)
+
+
+class Priced(pydantic.BaseModel):
+    price: Decimal
+    cost: Decimal = pydantic.Field(alias="whatItCosts")
+
+
+@pytest.mark.parametrize(
+    ("hint", "answer", "way"),
+    [
+        (Decimal, "{}", "such as Annotated[decimal.Decimal, pydantic.Field(ge=0, le=120)]"),
+        (Annotated[Decimal, pydantic.Field(ge=0)], "{}", "such as Annotated[decimal.Decimal, pydantic.Field(le=120)]"),
+        (list[Decimal], "[1, {}]", "such as Annotated[decimal.Decimal, pydantic.Field(ge=0, le=120)]"),
+        (
+            Priced,
+            '{{"price": {}, "whatItCosts": 1}}',
+            "such as Annotated[decimal.Decimal, pydantic.Field(ge=0, le=120)]",
+        ),
+        (Priced, '{{"price": 1, "whatItCosts": {}}}', "such as pydantic.Field(ge=0, le=120) in its annotation"),
+        (list[float], "[1.5, {}]", "such as Annotated[float, pydantic.Field(ge=0, le=120)]"),
+    ],
+)
+def test_the_advice_for_a_long_number_names_its_class(hint, answer, way):
+    with pytest.warns(interlock.UnboundedNumberWarning, match=re.escape(way)):
+        ScriptedGenerator({"N": answer.format("1" * 30)})("N", hint, max_tokens=200)
+
+
+def test_decimals_have_the_bounds_that_are_advised():
+    bounded = Annotated[Decimal, pydantic.Field(ge=0, le=120)]
+    assert output_type_of(bounded).source == {"type": "number", "minimum": 0, "maximum": 120}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", interlock.UnboundedNumberWarning)
+        assert 0 <= ScriptedGenerator({"N": "1" * 30})("N", bounded, max_tokens=60) <= 120
 
 
 # Budgets

@@ -81,6 +81,53 @@ def test_random_outputs_are_calls(format):
             break
 
 
+#: JSON has no such keys, and ``json.dumps`` would write each as a text.
+ODD_KEYS = [
+    ({"properties": {"a": {"properties": {1: {"type": "string"}}}}}, "/properties/a/properties", "the key 1 is int"),
+    ({"properties": {None: {}}}, "/properties", "the key None is NoneType"),
+    ({"properties": {"a": {"enum": [1, {True: 1}]}}}, "/properties/a/enum/1", "the key True is bool"),
+]
+
+
+@pytest.mark.parametrize(("schema", "inner", "said"), ODD_KEYS)
+def test_a_key_that_is_no_text_is_an_error_with_its_place(schema, inner, said):
+    for format in ("hermes", "qwen3_coder", "pythonic", "gemma_4"):
+        tools = [
+            {"name": "now"},
+            {"type": "function", "function": {"name": "f", "parameters": {"type": "object", **schema}}},
+        ]
+        place = f"/tools/1/function/parameters{inner}"
+        asked = (
+            lambda: interlock.check_tools(tools, format=format),  # noqa: B023
+            lambda: interlock.Index.from_tools(tools, vocabulary(), format=format),  # noqa: B023
+            lambda: structural_tag(tools, format=format),  # noqa: B023
+        )
+        for ask in asked:
+            with pytest.raises(RequestError) as caught:
+                ask()
+            assert (caught.value.pointer, said in str(caught.value)) == (place, True), format
+    for kind in ("json_schema", "qwen_xml_parameter"):
+        content = {"type": kind, "json_schema": {"type": "object", **schema}}
+        for tag in (content, {"type": "sequence", "elements": [content]}):
+            place = ("/format/json_schema" if tag is content else "/format/elements/0/json_schema") + inner
+            for ask in (
+                interlock.check_structural_tag,
+                lambda tag: interlock.Index.from_structural_tag(tag, vocabulary()),
+            ):
+                with pytest.raises(StructuralTagError) as caught:
+                    ask(tag)
+                assert (caught.value.pointer, said in str(caught.value)) == (place, True), kind
+
+
+def test_a_schema_that_contains_itself_is_an_error():
+    schema = {"type": "object"}
+    schema["properties"] = {"a": schema}
+    for format in ("hermes", "qwen3_coder"):
+        with pytest.raises(interlock.LimitError) as caught:
+            interlock.check_tools([{"name": "f", "parameters": schema}], format=format)
+        assert caught.value.pointer == "/tools/0/parameters"
+
+
 def test_requests_that_make_no_sense_are_errors():
     with pytest.raises(RequestError):
         interlock.Index.from_tools(TOOLS, vocabulary(), format="hermes", tool_choice={"name": "gone"})

@@ -5,7 +5,7 @@ from typing import Any, assert_type
 import dataclasses
 import interlock
 from interlock.generators import Generator, Stream
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 
 
 @dataclasses.dataclass

@@ -23,7 +23,7 @@ from interlock.drawing.page import AUTOMATON_LEGEND, GRAMMAR_LEGEND, STRUCTURE_L
 from interlock.drawing.forced_runs import Run, example_runs, forced_otherwise
 from interlock.drawing.structure import Cards, Structure, loads
 from interlock.drawing.structure_svg import structure_svg
-from interlock.explain.wording import shortened
+from interlock.quoting import shortened
 from interlock.output_types import Grammar
 
 FORMS = ("structure", "jumps", "states")

@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from interlock.explain.references import Place, References, enter
-from interlock.explain.wording import literal, shortened
+from interlock.explain.wording import literal
+from interlock.quoting import shortened
 
 MOST_CARDS = 80
 MOST_ROWS = 40

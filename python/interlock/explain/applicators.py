@@ -10,9 +10,10 @@ from typing import Any
 
 from interlock.explain.document import Member, Node
 from interlock.explain.validator import Outcome, Problem, Step
-from interlock.explain.wording import ARTICLES, count, either, listed, literal, shortened, shown, subject
+from interlock.explain.wording import ARTICLES, count, either, listed, literal, shown, subject
 from interlock.json_pointer import escaped
 from interlock.near_words import nearest
+from interlock.quoting import shortened
 
 Rule = Callable[[Step, Any], None]
 

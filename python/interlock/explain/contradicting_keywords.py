@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import interlock
-from interlock.explain.wording import literal, shortened
+from interlock.explain.wording import literal
+from interlock.quoting import shortened
 from interlock.json_pointer import escaped, unescaped
 
 TRIES = 80

@@ -9,8 +9,8 @@ from typing import Any
 
 from interlock.explain.document import Node
 from interlock.json_pointer import unescaped
+from interlock.quoting import LONGEST, shortened
 
-LONGEST = 60
 ARTICLES = {
     "null": "null",
     "boolean": "a boolean",
@@ -55,11 +55,6 @@ def literal(value: Any) -> str:
 def shown(text: str, node: Node, longest: int = LONGEST) -> str:
     """A value of the document as it is written there, shortened."""
     return shortened(" ".join(text[node.start : node.end].split()), longest)
-
-
-def shortened(text: str, longest: int = LONGEST) -> str:
-    """``text``, or its beginning and three dots."""
-    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def listed(words: Sequence[str], most: int = 12) -> str:

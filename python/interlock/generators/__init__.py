@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.generators.arguments import MISSING, check_prompt
-from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, LocalGenerator, TextType
+from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
+from interlock.generators.local import LocalGenerator
 from interlock.generators.call_options import CallOptions
 from interlock.generators.stream import AsyncStream, Stream
+from interlock.quoting import quoted
 
 if TYPE_CHECKING:
     from interlock.generators.llama_cpp import LlamaCppGenerator
@@ -69,9 +71,9 @@ def from_transformers(
     require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
     if isinstance(model, str):
         raise ArgumentError(
-            f"{model!r} is a name: load the model first,\n"
-            f"    model = transformers.AutoModelForCausalLM.from_pretrained({model!r})\n"
-            f"    tokenizer = transformers.AutoTokenizer.from_pretrained({model!r})\n"
+            f"{quoted(model)} is a name: load the model first,\n"
+            f"    model = transformers.AutoModelForCausalLM.from_pretrained({quoted(model)})\n"
+            f"    tokenizer = transformers.AutoTokenizer.from_pretrained({quoted(model)})\n"
             "and pass both, from_transformers(model, tokenizer)"
         )
     if tokenizer is MISSING:
@@ -241,7 +243,9 @@ def _generator_of(model: Any, tokenizer: Any) -> Generator:
     roots = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
     made: Generator
     if isinstance(model, str):
-        raise ArgumentError(f"{model!r} is a name: load the model, AutoModelForCausalLM.from_pretrained({model!r})")
+        raise ArgumentError(
+            f"{quoted(model)} is a name: load the model, AutoModelForCausalLM.from_pretrained({quoted(model)})"
+        )
     if isinstance(model, Generator):
         raise ArgumentError("this is a generator already: call it, gen(prompt, output_type)")
     if "llama_cpp" in roots:

@@ -10,6 +10,7 @@ from interlock._core import ArgumentError
 from interlock.generators.sampling_options import check_sampling
 from interlock.near_words import SLIP, meant, nearest
 from interlock.output_types.type_names import name_of
+from interlock.quoting import quoted
 
 __all__ = [
     "DEFAULT_MAX_TOKENS",
@@ -195,8 +196,8 @@ def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
             f"{len(names)} output types: write {' | '.join(names)}, or tuple[{', '.join(names)}] for all"
         )
     raise ArgumentError(
-        f"a call has two arguments without a name, prompt and output type, and {more[0]!r} comes behind them: pass it "
-        "by its name"
+        f"a call has two arguments without a name, prompt and output type, and {quoted(more[0])} comes behind them: "
+        "pass it by its name"
     )
 
 
@@ -206,7 +207,9 @@ def check_max_tokens(max_tokens: Any) -> int:
         raise TypeError(f"max_tokens must be an int, a number of tokens, not {type(max_tokens).__name__}")
     number: int = operator.index(max_tokens)
     if number < 1:
-        raise ArgumentError(f"max_tokens is the most tokens that an output may have, at least 1, not {max_tokens!r}")
+        raise ArgumentError(
+            f"max_tokens is the most tokens that an output may have, at least 1, not {quoted(max_tokens)}"
+        )
     return number
 
 
@@ -265,7 +268,7 @@ def _check_role(i: int, role: Any) -> None:
     if role in ROLES:
         return
     if near := nearest(role, ROLES, 0.75):
-        raise ArgumentError(f"message {i} has the role {role!r}: did you mean {near!r}?")
+        raise ArgumentError(f"message {i} has the role {quoted(role)}: did you mean {near!r}?")
 
 
 def _kind(value: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
 from interlock.output_types.unbounded_places import unbounded_place
 from interlock.plurals import counted
+from interlock.quoting import quoted
 
 __all__ = [
     "BudgetChecks",
@@ -76,7 +77,8 @@ def check_on_tight(on_tight: Any) -> str:
     require(on_tight=(on_tight, "text?"))
     if on_tight not in (None, *_ON_TIGHT):
         raise ArgumentError(
-            f"on_tight is 'warn', 'ignore' or 'error', what becomes of a value that max_tokens ended, not {on_tight!r}"
+            "on_tight is 'warn', 'ignore' or 'error', what becomes of a value that max_tokens ended, "
+            f"not {quoted(on_tight)}"
         )
     return on_tight or "warn"
 
@@ -227,6 +229,7 @@ def judge_budget(
         text = index.vocabulary.decode(outputs[i]).decode("utf-8", "replace")
         errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut, room), text)
         error.places, error.pointer = cut, cut[0] if cut else None
+        error.finish_reason = "length"
     return errors
 
 
@@ -308,6 +311,13 @@ class BudgetChecks:
         """The same for one output; raises its error."""
         for error in self.check_budget(index, [tokens], max_tokens, on_tight, room).values():
             raise error
+
+    def finish_reason(
+        self, index: Index, tokens: Sequence[int], max_tokens: int, room: ContextRoom | None = None
+    ) -> Literal["stop", "length"]:
+        """Why an output ended: ``"length"`` where the budget ended it or decided how it went on, else ``"stop"``."""
+        most = max_tokens if room is None else room.left
+        return "length" if _cuts(index, tokens, most, lambda: self._number_end.first_bytes, True) else "stop"
 
     def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
         """What the context leaves behind a prompt of so many tokens, where that is the budget of a call instead of

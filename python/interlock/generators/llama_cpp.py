@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
 from interlock.context_room import context_room
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
 from interlock.generators.chat_content import messages_for
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
@@ -101,11 +101,24 @@ class LlamaCppGenerator(LocalGenerator):
         return (named - _REFUSED) | {"chat"}
 
     def _answer(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], written: list[str]
+        self,
+        prompt: Prompt,
+        output: OutputType[Any],
+        max_tokens: int,
+        options: dict[str, Any],
+        written: list[str],
+        reasons: list[str],
     ) -> Any:
-        """The chunks of an answer; ``written`` is the list of their texts so far."""
+        """The chunks of an answer; ``written`` has their texts so far, and ``reasons`` takes why it ended."""
         chat, on_tight = options.pop("chat", None), options.pop("on_tight", None)
         index = self.index(output)
+
+        def ended(tokens: list[int], prompt_tokens: int) -> None:
+            whole = self._with_last(index, tokens, written)
+            room = context_room(prompt_tokens, int(self.llama.n_ctx()), max_tokens)
+            self.check_budget_of_one(index, whole, max_tokens, on_tight, room)
+            reasons.append(self.finish_reason(index, whole, max_tokens, room))
+
         # llama-cpp-python samples with a temperature of 0.8 unless another is given.
         temperature = options.get("temperature")
         shared = {
@@ -113,13 +126,7 @@ class LlamaCppGenerator(LocalGenerator):
             "stream": True,
             "canonical": True,
             "number_end": self.number_end(_TEMPERATURE if temperature is None else temperature),
-            "on_end": lambda tokens, prompt_tokens: self.check_budget_of_one(
-                index,
-                self._with_last(index, tokens, written),
-                max_tokens,
-                on_tight,
-                context_room(prompt_tokens, int(self.llama.n_ctx()), max_tokens),
-            ),
+            "on_end": ended,
             **options,
         }
         if not isinstance(prompt, str) or (self._chat if chat is None else chat):
@@ -144,16 +151,18 @@ class LlamaCppGenerator(LocalGenerator):
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
         written: list[str] = []
-        chunks = self._answer(prompt, output, max_tokens, dict(options), written)
-        return _texts_of(chunks, written)
+        reasons: list[str] = []
+        chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
+        return _texts_of(chunks, written, reasons)
 
 
-def _texts_of(chunks: Iterator[Any], written: list[str]) -> Iterator[str]:
-    """The texts of the chunks, which ``written`` keeps."""
+def _texts_of(chunks: Iterator[Any], written: list[str], reasons: list[str]) -> Generator[str, None, str | None]:
+    """The texts of the chunks, which ``written`` keeps; at last why they ended."""
     for chunk in chunks:
         if text := _text_of(chunk["choices"][0]):
             written.append(text)
             yield text
+    return reasons[-1] if reasons else None
 
 
 def _text_of(choice: dict[str, Any]) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.generators.values import text_or_error
@@ -96,7 +96,7 @@ class MlxLmGenerator(LocalGenerator):
         max_tokens: int,
         seed: int | None,
         options: dict[str, Any],
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, str]:
         import mlx.core as mx
         from mlx_lm import stream_generate
         from mlx_lm.sample_utils import make_sampler
@@ -128,3 +128,4 @@ class MlxLmGenerator(LocalGenerator):
                 yield text
         mask.check(taken)
         self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight)
+        return self.finish_reason(index, taken[len(ids) :], max_tokens)

@@ -19,6 +19,8 @@ _LONG = 18
 _SIDES = {"upper": ("maximum", "exclusiveMaximum"), "lower": ("minimum", "exclusiveMinimum")}
 _LISTED = frozenset(("enum", "const"))
 _NAMES = {"integer": "int", "number": "float"}
+_UNKNOWN: Any = object()
+"""In the place of a value that is not known."""
 
 
 class UnboundedNumberWarning(UserWarning):
@@ -36,20 +38,23 @@ class _Written(str):
     """A number as it was written."""
 
 
-def warn_long_number(output: OutputType[Any], text: str, max_tokens: int, is_cut: bool | None = None) -> None:
+def warn_long_number(
+    output: OutputType[Any], text: str, max_tokens: int, is_cut: bool | None = None, *, value: Any = _UNKNOWN
+) -> None:
     """Warn (``UnboundedNumberWarning``) if a number in ``text``, which was written for ``output``, has more than 18
     digits and the type has no bound on its side. The message names the place. A number that is the whole text is long,
     too, if the budget ended it: ``is_cut`` says so, and without it nearly as many digits as tokens were allowed do.
+    ``value`` is what the type made of the text: the advice names the number's own class.
     """
     schema = output.source if output.kind == "json_schema" else None
     if not isinstance(schema, dict | bool):
         return
     try:
-        value = json.loads(text, parse_int=_Written, parse_float=_Written, parse_constant=_Written)
+        written = json.loads(text, parse_int=_Written, parse_float=_Written, parse_constant=_Written)
     except (ValueError, RecursionError):
         return
     root = schema if isinstance(schema, dict) else {}
-    for place, number in _numbers(value, ()):
+    for place, number in _numbers(written, ()):
         # A number in which max_tokens ended the output can only be the output itself.
         enough = _LONG
         if not place and is_cut is not False:
@@ -63,17 +68,33 @@ def warn_long_number(output: OutputType[Any], text: str, max_tokens: int, is_cut
         digits = _digits(number) if kind == "number" else max(_digits(number), _whole_digits(number))
         if digits <= enough:
             continue
-        warn_caller(_message(output.name, place, digits, kind, open_side), UnboundedNumberWarning)
+        warn_caller(
+            _message(output.name, place, digits, _class_of(value, place, kind), open_side), UnboundedNumberWarning
+        )
         return
 
 
-def _message(name: str, place: tuple[str | int, ...], digits: int, kind: str, open_side: str) -> str:
+def _message(name: str, place: tuple[str | int, ...], digits: int, class_name: str, open_side: str) -> str:
     which = f"a number of {digits} digits" + (f" at {_shown(place)}" if place else "")
     lacks = "bounds" if open_side == "both" else f"{open_side} bound"
     missing = {"both": "ge=0, le=120", "upper": "le=120", "lower": "ge=0"}[open_side]
-    way = f"{'bounds' if open_side == 'both' else 'one'}, such as Annotated[{_NAMES[kind]}, pydantic.Field({missing})]"
+    bound = f"pydantic.Field({missing})"
+    bound = f"Annotated[{class_name}, {bound}]" if class_name else f"{bound} in its annotation"
+    way = f"{'bounds' if open_side == 'both' else 'one'}, such as {bound}"
     there = " there" if place else ""
     return f"the model wrote {which} and did not end it by itself, since {name} has no {lacks}{there}: pass {way}"
+
+
+def _class_of(value: Any, place: tuple[str | int, ...], kind: str) -> str:
+    """How a program writes the class of the number at ``place``; empty where that is not known, as behind an alias."""
+    if value is _UNKNOWN:
+        return _NAMES[kind]
+    for step in place:
+        try:
+            value = getattr(value, step) if isinstance(step, str) and not isinstance(value, Mapping) else value[step]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            return ""
+    return "decimal.Decimal" if isinstance(value, Decimal) else _NAMES[kind]
 
 
 def _open_sides(number: str, enough: int) -> tuple[str, ...]:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator as Pieces, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.described_prompt import described, take_describe
-from interlock.generators.arguments import Prompt, as_messages, check_options, check_max_tokens, is_batch
+from interlock.generators.arguments import (
+    MISSING, Prompt, as_messages, check_max_tokens, check_options, check_prompt, is_batch, refuse_more,
+)  # fmt: skip
 from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
+from interlock.generators.error_advice import advice
 from interlock.generators.reply_check import ReplyCheck
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.quoting import quoted, shortened
 
 __all__ = ["AsyncOpenAIGenerator", "OpenAIGenerator", "is_asynchronous"]
 
@@ -39,6 +43,8 @@ _IN_BODY = {
     for name in ("top_k", "min_p", "repetition_penalty", "min_tokens", "ignore_eos", "length_penalty")
 }
 _AT_ONCE = 16
+_LONGEST_REFUSAL = 300
+"""Characters of a refusal in the message; ``text`` of the error has all of it."""
 
 
 def is_asynchronous(client: Any) -> bool:
@@ -56,9 +62,9 @@ class _Requests(Generator):
         if not callable(create):
             raise ArgumentError(f"a client is needed, openai.OpenAI(), not {type(client).__name__}")
         if not isinstance(model, str) or not model:
-            raise ArgumentError(f"model is the name of a model of the server, not {model!r}")
+            raise ArgumentError(f"model is the name of a model of the server, not {quoted(model)}")
         if server not in _SERVERS:
-            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {server!r}")
+            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {quoted(server)}")
         super().__init__()
         self.client, self.model, self.server = client, model, server
         self._create = create
@@ -97,7 +103,8 @@ class _Requests(Generator):
         choice = answer.choices[0]
         refusal = getattr(choice.message, "refusal", None)
         if refusal:
-            raise InvalidOutputError(f"the model refuses to answer: {refusal}", refusal)
+            said = f"the model refuses to answer: {shortened(refusal, _LONGEST_REFUSAL)}"
+            raise _with_reason(InvalidOutputError(said, refusal), choice.finish_reason)
         return self._finished(choice.message.content or "", choice.finish_reason, request, output, max_tokens)
 
     def _finished(
@@ -105,12 +112,11 @@ class _Requests(Generator):
     ) -> str:
         try:
             return self._check(output)(request.unwrap(text))
-        except InvalidOutputError:
+        except InvalidOutputError as error:
             if reason != "length":
-                raise
-        raise InvalidOutputError(
-            f"the server stopped at max_tokens={max_tokens} in the middle of {output.name}: allow more tokens", text
-        )
+                raise _with_reason(error, reason)  # noqa: B904 - it is the same error
+        said = f"the server stopped at max_tokens={max_tokens} in the middle of {output.name}: allow more tokens"
+        raise _with_reason(InvalidOutputError(said, text), reason)
 
 
 class OpenAIGenerator(_Requests):
@@ -141,7 +147,7 @@ class OpenAIGenerator(_Requests):
 
     def _streamed(
         self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
-    ) -> Iterator[str]:
+    ) -> Pieces[str, None, str | None]:
         text, reason = "", None
         for chunk in self._create(**fields, stream=True):
             piece, ended = _piece(chunk)
@@ -149,6 +155,7 @@ class OpenAIGenerator(_Requests):
             if piece:
                 yield piece
         self._finished(text, reason, request, output, max_tokens)
+        return reason
 
 
 class AsyncOpenAIGenerator(_Requests):
@@ -174,9 +181,9 @@ class AsyncOpenAIGenerator(_Requests):
     ) -> Any: ...
     async def __call__(
         self,
-        prompt: Any,
+        prompt: Any = MISSING,
         output_type: Any = str,
-        *,
+        *more: Any,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         errors: Literal["raise", "return"] = "raise",
         **options: Any,
@@ -184,6 +191,8 @@ class AsyncOpenAIGenerator(_Requests):
         """A value of ``output_type`` for ``prompt``, or a list of values for a list of prompts, asked at once. Errors
         are those of ``Generator``.
         """
+        check_prompt(prompt, options)
+        refuse_more(output_type, more)
         check_errors(errors)
         if "stream" in options:
             raise ArgumentError("call gen.stream(...), which needs no await, and iterate with async for")
@@ -192,16 +201,13 @@ class AsyncOpenAIGenerator(_Requests):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        return one_value(
-            output,
-            await self._one(described(prompt, output, is_described), output, max_tokens, options),
-            max_tokens,
-            errors,
-        )
+        with advice(max_tokens):
+            text = await self._one(described(prompt, output, is_described), output, max_tokens, options)
+        return one_value(output, text, max_tokens, errors)
 
     async def batch(  # type: ignore[override]
         self,
-        prompts: Sequence[Prompt],
+        prompts: Sequence[Prompt] = MISSING,
         output_type: Any = str,
         *,
         max_tokens: int = DEFAULT_MAX_TOKENS,
@@ -209,30 +215,42 @@ class AsyncOpenAIGenerator(_Requests):
         **options: Any,
     ) -> list[Any]:
         """A value for each prompt, in their order. All requests run at once."""
+        check_prompt(prompts, options)
         check_errors(errors)
         if not is_batch(prompts):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        texts = await asyncio.gather(
-            *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
-        )
+        with advice(max_tokens):
+            texts = await asyncio.gather(
+                *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
+            )
         return batch_values(output, texts, max_tokens, errors)
 
     def stream(  # type: ignore[override]
-        self, prompt: Prompt, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+        self, prompt: Prompt = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
     ) -> AsyncStream[Any]:
         """The text piece by piece with ``async for``, and ``await stream.value()`` at the end."""
+        check_prompt(prompt, options)
         if is_batch(prompt):
-            raise ArgumentError("a stream has one prompt: make a stream for each")
+            raise ArgumentError(
+                "a stream has one prompt: make a stream for each, or await gen.batch(prompts, output_type)"
+            )
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
+        with advice(max_tokens):
+            request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)
-        pieces = self._async_pieces(fields, request, output, max_tokens)
-        return AsyncStream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
+        reasons: list[str | None] = [None]
+        pieces = self._async_pieces(fields, request, output, max_tokens, reasons)
+        return AsyncStream(
+            pieces,
+            parser(output, max_tokens),
+            is_json=output.kind == "json_schema",
+            finish_reason=lambda: reasons[-1],
+        )
 
     async def _one(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -245,14 +263,21 @@ class AsyncOpenAIGenerator(_Requests):
             return error
 
     async def _async_pieces(
-        self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
+        self,
+        fields: dict[str, Any],
+        request: Request,
+        output: OutputType[Any],
+        max_tokens: int,
+        reasons: list[str | None],
     ) -> AsyncIterator[str]:
+        """The pieces; ``reasons`` takes why the server stopped, which a generator that is awaited cannot return."""
         text, reason = "", None
         async for chunk in await self._create(**fields, stream=True):
             piece, ended = _piece(chunk)
             text, reason = text + piece, ended or reason
             if piece:
                 yield piece
+        reasons.append(reason)
         self._finished(text, reason, request, output, max_tokens)
 
     def _texts(self, *args: Any) -> list[str]:
@@ -260,6 +285,12 @@ class AsyncOpenAIGenerator(_Requests):
 
     def _pieces(self, *args: Any) -> Iterator[str]:
         raise ArgumentError("the client is asynchronous: await the call")
+
+
+def _with_reason(error: InvalidOutputError, reason: str | None) -> InvalidOutputError:
+    """``error`` with why the server stopped."""
+    error.finish_reason = reason
+    return error
 
 
 def _piece(chunk: Any) -> tuple[str, str | None]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.caller_warnings import warn_caller
+from interlock.quoting import quoted
 
 __all__ = ["MAX_TEMPERATURE", "check_sampling", "warn_unused_seed"]
 
@@ -34,11 +35,11 @@ class _Option:
         if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
             raise TypeError(f"{name} must be {self.kind_name}, not {type(value).__name__}")
         if not self.is_in_range(value):
-            raise ArgumentError(f"{name} is {self.range}, not {value!r}")
+            raise ArgumentError(f"{name} is {self.range}, not {quoted(value)}")
 
 
 def _number(is_in_range: Callable[[Any], bool], words: str) -> _Option:
-    return _Option(Real, "a number", lambda value: math.isfinite(value) and is_in_range(value), words)
+    return _Option(Real, "a number", lambda value: -math.inf < value < math.inf and is_in_range(value), words)
 
 
 def _count(is_in_range: Callable[[Any], bool], words: str) -> _Option:

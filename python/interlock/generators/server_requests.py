@@ -10,6 +10,7 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.output_types import Grammar, InvalidOutputError, OutputType
+from interlock.quoting import quoted
 
 __all__ = ["Request", "openai_request", "pattern_text", "structured_fields"]
 
@@ -122,7 +123,7 @@ def _value(text: str) -> Any:
         return json.loads(text)["value"]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidOutputError(
-            f"the server's answer is not the object that it was asked for: {text!r}", text
+            f"the server's answer is not the object that it was asked for: {quoted(text, 200)}", text
         ) from error
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Generic, TypeVar
 
 from interlock.generators.partial_json import partial_json
+from interlock.output_types.errors import InvalidOutputError
 
 __all__ = ["AsyncStream", "Stream"]
 
@@ -21,7 +22,41 @@ class _SoFar(Generic[T]):
         self._parse, self._is_json = parse, is_json
         self._text: list[str] = []
         self._value: list[T] = []
-        self._has_ended = False
+        self._has_ended = self._is_closed = False
+        self._failure: Exception | None = None
+        self._finish_reason: str | None = None
+
+    @property
+    def finish_reason(self) -> str | None:
+        """Why the model stopped, in OpenAI's words: ``"stop"`` where the output ended by itself, ``"length"`` where
+        the budget ended it or left a part of it no room, and what else a server says. ``None`` before the end.
+        """
+        return self._finish_reason if self._has_ended else None
+
+    def _broken_by(self, error: BaseException) -> None:
+        """Nothing more comes. A task that was cancelled and a Ctrl-C are no failures, and close the stream."""
+        if isinstance(error, Exception):
+            self._failure = error
+        else:
+            self._is_closed = True
+
+    def _parsed(self) -> T:
+        """The value of the text, which is whole unless the stream was closed or broke."""
+        if self._value:
+            return self._value[0]
+        if self._failure is not None:
+            raise self._failure
+        if not self._has_ended:
+            raise InvalidOutputError(
+                "the stream was closed before its end, so it has no value: text and partial have what had come",
+                self.text,
+            )
+        try:
+            self._value.append(self._parse(self.text))
+        except InvalidOutputError as error:
+            error.finish_reason = self.finish_reason
+            raise
+        return self._value[0]
 
     @property
     def text(self) -> str:
@@ -46,7 +81,7 @@ class _SoFar(Generic[T]):
         return marked_text([(self.text, True, "")], "" if self._has_ended else "not at its end yet")
 
     def __repr__(self) -> str:
-        state = "ended" if self._has_ended else "open"
+        state = "ended" if self._has_ended else "closed" if self._is_closed else "open"
         return f"<interlock {type(self).__name__}, {state}: {self.text!r}>"
 
 
@@ -70,10 +105,15 @@ class Stream(_SoFar[T], Iterator[str]):
         self._pieces = pieces
 
     def __next__(self) -> str:
+        if self._is_closed or self._has_ended or self._failure is not None:
+            raise StopIteration
         try:
             piece = next(self._pieces)
-        except StopIteration:
-            self._has_ended = True
+        except StopIteration as end:
+            self._has_ended, self._finish_reason = True, end.value
+            raise
+        except BaseException as error:
+            self._broken_by(error)
             raise
         self._text.append(piece)
         return piece
@@ -106,14 +146,13 @@ class Stream(_SoFar[T], Iterator[str]):
     @property
     def value(self) -> T:
         """The value of the whole output; waits for the end. ``InvalidOutputError`` where the text makes none."""
-        if not self._value:
-            for _ in self:
-                pass
-            self._value.append(self._parse(self.text))
-        return self._value[0]
+        for _ in self:
+            pass
+        return self._parsed()
 
     def close(self) -> None:
-        """Stop; what has come stays in ``text``."""
+        """Stop; what has come stays in ``text``, and without an end there is no ``value``."""
+        self._is_closed = True
         if isinstance(self._pieces, Generator):
             self._pieces.close()
 
@@ -126,26 +165,48 @@ class Stream(_SoFar[T], Iterator[str]):
 
 class AsyncStream(_SoFar[T], AsyncIterator[str]):
     """The same from a backend that is asynchronous: ``async for piece in stream``, then ``await stream.value()``;
-    ``partial`` says what is certain in between.
+    ``partial`` says what is certain in between. ``aclose`` stops the server; so does leaving an ``async with`` block.
     """
 
-    def __init__(self, pieces: AsyncIterator[str], parse: Callable[[str], T], *, is_json: bool = False) -> None:
+    def __init__(
+        self,
+        pieces: AsyncIterator[str],
+        parse: Callable[[str], T],
+        *,
+        is_json: bool = False,
+        finish_reason: Callable[[], str | None] = lambda: None,
+    ) -> None:
         super().__init__(parse, is_json)
-        self._pieces = pieces
+        self._pieces, self._ask_reason = pieces, finish_reason
 
     async def __anext__(self) -> str:
+        if self._is_closed or self._has_ended or self._failure is not None:
+            raise StopAsyncIteration
         try:
             piece = await anext(self._pieces)
         except StopAsyncIteration:
-            self._has_ended = True
+            self._has_ended, self._finish_reason = True, self._ask_reason()
+            raise
+        except BaseException as error:
+            self._broken_by(error)
             raise
         self._text.append(piece)
         return piece
 
     async def value(self) -> T:
         """The value of the whole output; waits for the end. ``InvalidOutputError`` where the text makes none."""
-        if not self._value:
-            async for _ in self:
-                pass
-            self._value.append(self._parse(self.text))
-        return self._value[0]
+        async for _ in self:
+            pass
+        return self._parsed()
+
+    async def aclose(self) -> None:
+        """Stop; what has come stays in ``text``, and without an end there is no value."""
+        self._is_closed = True
+        if isinstance(self._pieces, AsyncGenerator):
+            await self._pieces.aclose()
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()

@@ -15,7 +15,7 @@ import torch
 from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
 from interlock.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
-from interlock.generators.base import LocalGenerator
+from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
 from interlock.generators.tokenizer_match import check_tokenizer
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
@@ -247,7 +247,9 @@ class TransformersGenerator(LocalGenerator):
         _refuse_cutting(output, options)
         return self._streamed(prompt, self.index(output), max_tokens, options)
 
-    def _streamed(self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]) -> Iterator[str]:
+    def _streamed(
+        self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]
+    ) -> Generator[str, None, str]:
         prompt_ids = self.encode(prompt, options.get("chat"))
 
         def job(emit: Callable[[list[int]], None]) -> object:
@@ -263,6 +265,7 @@ class TransformersGenerator(LocalGenerator):
                     yield text
         room = self.context_room(len(prompt_ids), max_tokens)
         self.check_budget_of_one(index, taken, max_tokens, options.get("on_tight"), room)
+        return self.finish_reason(index, taken, max_tokens, room)
 
 
 class _Stopped(BaseException):

@@ -9,6 +9,7 @@ from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.quoting import quoted
 
 __all__ = ["batch_values", "check_errors", "one_value", "parser", "text_or_error"]
 
@@ -21,7 +22,9 @@ def check_errors(errors: Any) -> None:
     """``ArgumentError`` for a text that is neither ``"raise"`` nor ``"return"``, ``TypeError`` for what is no text."""
     require(errors=(errors, "text"))
     if errors not in _ERRORS:
-        raise ArgumentError(f"errors is 'raise' or 'return', what becomes of an InvalidOutputError, not {errors!r}")
+        raise ArgumentError(
+            f"errors is 'raise' or 'return', what becomes of an InvalidOutputError, not {quoted(errors)}"
+        )
 
 
 def parser(output: OutputType[T], max_tokens: int) -> Callable[[str], T]:
@@ -29,7 +32,7 @@ def parser(output: OutputType[T], max_tokens: int) -> Callable[[str], T]:
 
     def parse(text: str) -> T:
         value = output.parse(text)
-        warn_long_number(output, text, max_tokens)
+        warn_long_number(output, text, max_tokens, value=value)
         return value
 
     return parse

@@ -83,6 +83,7 @@ class VllmGenerator(Generator):
             try:
                 return check(self._whole(answer.outputs[0], output, max_tokens))
             except InvalidOutputError as error:
+                error.finish_reason = answer.outputs[0].finish_reason
                 return error
 
         return [text_of(answer) for answer in answers]

@@ -34,8 +34,13 @@ class InvalidOutputError(InterlockError, ValueError):
     results: list[Any] | None
     """In a batch that raised this error, what came of each prompt: a value, or an ``InvalidOutputError``."""
 
+    finish_reason: str | None
+    """Why the model stopped, in OpenAI's words: ``"stop"``, ``"length"`` and what else a server says. ``None`` where
+    that is not known."""
+
     def __init__(self, message: str, text: str) -> None:
         super().__init__(message)
+        self.finish_reason = None
         self.text = text
         self.row = self.results = None
 

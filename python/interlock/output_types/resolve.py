@@ -30,6 +30,7 @@ from interlock.output_types.type_names import name_of
 from interlock.output_types.unresolved_names import unresolved_parameter
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.scalars import Mismatch
+from interlock.quoting import quoted, shortened
 from interlock.schema_hints import no_schema
 
 __all__ = ["index_from_type", "output_type_of"]
@@ -114,7 +115,7 @@ def output_type_of(output_type: Any, on_unsupported: Literal["error", "warn"] = 
     """
     require(on_unsupported=(on_unsupported, "text"))
     if on_unsupported not in ("error", "warn"):
-        raise ArgumentError(f"on_unsupported is 'error' or 'warn', not {on_unsupported!r}")
+        raise ArgumentError(f"on_unsupported is 'error' or 'warn', not {quoted(on_unsupported)}")
     if isinstance(output_type, OutputType):
         return output_type
     found = _resolved(output_type, on_unsupported)
@@ -273,7 +274,7 @@ def _read_schema(text: str | bytes) -> Mapping[str, Any] | bool:
         why = f" ({error})" if shown.lstrip().startswith("{") else ""
         raise ArgumentError(f"{short!r} is no JSON Schema{why}: {way}") from error
     if not isinstance(found, Mapping | bool):
-        raise ArgumentError(f"{shown!r} is JSON, but a schema is an object or a boolean")
+        raise ArgumentError(f"{quoted(shown)} is JSON, but a schema is an object or a boolean")
     return found
 
 
@@ -354,7 +355,9 @@ def _chosen(names: Mapping[str, Any]) -> Callable[[str], Any]:
         try:
             return names[text]
         except KeyError:
-            raise InvalidOutputError(f"{text!r} is none of the choices {', '.join(map(repr, names))}", text) from None
+            raise InvalidOutputError(
+                f"{quoted(text)} is none of the choices {shortened(', '.join(map(repr, names)), 300)}", text
+            ) from None
 
     return parse
 

@@ -11,7 +11,8 @@ from interlock.argument_types import require
 from interlock.attribute_hints import no_attribute
 from interlock.generators.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.call_options import SamplingOptions
-from interlock.generators.base import DEFAULT_MAX_TOKENS, LocalGenerator, TextType
+from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
+from interlock.generators.local import LocalGenerator
 from interlock.generators.error_advice import advice
 from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import FunctionCall, OutputType
@@ -166,7 +167,7 @@ class Program:
                 self._transcript.cut(begun + len(data))
             text = data.decode("utf-8", "replace")
             value = output.parse(text)
-            self._warn_of_numbers(output, text, max_tokens)
+            self._warn_of_numbers(output, text, max_tokens, value)
         except BaseException:
             # A part that failed was never written.
             self._transcript = before
@@ -276,7 +277,7 @@ class Program:
     def __str__(self) -> str:
         return self._transcript.data.decode("utf-8", "replace")
 
-    def _warn_of_numbers(self, output: OutputType[Any], text: str, max_tokens: int) -> None:
+    def _warn_of_numbers(self, output: OutputType[Any], text: str, max_tokens: int, value: Any) -> None:
         """Warn of a number that the model did not end. Where the budget ended a part, the model is asked once more for
         what it would have written.
         """
@@ -284,7 +285,7 @@ class Program:
         if self._decoder.ended_by_budget and output.kind == "json_schema" and text.lstrip("-")[:1].isdigit():
             wanted = int(self.model.logits(self._transcript.ids).argmax())
             is_cut = self.model.vocabulary.decode([wanted])[:1] in _NUMBER_GOES_ON
-        warn_long_number(output, text, max_tokens, is_cut)
+        warn_long_number(output, text, max_tokens, is_cut, value=value)
 
     def _name_part(self, name: str | None) -> None:
         """Give the last part the name that a notebook shows."""

@@ -25,10 +25,12 @@ from interlock.client_messages import with_hint
 from interlock.posix_classes import PosixClassWarning, posix_classes
 from interlock.schema_hints import is_quiet, quiet, tells_of_slips, warn_of_slips
 from interlock.tools.errors import RequestError, message_at
+from interlock.tools.schema_keys import check_keys
 from interlock.tools.tool_list import Tool
 
 __all__ = [
     "HOW_TO_LEAVE_OPEN",
+    "check_keys_of_parameters",
     "check_parameters",
     "enforced_schemas",
     "report_of",
@@ -53,12 +55,21 @@ def check_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
     at /tools/0/parameters: a whole number that is not negative is expected (keyword minLength)
     """
     for tool in _enforced(tools, strict):
+        check_keys(tool.parameters, tool.place)
         try:
             report_of(tool.parameters)
         except CancelledError:
             raise
         except InterlockError as error:
             raise _error_at(error, tool.place) from error
+
+
+def check_keys_of_parameters(tools: Iterable[Tool], strict: bool | None) -> None:
+    """``RequestError`` with the place for a key of enforced parameters that is no ``str``: written as JSON it would
+    become one.
+    """
+    for tool in _enforced(tools, strict):
+        check_keys(tool.parameters, tool.place)
 
 
 def _error_at(error: InterlockError, place: str) -> InterlockError:

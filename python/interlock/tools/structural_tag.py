@@ -14,7 +14,7 @@ from interlock.tools.call_tags import call_tag, section, trigger_of
 from interlock.tools.detection import detect_format, response_template_in
 from interlock.tools.errors import RequestError, ToolFormatError
 from interlock.tools.format_files import tool_format
-from interlock.tools.parameter_checks import check_parameters
+from interlock.tools.parameter_checks import check_keys_of_parameters, check_parameters
 from interlock.tools.response_template import ResponseTemplate, is_response_template
 from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
@@ -135,8 +135,9 @@ def tag_of_request(
         return check(nodes.StructuralTag(whole))
     form = _format(format, tokenizer)
     if form.arguments.encoding != "json":
-        # Elsewhere the schema itself is compiled.
         check_parameters(chosen, strict)
+    else:  # The schema itself is compiled, from its text.
+        check_keys_of_parameters(chosen, strict)
     builder = _Builder(form, chosen, mode, strict, counts, most, answer)
     found = builder.turn(reasoning, reasoning_is_open)
     return check(nodes.StructuralTag(found, form.special_tokens))

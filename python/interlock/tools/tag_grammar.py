@@ -14,10 +14,12 @@ from interlock.tools.allowed_tokens import AllowedNames
 from interlock.tools.argument_grammar import ArgumentGrammar
 from interlock.tools.delimiter_patterns import pattern_of
 from interlock.tools.ebnf_rules import lark_of_ebnf
+from interlock.tools.errors import StructuralTagError
 from interlock.tools.event_names import encoding_of, holds_events, marks_arguments, written_event
 from interlock.tools.grammar_text import pattern
 from interlock.tools.quoted_grammar import quoted
 from interlock.tools.rule_writer import JsonWriting, Stops, json_writing, special_names
+from interlock.tools.schema_keys import check_keys
 from interlock.tools.spec import nodes
 from interlock.tools.spec import read as read_tag
 from interlock.tools.tag_sequences import MOST_UNIQUE, TagSequences, times
@@ -171,6 +173,7 @@ class GrammarBuilder(TagSequences):
         return name
 
     def json_schema(self, node: nodes.JsonSchema, stops: Stops, pointer: str) -> str:
+        check_keys(node.json_schema, f"{pointer}/json_schema", StructuralTagError)
         return self.plain(ArgumentGrammar(self, node, pointer).root(), pointer)
 
     def constant(self, node: nodes.ConstString, pointer: str) -> str:

@@ -1,0 +1,177 @@
+"""What generators have in common whose masks are made in this process: a vocabulary, indexes, traces and programs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+
+from interlock._core import ArgumentError, Index, Vocabulary
+from interlock.generators.arguments import (
+    DEFAULT_MAX_TOKENS, MISSING, Prompt, check_max_tokens, check_options, check_prompt, is_batch,
+)  # fmt: skip
+from interlock.generators.base import KEPT, Generator, TextType
+from interlock.generators.budget_warnings import BudgetChecks, check_on_tight
+from interlock.generators.call_options import CallOptions, SamplingOptions
+from interlock.generators.described_prompt import described, take_describe
+from interlock.generators.error_advice import advice
+from interlock.generators.values import one_value
+from interlock.integrations._number_end import NumberEnd
+from interlock.output_types import OutputType
+
+if TYPE_CHECKING:
+    from interlock.generators.generation_trace import GenerationTrace
+    from interlock.programs import Program
+    from interlock.programs.cached_model import CachedModel
+    from interlock.programs.decoding import Decoder
+
+__all__ = ["LocalGenerator"]
+
+T = TypeVar("T")
+
+
+class LocalGenerator(BudgetChecks, Generator):
+    """A generator whose masks are made here: it has a vocabulary, and keeps what it compiled."""
+
+    _narrows_patterns = True
+
+    def __init__(self, vocabulary: Vocabulary, *, whitespace: str = "spaced") -> None:
+        super().__init__(whitespace=whitespace)
+        self.vocabulary = vocabulary
+        """The model's vocabulary."""
+        self._indexes: OrderedDict[Any, Index] = OrderedDict()
+        self._number_end = NumberEnd(vocabulary)
+        self._cached: CachedModel | None = None
+        self._decoder: Decoder | None = None
+
+    def of_model(self, model: Any) -> Generator:
+        """See ``Generator``. A cache belongs to one model object."""
+        other = super().of_model(model)
+        assert isinstance(other, LocalGenerator)
+        other._cached = other._decoder = None
+        return other
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        check_on_tight(options.get("on_tight"))
+        super()._check_options({name: value for name, value in options.items() if name != "on_tight"})
+
+    @abstractmethod
+    def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
+        """The ids of a prompt. A text is the user's turn of a chat if ``chat`` is true, or if it is ``None`` and the
+        tokenizer has a chat template; otherwise it is the beginning of what the model continues.
+        """
+
+    @abstractmethod
+    def _new_cached_model(self) -> CachedModel:
+        """The model, as programs ask it."""
+
+    def cached_model(self) -> CachedModel:
+        """The model with the one KV cache that the programs of this generator share."""
+        if self._cached is None:
+            self._cached = self._new_cached_model()
+        return self._cached
+
+    def decoder(self) -> Decoder:
+        """What writes the generated parts of programs."""
+        if self._decoder is None:
+            from interlock.programs import decoding
+
+            self._decoder = decoding.Decoder(self.cached_model())
+        return self._decoder
+
+    def number_end(self, temperature: float) -> NumberEnd:
+        """What ends a number that is a whole output; ``temperature`` is that of the call, 0 for greedy search."""
+        return self._number_end.at(temperature)
+
+    def begin(self) -> list[int]:
+        """The ids that every text begins with: a token of the beginning, where the tokenizer writes one."""
+        return []
+
+    @overload
+    def trace(
+        self, prompt: Prompt, output_type: type[T], *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> GenerationTrace[T]: ...
+    @overload
+    def trace(
+        self, prompt: Prompt, output_type: TextType = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> GenerationTrace[str]: ...
+    @overload
+    def trace(
+        self, prompt: Prompt, output_type: Any = ..., *, max_tokens: int = ..., **options: Unpack[CallOptions]
+    ) -> GenerationTrace[Any]: ...
+    def trace(
+        self,
+        prompt: Prompt = MISSING,
+        output_type: Any = str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        **options: Any,
+    ) -> GenerationTrace[Any]:
+        """A value with its reasons: what the model wrote token by token, what it would rather have written, and why
+        that was not allowed. In a notebook the result is a page; ``save("trace.html")`` writes it.
+
+        Arguments and errors are those of a call with one prompt. With llama.cpp and mlx-lm, ``options`` are the five of
+        a program (``temperature``, ``top_p``, ``top_k``, ``min_p``, ``seed``) and ``chat``, and without them the search
+        is greedy. The model is asked once more for each token, for what it found likely there.
+
+        Example::
+
+            found = gen.trace("Make up a user.", User, max_tokens=60)
+            print(found)
+            found.save("trace.html")
+        """
+        from interlock.generators import generation_trace
+
+        check_prompt(prompt, options)
+        if is_batch(prompt):
+            raise ArgumentError("a trace has one prompt: make a trace for each")
+        is_described = take_describe(options)
+        max_tokens = check_max_tokens(max_tokens)
+        output = self._prepared(output_type, max_tokens, options)
+        with advice(max_tokens):
+            prompt_ids, ids = self._token_ids(
+                described(prompt, output, is_described), output, max_tokens, dict(options)
+            )
+        index = self.index(output)
+        room = self.context_room(len(prompt_ids), max_tokens)
+        self.check_budget_of_one(index, ids, max_tokens, options.get("on_tight"), room)
+        value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
+        wishes = generation_trace.wishes_of(self.cached_model(), prompt_ids, ids)
+        title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
+        return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes)
+
+    def _token_ids(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> tuple[list[int], list[int]]:
+        """The tokens of a prompt, and those of an output for it without the stop token."""
+        from interlock.generators.generation_trace import sampled_ids
+
+        chat = options.pop("chat", None)
+        options.pop("on_tight", None)
+        check_options(options, SamplingOptions.__optional_keys__, f"a trace with {self.backend}")
+        ids = self.encode(prompt, chat)
+        guide = self.index(output).guide(max_tokens=max_tokens)
+        end = self.number_end(options.get("temperature") or 0.0)
+        return ids, sampled_ids(self.cached_model(), self.vocabulary, guide, ids, options, end)
+
+    def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
+        """A program that begins with ``prompt``; see ``Program``."""
+        from interlock.programs import Program
+
+        return Program(self, prompt, chat=chat, **sampling)
+
+    def index(self, output_type: Any) -> Index:
+        """What ``output_type`` compiles to for this model, from the cache where it was used before. The last 256 are
+        kept, with all masks that were made in them. Errors are those of ``Index`` and of ``output_type_of``.
+        """
+        output = self.output_type(output_type)
+        key = output.key
+        known = self._indexes.get(key)
+        if known is None:
+            with advice():
+                known = self._indexes[key] = output.index(self.vocabulary)
+        self._indexes.move_to_end(key)
+        if len(self._indexes) > KEPT:
+            self._indexes.popitem(last=False)
+        return known
