@@ -103,6 +103,12 @@ impl Lexeme {
         Some(self.least_bytes(state, u32::MAX).saturating_add(min.saturating_sub(count)))
     }
 
+    /// Whether a quote ends any string here, between two characters, and behind whatever characters may follow.
+    pub(crate) fn ends_with_quote(&self, state: StateId, count: u32) -> bool {
+        let LexemeKind::Text { min, .. } = self.kind() else { return false };
+        min <= count && self.is_any_text() && self.state(state).is_plain() && self.least_bytes(state, u32::MAX) == 1
+    }
+
     /// Whether [`least_bytes`](Lexeme::least_bytes) complete the lexeme from any state, which is so of raw ones without
     /// intersections, complements, recursion and digits of multiples.
     pub fn least_bytes_are_exact(&self) -> bool {

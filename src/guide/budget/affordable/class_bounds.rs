@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::guide::budget::completions::ENDLESS;
-use crate::pushdown::json::frame::{FrameId, FrameKind, NONE};
+use crate::lexeme::LexemeKind;
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
@@ -42,12 +43,22 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         bounds.of_new_top(&frames, &n).cost.saturating_add(self.bound_below(n.parent))
     }
 
-    /// The most that new text of an element costs, however it goes on.
+    /// The most that new text of an element costs, whatever whole characters of plain text it goes on with.
     pub(super) fn bound_inside_new_element(&mut self, node: FrameId) -> u32 {
         let Some(bounds) = self.bounds else { return ENDLESS };
         let frames = JsonMachine { program: self.program, arena: self.arena };
         let n = frames.arena.nodes[node as usize];
-        let inside = bounds.inside_new_text(&frames, &n);
+        // Any text needs the characters that it lacks, and a quote: it is in no escape.
+        let lacks = |item: &ScalarItem| match frames.program.lexemes[item.lexeme as usize] {
+            ref l if !l.is_any_text() => None,
+            ref l => match l.kind() {
+                LexemeKind::Text { min, .. } => Some(min.saturating_sub(n.count).saturating_add(1 + bounds.gap)),
+                _ => None,
+            },
+        };
+        let items = &frames.arena.scalars[n.items()];
+        let plain = items.iter().map(lacks).try_fold(0, |most: u32, lacks| Some(most.max(lacks?)));
+        let inside = plain.or_else(|| bounds.inside_new_text(&frames, &n));
         inside.map_or(ENDLESS, |inside| inside.saturating_add(self.bound_below(n.parent)))
     }
 

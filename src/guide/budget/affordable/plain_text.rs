@@ -9,7 +9,7 @@ use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
 use crate::guide::budget::completions::PlainPrices;
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::json::structural_tokens::{BROKEN, missing_after};
-use crate::pushdown::json::frame::FrameKind;
+use crate::pushdown::json::frame::{FrameKind, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
 use smallvec::SmallVec;
 
@@ -52,6 +52,12 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             let most = self.bound_inside_new_element(self.places[place as usize].node);
             if u64::from(most) <= self.left {
                 return Some(PlainPrices { least: 0, most, stays: false });
+            }
+            // Any text that is long enough ends with a quote, wherever whole characters lead.
+            let is_whole = |i: &ScalarItem| program.lexemes[i.lexeme as usize].ends_with_quote(i.state, n.count);
+            if self.arena.scalars[n.items()].iter().all(is_whole) {
+                let price = self.price(place);
+                return Some(PlainPrices { least: price, most: price, stays: false });
             }
         }
         let bytes = representatives(&lexemes);
