@@ -205,7 +205,7 @@ class Vocabulary:
         special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> Vocabulary:
         """The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or
-        GGUF.
+        GGUF. ``path`` may be the folder that holds the file; a ``tokenizer.json`` is read first there.
 
         Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names. ``size`` and
         ``special_token_ids`` are as for ``from_tokenizer``; the markup is that of a ``tokenizer.json``, and the chat

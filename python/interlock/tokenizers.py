@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["from_file", "from_tokenizer", "vocabulary_from_tokenizer"]
 
+FILES = ("tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model", "qwen.tiktoken")
+"""How tokenizer files in the folder of a model are called, the one that is read first."""
 _WIDEST = 1 << 22
 """The widest logits that the core has."""
 
@@ -125,7 +127,8 @@ def from_file(
     special_token_ids: SupportsIndex | Iterable[SupportsIndex] | None = None,
 ) -> Vocabulary:
     """The vocabulary of a tokenizer file: ``tokenizer.json``, ``tekken.json``, tiktoken's format, a sentencepiece
-    model or a GGUF file. The format is recognised by what the file holds.
+    model or a GGUF file. The format is recognised by what the file holds. Of a folder it is the file with the first of
+    these names: ``tokenizer.json``, ``tekken.json``, ``tokenizer.model``, ``tiktoken.model``, ``qwen.tiktoken``.
 
     ``eos_token_ids`` are the stop tokens, by default those of the configuration files beside the file
     (``generation_config.json``, ``tokenizer_config.json``, ``config.json``) or of the file itself. ``size`` is the
@@ -138,12 +141,25 @@ def from_file(
     from interlock.integrations.markup_tokens import readable_markup_ids
 
     require(path=(path, "path"))
+    path = _file_in(path) if os.path.isdir(path) else path
     eos = None if eos_token_ids is None else _ids("eos_token_ids", eos_token_ids)
     if special_token_ids is None:
         special = readable_markup_ids(path) if os.path.isfile(path) else []
     else:
         special = _ids("special_token_ids", special_token_ids)
     return _core._load_vocabulary(os.fspath(path), eos, size, special)
+
+
+def _file_in(folder: str | os.PathLike[str]) -> str:
+    """The tokenizer file in the folder of a model."""
+    place = os.fsdecode(folder)
+    for name in FILES:
+        if os.path.isfile(path := os.path.join(place, name)):
+            return path
+    raise _error(
+        f"{place} is a folder, and none of its files is named {', '.join(FILES[:-1])} or {FILES[-1]}: "
+        "give the path of the tokenizer file"
+    )
 
 
 def _ids(argument: str, given: Any) -> list[int]:

@@ -37,7 +37,11 @@ VOCABULARIES = [
     ("Vocabulary.from_tokenizer(5)", BadVocabulary, "int is not a tokenizer .. give one of transformers"),
     ("Vocabulary.from_file('no/such.json')", BadVocabulary, "no/such.json .. No such file"),
     ("Vocabulary.from_file(tmp / 'junk')", BadVocabulary, "junk .. not a tokenizer file of a known format .. GGUF"),
-    ("Vocabulary.from_file(tmp)", BadVocabulary, "it is no regular file"),
+    (
+        "Vocabulary.from_file(tmp)",
+        BadVocabulary,
+        "is a folder .. tokenizer.json .. give the path of the tokenizer file",
+    ),
     ("Vocabulary.load(tmp / 'junk')", Artifact, "junk is not an artifact of interlock"),
     ("Vocabulary.load('nothing')", Artifact, "cannot read nothing"),
     ("V.token_bytes(999)", BadVocabulary, "the token id 999 is out of range: the size is 300"),

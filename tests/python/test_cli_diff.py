@@ -1,11 +1,14 @@
 """``diff`` where the exact comparison takes too many states: the quick search, and the list of differences."""
 
+import io
 import json
+import sys
 
 import pytest
 from command_line import machine, run
 
 import interlock
+import interlock.cli
 from interlock.cli.document_differences import differences
 from interlock.explain import byte_vocabulary
 
@@ -90,3 +93,21 @@ def test_differences_of_documents():
         {"pointer": "/n", "second": None},
     ]
     assert differences({"a": 1, "b": 2}, {"b": 2, "a": 1}) == []
+
+
+def test_a_terminal_is_told_how_far_the_comparison_is(folder, monkeypatch):
+    """The first step is shown at once, and the line is taken away at the end."""
+    (folder / "first.json").write_text(json.dumps(STRINGS))
+    (folder / "second.json").write_text(json.dumps(STRINGS | {"required": ["c"]}))
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    words = ["diff", str(folder / "first.json"), str(folder / "second.json")]
+    interlock.cli.main(words)
+    assert "comparing [" in terminal.getvalue()
+    assert "looking for a text that only one side accepts" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+    terminal.seek(0)
+    terminal.truncate()
+    interlock.cli.main([*words, "--quiet"])
+    assert "comparing" not in terminal.getvalue()

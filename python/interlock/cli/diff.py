@@ -22,7 +22,7 @@ from typing import Any
 import interlock
 from interlock.cli import exits, kind_options, recursion, source_remarks, sources, vocabularies
 from interlock.cli.document_differences import changes, differences, is_reordered, shown
-from interlock.cli.output import Output, table, text_of
+from interlock.cli.output import Output, Progress, table, text_of
 from interlock.cli.schema_inclusion import Inclusion, parse
 from interlock.cli.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.cli.verbatim_json import extract
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     for name, source, index in zip(NAMES, read, (first, second)):
         source_remarks.remarks(source, index, output, f"in the {name}, ")
     indexes = (first, second)
-    found = Comparison() if _same(read, indexes) else _compare(read, indexes)
+    found = Comparison() if _same(read, indexes) else _compare(read, indexes, output)
     known = [text is not None for text in found.texts]
     if any(known):
         relation = "different"
@@ -123,22 +123,29 @@ class Comparison:
         return {"states": self.states} | (self.search.machine() if self.search is not None else {})
 
 
-def _compare(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> Comparison:
+def _compare(
+    read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index], output: Output
+) -> Comparison:
     """The exact comparison, within a limit; then the keywords, and the quick search; then the rest of the exact one,
     where --limit asks for more.
     """
     asked = max((source.options.get("limits", {}).get("max_flat_states", 0) for source in read), default=0)
     limits = [min(asked, FIRST_TRY) or FIRST_TRY, *([asked] if asked > FIRST_TRY else [])]
     quick: tuple[Found, list[bool]] | None = None
-    for limit in limits:
-        exact = _exact(read, indexes, limit)
-        if exact.is_exact:
-            return exact
-        quick = quick or _quick(read, indexes)
-        exact.search, exact.included = quick
-        exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
-        if exact.is_decided or not exact.states:
-            break
+    with Progress("comparing", len(limits) + 1, output, even=False) as bar:
+        for limit in limits:
+            exact = _exact(read, indexes, limit)
+            if exact.is_exact:
+                return exact
+            if quick is None:
+                bar.show(1, "looking for a text that only one side accepts")
+            quick = quick or _quick(read, indexes)
+            exact.search, exact.included = quick
+            exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
+            if exact.is_decided or not exact.states:
+                break
+            if limit != limits[-1]:
+                bar.show(2, f"looking at up to {asked} pairs of states")
     return exact
 
 

@@ -58,8 +58,10 @@ class Progress:
 
     WIDTH = 30
 
-    def __init__(self, title: str, total: int, output: Output, hidden: bool = False) -> None:
+    def __init__(self, title: str, total: int, output: Output, hidden: bool = False, even: bool = True) -> None:
         self.title = title
+        self.even = even
+        """Whether all steps take about as long, so that the time that is left can be told."""
         self.total = total
         self.drawn = 0
         self.next = 0.0
@@ -87,7 +89,7 @@ class Progress:
         full = int(share * self.WIDTH)
         line = f"{self.title} [{'#' * full}{'.' * (self.WIDTH - full)}] {done}/{self.total}"
         fresh = done - (self.first or 0)
-        if 0 < fresh and done < self.total:
+        if self.even and 0 < fresh and done < self.total:
             line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
         line += f", {note}" if note else ""
         line = printable(line)[: style.columns() - 1]

@@ -14,6 +14,7 @@ from interlock.cli.exits import InputError, UsageError, around_source
 from interlock.cli.number_arguments import at_least
 from interlock.cli.suggest import near_file
 from interlock.explain import byte_vocabulary
+from interlock.tokenizers import FILES
 
 __all__ = ["add_arguments", "add_details", "byte_vocabulary", "load", "read"]
 
@@ -22,9 +23,6 @@ BYTES = "bytes"
 MAGIC = b"\x89ilk\r\n\x1a\n"
 """How a pack begins (docs/artifacts.md)."""
 
-
-FILES = ("tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model", "qwen.tiktoken")
-"""How tokenizer files in the folder of a model are called."""
 ENDINGS = (".json", ".model", ".tiktoken", ".gguf", ".ilk", ".bin", ".txt")
 WAYS = (
     "the tokenizer.json in the model's folder; or write what Python loads to a file: "
