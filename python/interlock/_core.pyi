@@ -546,7 +546,7 @@ class Index:
         format: Any = "auto",
         tokenizer: Any = None,
         tool_choice: Any = "auto",
-        parallel: bool = True,
+        parallel: bool | None = True,
         reasoning: Literal["none", "optional", "required"] = "none",
         reasoning_is_open: bool | None = None,
         max_reasoning_tokens: int | None = None,

@@ -10,7 +10,7 @@ import pytest
 
 import interlock
 from interlock.drawing import draw
-from interlock.drawing.automaton import bytewise, characters, counted, jumps, label
+from interlock.drawing.simplified_automaton import bytewise, characters, counted, jumps, label
 from interlock.drawing.automaton_svg import automaton_svg
 from interlock.drawing.layers import layered
 from interlock.explain import byte_vocabulary

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 
 import pytest
@@ -232,7 +234,7 @@ def test_tools_that_are_misspelt():
         ({"name": "f", "paramters": SCHEMA}, "parameters"),
         ({"type": "function", "function": {"name": "f", "parametrs": SCHEMA}}, "parameters"),
         ({"name": "f", "arguments": SCHEMA}, "parameters"),
-        ({"name": "f", "inputSchema": SCHEMA}, "parameters"),
+        ({"name": "f", "params": SCHEMA}, "parameters"),
         ({"name": "f", "parameters": SCHEMA, "strct": True}, "strict"),
         ({"type": "function", "functon": {"name": "f"}, "name": "f"}, "function"),
     ):
@@ -269,3 +271,36 @@ def test_text_is_an_index_of_any_text():
     guide = index.guide()
     assert guide.is_accepting and len(guide.allowed_token_ids()) > 128
     assert response_format({"type": "text"}).kind == response_format(None).kind == "text"
+
+
+def test_tools_of_mcp_hold_their_schema_in_its_field():
+    (tool,) = tools_of([{"name": "f", "title": "F", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}])
+    assert tool.parameters == SCHEMA and tool.place == "/tools/0/inputSchema"
+    with pytest.raises(RequestError, match="/tools/0/inputSchema/type"):
+        tools_of([{"name": "f", "inputSchema": {"type": "string"}}])
+
+
+def test_formats_of_tgi_hold_their_schema_in_value(byte_vocabulary):
+    for given, place in (
+        ({"type": "json", "value": {"type": "integer"}}, "at /value:"),
+        ({"type": "json_schema", "value": {"type": "integer"}}, "at /value:"),
+        (
+            {"type": "json_schema", "value": {"name": "n", "schema": {"type": "integer"}}},
+            "at /value/schema:",
+        ),
+    ):
+        index = interlock.Index.from_response_format(given, byte_vocabulary)
+        assert index.guide().validate(list(b"12")) == 2, given
+        wrong = json.loads(json.dumps(given).replace("integer", "intger"))
+        with pytest.raises(interlock.SchemaError, match="intger") as caught:
+            interlock.Index.from_response_format(wrong, byte_vocabulary)
+        assert place in str(caught.value), caught.value
+    with pytest.raises(RequestError, match=r"at /parameters/grammar: this is TGI's field"):
+        interlock.format_of_request({"inputs": "a", "parameters": {"grammar": {"type": "regex", "value": "a"}}})
+    assert interlock.format_of_request({"inputs": "a", "parameters": {"max_new_tokens": 3}}) is None
+
+
+def test_parallel_calls_that_a_client_left_null_are_the_default(byte_vocabulary):
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
+    make = functools.partial(interlock.Index.from_tools, tools, byte_vocabulary, format="hermes")
+    assert make(parallel=None) == make() != make(parallel=False)

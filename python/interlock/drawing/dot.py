@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from interlock.drawing.automaton import Graph, label
+from interlock.drawing.simplified_automaton import Graph, label
 from interlock.drawing.structure import Cards
 
 

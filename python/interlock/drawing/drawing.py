@@ -14,7 +14,7 @@ from typing import Any
 import interlock
 from interlock._recipe import Recipe, byte_vocabulary
 from interlock.argument_types import require
-from interlock.drawing.automaton import Graph, bytewise, characters, counted, jumps
+from interlock.drawing.simplified_automaton import Graph, bytewise, characters, counted, jumps
 from interlock.drawing.automaton_svg import automaton_svg
 from interlock.drawing.dot import automaton_dot, structure_dot
 from interlock.drawing.mermaid import automaton_mermaid, structure_mermaid

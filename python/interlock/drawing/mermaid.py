@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.drawing.automaton import Graph, label
+from interlock.drawing.simplified_automaton import Graph, label
 from interlock.drawing.structure import Cards
 
 

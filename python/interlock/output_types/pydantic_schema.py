@@ -22,7 +22,7 @@ from pydantic_core import PydanticOmit
 from interlock._core import UnsupportedError
 from interlock.json_pointer import escaped
 from interlock.output_types import string_formats, type_hints
-from interlock.output_types.bound_fit import fit_bounds
+from interlock.output_types.mismatched_bounds import fit_bounds
 from interlock.output_types.enum_members import check_values
 from interlock.output_types.field_places import Place, place_in_core_schema, place_of_pointer
 from interlock.output_types.unenforced_bounds import warn_unenforced

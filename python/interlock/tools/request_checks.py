@@ -51,7 +51,7 @@ def check_tools(
     format: Any = "auto",
     tokenizer: Any = None,
     tool_choice: Any = "auto",
-    parallel: bool = True,
+    parallel: bool | None = True,
     reasoning: Literal["none", "optional", "required"] = "none",
     reasoning_is_open: bool | None = None,
     max_reasoning_tokens: int | None = None,

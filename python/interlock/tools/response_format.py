@@ -293,6 +293,14 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
         envelope, place = dict(inner), f"{pointer}/json_schema"
     elif "json_schema" in value:
         raise RequestError("json_schema is an object with name and schema", f"{pointer}/json_schema")
+    if "schema" not in envelope and "value" in envelope:
+        # TGI's field, which holds a schema, or an envelope of its own.
+        inner = envelope.pop("value")
+        if value["type"] == "json_schema" and isinstance(inner, Mapping) and "schema" in inner:
+            _only(value, pointer, "value")
+            envelope, place = dict(inner), f"{place}/value"
+        else:
+            return Source("json_schema", _schema(inner, f"{place}/value"), place=f"{place}/value")
     if "schema" not in envelope and "schema_" in envelope:
         envelope["schema"] = envelope.pop("schema_")
     if "schema" not in envelope:

@@ -32,7 +32,7 @@ def structural_tag(
     format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat = "auto",
     tokenizer: Any = None,
     tool_choice: Any = "auto",
-    parallel: bool = True,
+    parallel: bool | None = True,
     reasoning: Literal["none", "optional", "required"] = "none",
     reasoning_is_open: bool | None = None,
     max_reasoning_tokens: int | None = None,
@@ -91,7 +91,7 @@ def tag_of_request(
     format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat,
     tokenizer: Any,
     tool_choice: Any,
-    parallel: bool,
+    parallel: bool | None,
     reasoning: Literal["none", "optional", "required"],
     reasoning_is_open: bool | None,
     max_reasoning_tokens: int | None,
@@ -104,6 +104,7 @@ def tag_of_request(
     """The structural tag of a request as objects; see ``structural_tag``, which has the defaults."""
     if reasoning not in ("none", "optional", "required"):
         raise RequestError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
+    parallel = True if parallel is None else parallel
     if not isinstance(parallel, bool):
         # Clients write it, and by this name.
         error = RequestError(f"parallel_tool_calls is true or false, not {kind_of(parallel)}", "/parallel_tool_calls")

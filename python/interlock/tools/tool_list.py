@@ -58,7 +58,7 @@ def tools_of(tools: Any) -> list[Tool]:
     """The tools of a request.
 
     Each is an object of OpenAI's interfaces (``{"type": "function", "function": {…}}``, or flat with ``name`` and
-    ``parameters``), one of Anthropic's (``name`` and ``input_schema``), a custom tool
+    ``parameters``), one of Anthropic's (``name`` and ``input_schema``) or MCP's (``inputSchema``), a custom tool
     (``{"type": "custom", "name": …, "format": {"type": "grammar", "syntax": "lark", "definition": …}}``), a class
     (pydantic, dataclass, ``TypedDict``: its fields are the arguments), an annotated function, or a ``Tool``.
     ``RequestError`` names the tool at fault by JSON Pointer, and a field that is misspelt. Names are unique. A
@@ -132,13 +132,14 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     _check_fields(inner, place)
     if inner is not tool:
         _check_fields(tool, pointer)
-    parameters = inner.get("parameters", inner.get("input_schema"))
+    field_name = next((name for name in _SCHEMA_FIELDS if name in inner), "input_schema")
+    parameters = inner.get(field_name)
     if parameters is not None and not isinstance(parameters, Mapping | bool):
         raise RequestError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
     if isinstance(parameters, Mapping) and not _may_be_object(parameters.get("type", "object")):
         raise RequestError(
             f'the arguments of a call are an object, so the schema has the type "object", not {parameters["type"]!r}',
-            f"{place}/{'parameters' if 'parameters' in inner else 'input_schema'}/type",
+            f"{place}/{field_name}/type",
         )
     strict = inner.get("strict", tool.get("strict"))
     if strict is not None and not isinstance(strict, bool):
@@ -146,7 +147,7 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     if parameters is None and strict:
         # OpenAI: a function without parameters has none.
         parameters = NO_PARAMETERS
-    place_of_parameters = f"{place}/{'parameters' if 'parameters' in inner else 'input_schema'}"
+    place_of_parameters = f"{place}/{field_name}"
     if parameters is None:
         return Tool(_name(inner, place), True, strict, place=place_of_parameters, has_no_parameters=True)
     return Tool(_name(inner, place), parameters, strict, place=place_of_parameters)
@@ -190,14 +191,16 @@ def _may_be_object(kind: Any) -> bool:
 
 
 _KINDS = ("string", "integer", "number", "boolean", "null", "array")
-_FIELDS = ("type", "function", "name", "description", "parameters", "input_schema", "strict")
+_SCHEMA_FIELDS = ("parameters", "input_schema", "inputSchema")
+"""The schema of arguments, as OpenAI, Anthropic and MCP name it."""
+_FIELDS = ("type", "function", "name", "description", *_SCHEMA_FIELDS, "strict")
 # Other names of the schema of arguments.
-_PARAMETERS = ("arguments", "args", "params", "schema", "inputSchema", "json_schema", "parameter")
+_PARAMETERS = ("arguments", "args", "params", "schema", "json_schema", "parameter")
 
 
 def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
     """``RequestError`` for a misspelt field. Others are no mistake: providers have fields of their own."""
-    has_parameters = "parameters" in tool or "input_schema" in tool or "function" in tool
+    has_parameters = "function" in tool or any(name in tool for name in _SCHEMA_FIELDS)
     for field_name in tool:
         if field_name in _FIELDS or not isinstance(field_name, str):
             continue

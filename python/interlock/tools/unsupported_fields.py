@@ -54,6 +54,7 @@ _CONFIGS = {
         ("response_schema", "response_json_schema", "response_format", "response_mime_type"),
     ),
     "output_config": ("Anthropic's", ("format", "schema")),
+    "parameters": ("TGI's", ("grammar", "response_format")),
 }
 """Objects of other interfaces: whose they are, and which of their fields are constraints."""
 _SCHEMAS = frozenset(

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch, missing_chars};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use crate::guide::Guide;
-use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED_NEAR, STEP};
 use crate::guide::budget::grammar_positions::GrammarPositions;
-use crate::guide::budget::search::{FewestSearch, MAX_LOOKED_NEAR, STEP};
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::pushdown::completion::completion_bounds::MAX_OPENS;

@@ -5,8 +5,8 @@
 //! many tokens, fewer are searched for by tokens, as far as a bounded search goes. What is beyond the bounds is left
 //! out.
 
-use crate::guide::budget::fewest_tokens::FewestTokens;
-use crate::guide::budget::search::{FewestSearch, MAX_LOOKED_NEAR, STEP, SearchSteps};
+use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED_NEAR, STEP, SearchSteps};
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;

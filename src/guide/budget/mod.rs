@@ -18,23 +18,23 @@
 
 mod affordable;
 pub(super) mod completions;
-mod fewest_tokens;
+mod fewest_tokens_search;
 mod grammar;
 mod grammar_positions;
 mod pattern_ends;
 pub(super) mod plan;
 mod room;
-mod search;
+mod shortest_tokenization;
 
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
-use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::budget::pattern_ends::PatternEnds;
 use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
-use crate::guide::budget::search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::StateId;

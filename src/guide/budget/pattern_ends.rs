@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::guide::Guide;
-use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::vocab::Trie;

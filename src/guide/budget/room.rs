@@ -4,8 +4,8 @@
 //! position, and the question is one comparison.
 
 use crate::guide::Guide;
-use crate::guide::budget::fewest_tokens::FewestTokens;
 use crate::guide::budget::plan::Budget;
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};

@@ -7,7 +7,7 @@
 //! tokens. It ends after so much work, which is little where few positions are near, as they are where budgets are
 //! small; then it says that it does not know.
 
-use crate::guide::budget::fewest_tokens::FewestTokens;
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// Nodes of the trie that are looked at.
