@@ -119,6 +119,7 @@ impl PyVocabulary {
     }
 
     /// The vocabulary in a file: ``tokenizer.json``, tiktoken's format, a sentencepiece model, ``tekken.json`` or GGUF.
+    /// ``path`` may be the folder that holds the file; a ``tokenizer.json`` is read first there.
     ///
     /// Stop ids are ``eos_token_ids``, or those that the configuration beside the file or the file names. ``size`` and
     /// ``special_token_ids`` are as for ``from_tokenizer``; the markup is that of a ``tokenizer.json``, and the chat

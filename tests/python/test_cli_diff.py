@@ -102,6 +102,7 @@ def test_a_terminal_is_told_how_far_the_comparison_is(folder, monkeypatch):
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "120")
     words = ["diff", str(folder / "first.json"), str(folder / "second.json")]
     interlock.cli.main(words)
     assert "comparing [" in terminal.getvalue()

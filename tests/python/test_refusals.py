@@ -170,7 +170,7 @@ def test_faults_in_tools(byte_vocabulary):
     )
     assert (status, reason) == (400, "limit")
     assert message == (
-        "the list of tools is nested 5003 levels deep, too deeply to be read; its deep parts can stand in $defs"
+        "at /tools/0/parameters: a schema is nested at most 1000 levels deep; its deep parts can stand in $defs"
     )
     for call in (lambda tools: Index.from_tools(tools, byte_vocabulary, format="hermes"), tools_of):
         found = answer_to(lambda: call([{"name": "\ud800"}]))  # noqa: B023

@@ -10,7 +10,7 @@ import pytest
 
 import interlock
 from interlock import InterlockError, SchemaError
-from interlock.tools import RequestError, response_format, tools_of
+from interlock.tools import RequestError, format_of_request, response_format, tools_of
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
 
@@ -296,8 +296,8 @@ def test_formats_of_tgi_hold_their_schema_in_value(byte_vocabulary):
             interlock.Index.from_response_format(wrong, byte_vocabulary)
         assert place in str(caught.value), caught.value
     with pytest.raises(RequestError, match=r"at /parameters/grammar: this is TGI's field"):
-        interlock.format_of_request({"inputs": "a", "parameters": {"grammar": {"type": "regex", "value": "a"}}})
-    assert interlock.format_of_request({"inputs": "a", "parameters": {"max_new_tokens": 3}}) is None
+        format_of_request({"inputs": "a", "parameters": {"grammar": {"type": "regex", "value": "a"}}})
+    assert format_of_request({"inputs": "a", "parameters": {"max_new_tokens": 3}}) is None
 
 
 def test_parallel_calls_that_a_client_left_null_are_the_default(byte_vocabulary):
