@@ -88,25 +88,26 @@ impl Lexeme {
 
     /// So many bytes lead from any state of any string, after `count` code points, to its end; `None` of other lexemes.
     pub fn missing_bytes(&self, count: u32) -> Option<u32> {
+        Some(self.missing_characters(count)?.saturating_add(BYTES_OF_ESCAPE as u32))
+    }
+
+    /// So many characters any string lacks after `count` code points; `None` of other lexemes.
+    pub(crate) fn missing_characters(&self, count: u32) -> Option<u32> {
         let LexemeKind::Text { min, .. } = self.kind() else { return None };
-        self.is_any_text().then(|| min.saturating_sub(count).saturating_add(BYTES_OF_ESCAPE as u32))
+        self.is_any_text().then(|| min.saturating_sub(count))
     }
 
     /// So many bytes lead from a state of any string, after `count` code points, to its end; `None` inside an escape,
     /// and of other lexemes.
     pub fn most_to_end(&self, state: StateId, count: u32) -> Option<u32> {
-        let LexemeKind::Text { min, .. } = self.kind() else { return None };
-        if !self.is_any_text() || !self.state(state).is_plain() {
-            return None;
-        }
+        let missing = self.missing_characters(count)?;
         // Characters that are missing stand behind one that was begun.
-        Some(self.least_bytes(state, u32::MAX).saturating_add(min.saturating_sub(count)))
+        self.state(state).is_plain().then(|| self.least_bytes(state, u32::MAX).saturating_add(missing))
     }
 
     /// Whether a quote ends any string here, between two characters, and behind whatever characters may follow.
     pub(crate) fn ends_with_quote(&self, state: StateId, count: u32) -> bool {
-        let LexemeKind::Text { min, .. } = self.kind() else { return false };
-        min <= count && self.is_any_text() && self.state(state).is_plain() && self.least_bytes(state, u32::MAX) == 1
+        self.most_to_end(state, count) == Some(1)
     }
 
     /// Whether [`least_bytes`](Lexeme::least_bytes) complete the lexeme from any state, which is so of raw ones without

@@ -83,10 +83,7 @@ impl CompletionBounds {
         }
         let is_scalar = matches!(node.kind, FrameKind::Scalar | FrameKind::Value);
         // The first element differs from all others, whatever it becomes, if the array needs no more than that one.
-        let is_enough = |s: usize, n: &Frame| {
-            let shape = &frames.program.arrays[s];
-            shape.contains.is_empty() && shape.min <= u64::from(n.count) + 1
-        };
+        let is_enough = |s: usize, n: &Frame| frames.program.arrays[s].is_enough(u64::from(n.count) + 1);
         let is_first = |n: &Frame| n.trace == u32::MAX && n.seen == u32::MAX;
         let only = array.filter(|n| is_scalar && is_first(n));
         if only.is_some_and(|n| shapes.clone().is_some_and(|mut s| s.all(|s| is_enough(s, n)))) {

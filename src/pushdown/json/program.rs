@@ -223,6 +223,11 @@ impl ArrayProgram {
         }
     }
 
+    /// Whether an array of `len` elements needs no further one, whatever they are.
+    pub(crate) fn is_enough(&self, len: u64) -> bool {
+        self.contains.is_empty() && self.min <= len
+    }
+
     /// Whether an array of `len` elements with these match counts can still be completed.
     pub fn feasible(&self, len: u64, counts: &[u32]) -> bool {
         if len > self.max {

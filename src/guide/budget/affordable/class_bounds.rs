@@ -5,7 +5,6 @@ use smallvec::SmallVec;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::guide::budget::completions::ENDLESS;
-use crate::lexeme::LexemeKind;
 use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -49,15 +48,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let frames = JsonMachine { program: self.program, arena: self.arena };
         let n = frames.arena.nodes[node as usize];
         // Any text needs the characters that it lacks, and a quote: it is in no escape.
-        let lacks = |item: &ScalarItem| match frames.program.lexemes[item.lexeme as usize] {
-            ref l if !l.is_any_text() => None,
-            ref l => match l.kind() {
-                LexemeKind::Text { min, .. } => Some(min.saturating_sub(n.count).saturating_add(1 + bounds.gap)),
-                _ => None,
-            },
-        };
+        let lacks = |item: &ScalarItem| frames.program.lexemes[item.lexeme as usize].missing_characters(n.count);
         let items = &frames.arena.scalars[n.items()];
-        let plain = items.iter().map(lacks).try_fold(0, |most: u32, lacks| Some(most.max(lacks?)));
+        let most = items.iter().map(lacks).try_fold(0, |most: u32, lacks| Some(most.max(lacks?)));
+        let plain = most.map(|most| most.saturating_add(1 + bounds.gap));
         let inside = plain.or_else(|| bounds.inside_new_text(&frames, &n));
         inside.map_or(ENDLESS, |inside| inside.saturating_add(self.bound_below(n.parent)))
     }

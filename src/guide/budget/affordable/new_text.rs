@@ -212,11 +212,9 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             return false;
         }
         let items = array.start as usize..(array.start + array.len) as usize;
-        let free = arena.arrays[items].iter().all(|i| {
-            let shape = &self.program.arrays[i.shape as usize];
-            // No further element is needed, which would have to differ from this one.
-            shape.contains.is_empty() && shape.min <= u64::from(array.count) + 1
-        });
+        // No further element is needed, which would have to differ from this one.
+        let is_enough = |shape: u32| self.program.arrays[shape as usize].is_enough(u64::from(array.count) + 1);
+        let free = arena.arrays[items].iter().all(|i| is_enough(i.shape));
         let text = arena.bytes_since(n.trace, array.key);
         if !free || text.first() != Some(&b'"') || text.contains(&b'\\') {
             return false;
