@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import re
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, Unpack, overload
 
@@ -21,6 +20,7 @@ from interlock.generators.arguments import (
 from interlock.generators.call_options import CallOptions
 from interlock.generators.described_prompt import described, take_describe
 from interlock.generators.error_advice import advice
+from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.sampling_options import warn_unused_seed
 from interlock.generators.stream import Stream
 from interlock.generators.values import batch_values, check_errors, one_value, parser
@@ -63,7 +63,7 @@ class Generator(ABC):
         require(whitespace=(whitespace, "text"))
         check_json_schema(True, whitespace=whitespace)
         self._whitespace = whitespace
-        self._types: OrderedDict[Any, OutputType[Any]] = OrderedDict()
+        self._types = RecentlyUsed[OutputType[Any]](KEPT)
 
     # The first overloads are for one prompt, the next for a list of prompts, the last for streams.
     @overload
@@ -299,17 +299,12 @@ class Generator(ABC):
 
     def output_type(self, output_type: Any, on_unsupported: Literal["error", "warn"] = "error") -> OutputType[Any]:
         """The output type behind a Python type, from the cache where it was used before."""
+        key = (type(output_type), output_type, on_unsupported)
         try:
-            key = (type(output_type), output_type, on_unsupported)
-            known = self._types.get(key)
+            hash(key)
         except TypeError:
             return self._made(output_type, on_unsupported)
-        if known is None:
-            known = self._types[key] = self._made(output_type, on_unsupported)
-        self._types.move_to_end(key)
-        if len(self._types) > KEPT:
-            self._types.popitem(last=False)
-        return known
+        return self._types.get_or_make(key, lambda: self._made(output_type, on_unsupported))
 
     def _made(self, output_type: Any, on_unsupported: Literal["error", "warn"]) -> OutputType[Any]:
         if self._narrows_patterns and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):

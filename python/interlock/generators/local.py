@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -16,6 +15,7 @@ from interlock.generators.budget_warnings import BudgetChecks, check_on_tight
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.described_prompt import described, take_describe
 from interlock.generators.error_advice import advice
+from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.values import one_value
 from interlock.integrations._number_end import NumberEnd
 from interlock.output_types import OutputType
@@ -40,7 +40,7 @@ class LocalGenerator(BudgetChecks, Generator):
         super().__init__(whitespace=whitespace)
         self.vocabulary = vocabulary
         """The model's vocabulary."""
-        self._indexes: OrderedDict[Any, Index] = OrderedDict()
+        self._indexes = RecentlyUsed[Index](KEPT)
         self._number_end = NumberEnd(vocabulary)
         self._cached: CachedModel | None = None
         self._decoder: Decoder | None = None
@@ -166,12 +166,9 @@ class LocalGenerator(BudgetChecks, Generator):
         kept, with all masks that were made in them. Errors are those of ``Index`` and of ``output_type_of``.
         """
         output = self.output_type(output_type)
-        key = output.key
-        known = self._indexes.get(key)
-        if known is None:
+
+        def make() -> Index:
             with advice():
-                known = self._indexes[key] = output.index(self.vocabulary)
-        self._indexes.move_to_end(key)
-        if len(self._indexes) > KEPT:
-            self._indexes.popitem(last=False)
-        return known
+                return output.index(self.vocabulary)
+
+        return self._indexes.get_or_make(output.key, make)
