@@ -178,6 +178,69 @@ def test_mistakes_in_a_file_are_named(fields, place):
     assert isinstance(caught.value, InterlockError)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"special_token": ["<T>"]}, "special_token: this field is not known here; did you mean 'special_tokens'?"),
+        ({"colour": "red"}, "colour: this field is not known here"),
+        ({"reasonin": {"begin": "<think>"}}, "reasonin: this field is not known here; did you mean 'reasoning'?"),
+        (
+            {"notation": [{**NOTATION[0], "seperator": ","}]},
+            "notation[0].seperator: this field is not known here; did you mean 'separator'?",
+        ),
+        ({"notation": [{"begn": "<${name}>"}]}, "notation[0].begin: it is missing; is 'begn' a slip of it?"),
+        (
+            {"notation": [], "notations": NOTATION},
+            "notation: there is none: a format needs at least one [[notation]]; is 'notations' a slip of it?",
+        ),
+        (
+            {"arguments": {"encoding": "tagged", "item_begin": "<i>", "end": "</>"}},
+            "arguments.begin: it is missing",
+        ),
+        (
+            {"notation": [{**NOTATION[0], "separator": []}]},
+            "notation[0].separator: the list is empty: leave the field out if nothing stands between two calls",
+        ),
+        (
+            {"special_tokens": ["<|python_tag|>"]},
+            "special_tokens: '<|python_tag|>' stands in no delimiter of the format",
+        ),
+        (
+            {"notation": [{"begin": "<|call|>${name}"}], "special_tokens": ["<|cal|>"]},
+            "special_tokens: '<|cal|>' stands in no delimiter of the format; did you mean '<|call|>'?",
+        ),
+        # Not across a placeholder: there the name of the tool stands.
+        ({"special_tokens": ["<${name}>"]}, "special_tokens: '<${name}>' stands in no delimiter of the format"),
+    ],
+)
+def test_mistakes_say_what_was_meant(fields, message):
+    with pytest.raises(ToolFormatError) as caught:
+        tool_format({"name": "mine", "notation": NOTATION, **fields})
+    assert str(caught.value) == f"mine: {message}"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"notation": [{"begin": "<T>${name}", "separator": [",", "<T>"]}]},
+        {"reasoning": {"begin": "<a>", "end": "<b>", "after": "<T>"}},
+        {"layout": {"kind": "blocks", "text_begin": "<a>", "text_end": "<T>"}},
+        {"arguments": {"encoding": "gemma", "quote": "<T>"}},
+        {"arguments": {"encoding": "tagged", "begin": "${key}", "end": ";", "string_begin": "<T>", "string_end": "."}},
+        {"arguments": {"encoding": "tagged", "begin": "<${type}>${key}", "end": ";", "types": {"other": ["x", "T"]}}},
+        {
+            "arguments": {
+                "encoding": "tagged", "begin": "${key}", "end": ";", "nested": True, "item_begin": "<i>",
+                "item_end": "<T>",
+            }
+        },
+    ],
+)  # fmt: skip
+def test_special_tokens_stand_in_any_delimiter(fields):
+    form = tool_format({"name": "mine", "notation": NOTATION, "special_tokens": ["<T>"], **fields})
+    assert form.special_tokens == ("<T>",)
+
+
 def test_files_of_users(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('name = "mine"\n[[notation]]\nbegin = "@${name} "\nend = ";"\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.resources
 import os
@@ -11,14 +12,17 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.near_words import nearest
+from interlock.near_words import meant, nearest
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
+from interlock.tools.format_marks import literal_texts, marks_of
 from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
 
 __all__ = ["format_names", "read_arguments_table", "read_format", "tool_format"]
 
 _ESCAPES = ("none", "json", "attribute", "xml")
+#: How like a name must be to one that is missing, to be taken for a slip of it: ``text_begin`` is none of ``begin``.
+_SLIP = 0.75
 _TYPES = ("string", "number", "integer", "boolean", "null", "object", "array", "other")
 
 
@@ -94,7 +98,7 @@ def read_format(fields: Mapping[str, Any], where: str) -> ToolFormat:
         top.refuse("name", f"{name!r} is no name: it has lower-case letters, digits and underscores")
     notations = [_notation(table) for table in top.tables("notation")]
     if not notations:
-        top.refuse("notation", "there is none: a format needs at least one [[notation]]")
+        top.refuse("notation", f"there is none: a format needs at least one [[notation]]{top.slip_of('notation')}")
     id_table = top.table("id")
     call_id = _call_id(id_table) if id_table else CallId()
     has_id = any("id" in template.placeholders(notation.begin + notation.end) for notation in notations)
@@ -119,7 +123,17 @@ def read_format(fields: Mapping[str, Any], where: str) -> ToolFormat:
         signatures_exclude=top.texts("signatures_exclude"),
     )
     top.done()
+    _check_special_tokens(found, top)
     return found
+
+
+def _check_special_tokens(form: ToolFormat, top: _Table) -> None:
+    """Where none of the delimiters holds a text, naming it as a special token means nothing, and is a mistake."""
+    texts = tuple(literal_texts(form))
+    for token in form.special_tokens:
+        if not any(token in text for text in texts):
+            hint = meant(token, marks_of(dataclasses.replace(form, special_tokens=())))
+            top.refuse("special_tokens", f"{token!r} stands in no delimiter of the format{hint}")
 
 
 def read_arguments_table(fields: Mapping[str, Any], where: str) -> Arguments:
@@ -135,13 +149,15 @@ def _notation(table: _Table) -> Notation:
     separator = table.take("separator", "")
     if not isinstance(separator, str | list) or not all(isinstance(text, str) for text in separator):
         table.refuse("separator", f"a text or a list of texts is needed, not {separator!r}")
+    if isinstance(separator, list) and not separator:
+        table.refuse("separator", "the list is empty: leave the field out if nothing stands between two calls")
     separators = [separator] if isinstance(separator, str) else separator
     found = Notation(
         begin=begin,
         end=end,
         section_begin=table.template("section_begin", (), ""),
         section_end=table.template("section_end", (), ""),
-        separator=separators[0] if separators else "",
+        separator=separators[0],
         other_separators=tuple(separators[1:]),
     )
     if not found.section_begin and template.pieces(begin)[0][0] == "placeholder":
@@ -253,13 +269,20 @@ class _Table:
         if not isinstance(fields, Mapping):
             raise ToolFormatError(f"{where}: {path or 'the whole'} must be a table, not {type(fields).__name__}")
         self.fields = dict(fields)
+        self.known: list[str] = []
 
     def refuse(self, field: str, reason: str) -> Any:
         raise ToolFormatError(f"{self.where}: {self.path + '.' if self.path else ''}{field}: {reason}")
 
     def take(self, field: str, default: Any) -> Any:
+        self.known.append(field)
         value = self.fields.pop(field, default)
-        return value if value is not None else self.refuse(field, "it is missing")
+        return value if value is not None else self.refuse(field, f"it is missing{self.slip_of(field)}")
+
+    def slip_of(self, field: str) -> str:
+        """The end of a message that this field is missing, with the one that was probably meant to be it."""
+        found = [str(other) for other in self.fields if nearest(str(other), [field], _SLIP)]
+        return f"; is {found[0]!r} a slip of it?" if found else ""
 
     def _typed(self, field: str, default: Any, kind: type, words: str) -> Any:
         value = self.take(field, default)
@@ -302,6 +325,7 @@ class _Table:
         return value
 
     def table(self, field: str) -> _Table | None:
+        self.known.append(field)
         if field not in self.fields:
             return None
         return _Table(self.fields.pop(field), self.where, f"{self.path}.{field}" if self.path else field)
@@ -313,4 +337,4 @@ class _Table:
     def done(self) -> None:
         if self.fields:
             odd = next(iter(self.fields))
-            self.refuse(str(odd), "this field is not known here")
+            self.refuse(str(odd), f"this field is not known here{meant(odd, self.known)}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from interlock.tools import template
 from interlock.tools.tool_format import ToolFormat
 
-__all__ = ["marks_of"]
+__all__ = ["literal_texts", "marks_of"]
 
 #: ``<tool_call>``, ``</function>``, and ``<function=`` where a placeholder follows.
 _MARK = re.compile(r"<[^<>\s\"]+>|<[^<>\s\"]{2,}")
@@ -39,6 +39,24 @@ def _delimiters(form: ToolFormat) -> Iterator[str]:
     if form.reasoning is not None:
         yield from (form.reasoning.begin, form.reasoning.end)
     yield from (form.arguments.begin, form.arguments.end)
+
+
+def literal_texts(form: ToolFormat) -> Iterator[str]:
+    """Every text that the format writes around names, values and identifiers, also where no name stands.
+
+    >>> from interlock.tools import tool_format
+    >>> list(literal_texts(tool_format("functionary_v3_1")))
+    ['<function=', '>', '</function>']
+    """
+    style = form.arguments
+    written = [*_delimiters(form), style.item_begin, style.item_end, style.string_begin, style.string_end, style.quote]
+    if form.reasoning is not None:
+        written.append(form.reasoning.after)
+    for texts in style.types.values():
+        for text in [texts] if isinstance(texts, str) else texts:
+            written += [one.replace("${type}", text) for one in (style.begin, style.item_begin)]
+    for one in written:
+        yield from (text for kind, text in template.pieces(one) if kind == "text")
 
 
 @functools.lru_cache(maxsize=64)
