@@ -3,7 +3,8 @@
 //! Patterns nest without bound and names of groups must be unique, so no finite automaton reads them all. Accepted are
 //! patterns whose groups nest at most [`DEPTH`] deep, with at most one named group, without back references, whose
 //! counts are small and in order and whose classes hold ranges of letters and digits only. All of these mean the same
-//! with and without the `u` flag.
+//! with and without the `u` flag. The section *The format regex* of docs/json-schema.md has all of it in words, with
+//! examples that a test compares.
 
 use crate::expr::{ExprId, Exprs};
 use crate::schema::format::abnf::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, text};
@@ -13,7 +14,9 @@ const DEPTH: usize = 3;
 
 /// Why `regex` is narrower than ECMA-262.
 pub(super) const REGEX_DEPARTURES: &str =
-    "groups nest three deep, at most one is named, there are no back references and counts have at most two digits";
+    "groups nest three deep, at most one is named, outside of all others and in the first alternative; \
+     counts have at most two digits, and the lower of two has one; ranges in classes are of digits, of A-Z or of a-z; \
+     - in a class is at its end; back references, \\p, \\u{}, \\0, flags and characters beyond U+FFFD are refused";
 
 fn escapes(x: &mut Exprs) -> Part {
     let letter = ascii(&[
