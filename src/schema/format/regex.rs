@@ -13,10 +13,11 @@ use crate::schema::format::abnf::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat,
 const DEPTH: usize = 3;
 
 /// Why `regex` is narrower than ECMA-262.
-pub(super) const REGEX_DEPARTURES: &str =
-    "groups nest three deep, at most one is named, outside of all others and in the first alternative; \
-     counts have at most two digits, and the lower of two has one; ranges in classes are of digits, of A-Z or of a-z; \
-     - in a class is at its end; back references, \\p, \\u{}, \\0, flags and characters beyond U+FFFD are refused";
+pub(super) const REGEX_DEPARTURES: &str = concat!(
+    "groups nest three deep, at most one is named, outside of all others and in the first alternative; ",
+    "counts have at most two digits, and the lower of two has one; ranges in classes are of digits, of A-Z or of a-z; ",
+    "- in a class is at its end; back references, \\p, \\u{}, \\0, flags and characters beyond U+FFFD are refused",
+);
 
 fn escapes(x: &mut Exprs) -> Part {
     let letter = ascii(&[
