@@ -1,6 +1,7 @@
 """Why a text is refused, in the words of its source: complete, and never against the engine."""
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -100,6 +101,35 @@ def test_it_agrees_with_the_engine_and_the_specification():
 )  # fmt: skip
 def test_reasons(text, messages):
     assert said(ORDER, text) == messages
+
+
+A_FIRST = {"properties": {"a": {"const": 1}, "b": {"type": "string"}}, "required": ["a", "b"]}
+B_FIRST = {"properties": {"b": {"type": "integer"}, "a": {"const": 2}}, "required": ["a", "b"]}
+ORDER_BY_KIND = {
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "if": {"properties": {"a": {"const": 1}}},
+    "then": {"properties": {"c": {"type": "string"}}, "required": ["c"]},
+}
+EITHER = {"type": "object", "oneOf": [A_FIRST, B_FIRST]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "name"),
+    [
+        (EITHER, '{"b": "x", "a": 1}', "`b`"),
+        (EITHER, '{"a": 2, "b": 1}', "`a`"),
+        ({"properties": {"in": EITHER}}, '{"in": {"b": "x", "a": 1}}', "`b`, or a key around it,"),
+        ({**ORDER_BY_KIND, "else": {"properties": {"d": {}}, "required": ["d"]}}, '{"c": "x", "a": 1}', "`c`"),
+        ({"dependentSchemas": {"b": {"properties": {"z": {}}}}, "properties": {"b": {}}}, '{"z": 1, "b": 2}', "`b`"),
+    ],
+)
+def test_a_key_out_of_order_is_named(schema, text, name):
+    """The places are values: which alternative reads a text shows only there."""
+    (problem,) = explain(index_of(schema), text).problems
+    assert problem.message == f"{name} does not come in the order in which the schema declares the keys"
+    key = re.findall("`(.*?)`", name)[0]
+    assert text[problem.start : problem.end] == f'"{key}"'
 
 
 def test_reasons_of_options():

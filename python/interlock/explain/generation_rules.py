@@ -75,6 +75,10 @@ def _option(option: str, text: str, document: Node | None, at: int, options: dic
     if option == "property_order":
         pointer, member = _key_at(document, at)
         name = f"`{member[0]}`" if member else "this key"
+        if member is None and (found := _member_at(document, at)):
+            pointer, member = found
+            # Among alternatives one may need a key first, and its value then shows that it did not come.
+            name = f"`{member[0]}`" if not pointer else f"`{member[0]}`, or a key around it,"
         message = f"{name} does not come in the order in which the schema declares the keys"
         span = member[1:] if member else (at, at + 1)
         return _written(option, message, *span, 'property_order="any" takes every order', pointer)
@@ -104,6 +108,16 @@ def _key_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int] |
             if member.start <= at <= member.end:
                 return pointer, (member.key, member.start, member.end)
     return "", None
+
+
+def _member_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int]] | None:
+    """The innermost member whose value holds a place or ends there."""
+    found = None
+    for pointer, node in document.walk() if document is not None else ():
+        for member in node.members:
+            if member.start <= at <= member.value.end:
+                found = pointer, (member.key, member.start, member.end)
+    return found
 
 
 def _repeated(document: Node, at: int) -> Problem | None:
