@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     first = next_bytes(guide)
     rows = index.report
     unknown = source_remarks.remarks(source, index, output)
-    words = [found for some in unknown.values() for found in some]
+    words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
     shortest, unsought = _computed(source, index.shortest_member)

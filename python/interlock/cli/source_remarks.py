@@ -11,6 +11,7 @@ from interlock.cli import schema_key
 from interlock.cli.output import Output
 from interlock.cli.sources import Source
 from interlock.cli.style import NOTE, TRY, Line
+from interlock.explain.impossible_properties import ImpossibleProperty, impossible_properties
 from interlock.posix_classes import posix_class_at, posix_classes
 
 
@@ -78,9 +79,21 @@ def _report(source: Source, schema: Any, index: interlock.Index) -> list[interlo
         return None
 
 
-def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, str]]]:
+def _impossible(source: Source) -> list[ImpossibleProperty]:
+    """The properties of the source's schemas that nothing satisfies."""
+    options = source.options if source.kind == "json_schema" else {"limits": source.options.get("limits")}
+    found: list[ImpossibleProperty] = []
+    for place, schema in _parts(source)[0]:
+        if isinstance(schema, dict):
+            found += (one.moved(place.__add__) for one in impossible_properties(schema, options))
+    if source.outer is not None:
+        found = [one.moved(schema_key.OuterFile(*source.outer).place) for one in found]
+    return found
+
+
+def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, Any]]]:
     """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
-    keywords and formats, for machines.
+    keywords and formats, and the properties that nothing satisfies, for machines.
     """
     for note in source.notes:
         output.remark(Line(("note: ", NOTE), whose + note))
@@ -89,9 +102,13 @@ def remarks(source: Source, index: interlock.Index, output: Output, whose: str =
     if source.outer is not None:  # What the schema refers to stands in it a second time.
         outer = schema_key.OuterFile(*source.outer)
         slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
-    for slip in [*map(str, slips), *found.classes]:
+    never = _impossible(source)
+    for slip in [*map(str, slips), *found.classes, *map(str, never)]:
         output.remark(Line(("warning: ", TRY), whose + slip))
     return {
+        "impossible_properties": [
+            {"pointer": one.pointer, "keywords": [asdict(word) for word in one.keywords]} for one in never
+        ],
         "unknown_keywords": [asdict(slip) for slip in found.keywords],
         "unknown_formats": [asdict(slip) for slip in found.formats],
     }

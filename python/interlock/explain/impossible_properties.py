@@ -1,0 +1,118 @@
+"""Properties that no object has because nothing satisfies their schema.
+
+A required property of that kind makes its object impossible, and compiling says so. An optional one is left out of
+every output in silence. Each is found with the engine, which compiles the property's schema alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+import interlock
+from interlock import schema_hints
+from interlock.explain.contradicting_keywords import Keyword, contradiction
+from interlock.json_pointer import escaped, unescaped
+
+__all__ = ["ImpossibleProperty", "impossible_properties"]
+
+MOST_CHARACTERS = 1 << 20
+"""Characters of schemas that are compiled for this. The properties that come after them are not looked at."""
+WHOLE = "urn:interlock:schema"
+#: Keywords whose values are schemas by name, lists of schemas, and schemas. Those of ``not`` and ``if`` are not looked
+#: at: what they describe is not what comes out.
+_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_SCHEMAS = (
+    "items", "additionalItems", "contains", "additionalProperties", "then", "else", "unevaluatedItems",
+    "unevaluatedProperties",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ImpossibleProperty:
+    """A property whose schema, at ``pointer``, accepts nothing. ``keywords`` contradict each other, as far as known."""
+
+    pointer: str
+    keywords: tuple[Keyword, ...]
+
+    def __str__(self) -> str:
+        name = unescaped(self.pointer.rpartition("/")[2])
+        said = [str(word) + (f" (at {word.pointer})" if word.pointer != self.pointer else "") for word in self.keywords]
+        why = ""
+        if len(said) > 1:
+            why = f": {', '.join(said[:-1])} and {said[-1]} contradict each other"
+        elif said:
+            why = f": because of {said[0]}"
+        return f"no value satisfies the schema of `{name}` (at {self.pointer}), so it is always left out{why}"
+
+    def moved(self, place: Callable[[str], str]) -> ImpossibleProperty:
+        """The same with other pointers: those of a document that the schema is a part of."""
+        words = tuple(replace(word, pointer=place(word.pointer)) for word in self.keywords)
+        return ImpossibleProperty(place(self.pointer), words)
+
+
+def impossible_properties(schema: Any, options: Mapping[str, Any]) -> list[ImpossibleProperty]:
+    """The properties of a schema that compiles for which no value is valid, those that are written as ``false`` or
+    ``{"not": {}}`` aside. ``options`` are those of the compile; ``documents``, ``formats`` and ``limits`` matter here.
+    """
+    chosen = {name: options[name] for name in ("formats", "limits") if options.get(name) is not None}
+    documents = dict(options.get("documents") or {})
+    left = MOST_CHARACTERS
+    try:
+        places, size = list(_asserting(schema, "")), len(json.dumps(schema, default=str))
+    except RecursionError:
+        return []
+
+    def accepts_nothing(whole: Any, pointer: str) -> bool:
+        nonlocal left
+        left -= size
+        if left < 0:
+            return False
+        asked = {"$ref": f"{WHOLE}#{quote(pointer)}"}
+        if isinstance(schema.get("$schema"), str):
+            asked["$schema"] = schema["$schema"]
+        try:
+            # What has no exact form is left out, so that more is accepted: nothing is called impossible that is not.
+            interlock.check_json_schema(asked, documents=documents | {WHOLE: whole}, on_unsupported="warn", **chosen)
+        except interlock.UnsatisfiableError:
+            return True
+        except interlock.InterlockError:
+            pass
+        return False
+
+    found: list[ImpossibleProperty] = []
+    with schema_hints.quiet():
+        # The inner ones first: what needs a property that is impossible is so for no reason of its own.
+        for pointer in reversed(places):
+            if any(known.pointer.startswith(pointer + "/") for known in found) or not accepts_nothing(schema, pointer):
+                continue
+            words = contradiction(schema, pointer, lambda whole, at=pointer: accepts_nothing(whole, at))  # type: ignore[misc]
+            kinds = [word for word in words if word.keyword == "type" and word.pointer == pointer]
+            others = [word for word in words if word not in kinds]
+            found.append(ImpossibleProperty(pointer, tuple(others if len(others) > 1 else words)))
+    return found[::-1]
+
+
+def _asserting(schema: Any, pointer: str) -> Iterator[str]:
+    """The places of properties with a schema that may contradict itself: it has two keywords that assert something."""
+    if not isinstance(schema, dict):
+        return
+    for keyword in _MAPS:
+        parts = schema.get(keyword)
+        for name, part in parts.items() if isinstance(parts, dict) else ():
+            place = f"{pointer}/{keyword}/{escaped(name)}"
+            if keyword == "properties" and isinstance(part, dict):
+                says = set(part) & schema_hints.KEYWORDS - schema_hints.ANNOTATIONS - {"$defs", "definitions"}
+                if len(says) > 1 or says & {"allOf", "$ref"}:
+                    yield place
+            yield from _asserting(part, place)
+    for keyword in _LISTS:
+        listed = schema.get(keyword)
+        for i, part in enumerate(listed if isinstance(listed, list) else ()):
+            yield from _asserting(part, f"{pointer}/{keyword}/{i}")
+    for keyword in _SCHEMAS:
+        yield from _asserting(schema.get(keyword), f"{pointer}/{keyword}")
