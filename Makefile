@@ -134,7 +134,7 @@ $(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
 	touch $@
 
 test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (6 GB in .venv-torch)
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_masks_torch.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_rollouts_verifiers.py tests/python/test_docs_servers.py \
+	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_transformers_devices.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_masks_torch.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_rollouts_verifiers.py tests/python/test_docs_servers.py \
 		tests/python/test_triton_kernel.py tests/python/test_bitmask_ring.py tests/python/test_device_rows.py tests/python/test_device_tables.py
 
 bench-gpu: $(TORCH)/.interlock ## masks on a GPU, all figures in one run

@@ -1,0 +1,71 @@
+"""What the command line says of files: what cannot be read or written, and what is in none of them."""
+
+import errno
+import os
+
+import pytest
+from command_line import machine, run
+
+import interlock
+from interlock.cli import atomic_files, exits
+
+
+def test_errors_of_writing_name_the_file_that_was_asked_for(tmp_path):
+    def refuse(partial):
+        raise PermissionError(13, "Permission denied", str(partial))
+
+    def refuse_natively(partial):
+        raise interlock.ArtifactError(f"cannot write {partial.name}: Permission denied")
+
+    for fill, error, said in (
+        (refuse, PermissionError, f"[Errno 13] Permission denied: {str(tmp_path / 'a.index')!r}"),
+        (refuse_natively, interlock.ArtifactError, "cannot write a.index: Permission denied"),
+    ):
+        with pytest.raises(error) as caught:
+            atomic_files.write(tmp_path / "a.index", fill)
+        assert str(caught.value) == said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tokenizer_in_a_folder(folder):
+    (folder / "model").mkdir()
+    (folder / "model" / "tokenizer.json").write_text("{}")
+    assert "did you mean model/tokenizer.json?" in run(folder, "vocab", "model", code=4).stderr
+
+
+def test_ways_on_where_the_system_refuses(folder, monkeypatch):
+    """What cannot be read is told from what cannot be written, whoever says so."""
+
+    def way(error):
+        return str(exits.sentence(error)[-1])
+
+    refused = PermissionError(errno.EACCES, "Permission denied", str(folder / "order.json"))
+    assert "a place that you may write" in way(refused)
+    assert "a place that you may write" in way(interlock.ArtifactError("cannot write a.index: Permission denied"))
+    assert "free some space" in way(interlock.ArtifactError("cannot write a.index: No space left on device"))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "a file that you may read" in way(refused)
+
+
+def test_errors_of_a_source_name_its_file(folder):
+    (folder / "broken.json").write_text('{"type": "object",}')
+    for word in ("broken.json", "schema:@broken.json"):
+        assert "\n  broken.json:1:19:\n" in run(folder, "inspect", word, code=3).stderr
+        assert machine(folder, "inspect", word, code=3)["error"]["file"] == "broken.json"
+    text = run(folder, "inspect", 'schema:{"type": "object",}', code=3).stderr
+    assert "\n  line 1, column 19:\n" in text
+    assert "broken.json:1:19:" in run(folder, "diff", "order.json", "broken.json", code=3).stderr
+    (folder / "bad.regex").write_text("a(b")
+    assert "\n  bad.regex:1:2:\n" in run(folder, "inspect", "bad.regex", code=3).stderr
+
+
+def test_files_that_are_no_index(folder):
+    (folder / "junk.index").write_text("junk")
+    said = run(folder, "inspect", "junk.index", code=4).stderr
+    assert "junk.index is no index file" in said and "interlock compile SOURCE" in said
+    run(folder, "compile", "order.json", "-t", "bytes", "-o", "order.index")
+    data = (folder / "order.index").read_bytes()
+    at = data.index(interlock.__version__.encode())
+    (folder / "torn.index").write_bytes(data[:at] + b"\0" + data[at + 1 :])
+    said = run(folder, "inspect", "torn.index", code=4).stderr
+    assert "torn.index is damaged" in said and "\0" not in said and "\\0" not in said and "x00" not in said
