@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use crate::error::Result;
-use crate::expr::analysis::byte_lengths::{ByteLengthTable, least};
+use crate::expr::analysis::byte_lengths::{ByteLengthTable, least, least_chars, least_of_all_parts};
 use crate::expr::analysis::char_lengths::{CharLengthTable, lengths, meets};
 use crate::expr::analysis::saturate_counts::{SaturateTable, TokenReach};
 use crate::expr::analysis::slice::SliceTable;
@@ -60,6 +60,8 @@ struct LazyDfa {
     sizes: crate::expr::analysis::cardinality::CardinalityTable,
     soon: crate::expr::analysis::branching::BranchingTable,
     least: ByteLengthTable,
+    least_chars: ByteLengthTable,
+    least_of_all_parts: ByteLengthTable,
     most: ByteLengthTable,
     digests: fresh_copy::Digests,
     next: StateId,
@@ -81,6 +83,8 @@ impl LazyDfa {
             sizes: Default::default(),
             soon: Default::default(),
             least: Default::default(),
+            least_chars: Default::default(),
+            least_of_all_parts: Default::default(),
             most: Default::default(),
             digests: Default::default(),
             next: FIRST,
@@ -435,7 +439,24 @@ impl Lexeme {
             EscapeState::LowU(_) => (5, 4),
             EscapeState::LowHex(_, read, _) => (4 - u32::from(read), 4),
         };
-        text.saturating_sub(spelled).max(missing).saturating_add(rest + 1)
+        let mut text = text.saturating_sub(spelled);
+        if spelled > 1 {
+            // It spells one character, and each that follows has a byte at least.
+            let mut b = self.lock();
+            let LazyDfa { exprs, least_chars: table, .. } = &mut *b;
+            text = text.max(least_chars(exprs, table, state.expr).saturating_sub(1));
+        }
+        text.max(missing).saturating_add(rest + 1)
+    }
+
+    /// Bytes that lead from a state to the ends of all parts of an intersection, each by itself: more than are missing
+    /// where one byte counts for several parts.
+    pub(crate) fn least_bytes_of_all_parts(&self, id: StateId, count: u32) -> u32 {
+        let mut b = self.lock();
+        let LazyDfa { exprs, least_of_all_parts: table, .. } = &mut *b;
+        let text = least_of_all_parts(exprs, table, self.state(id).expr);
+        let LexemeKind::Text { min, .. } = self.kind else { return text };
+        text.saturating_add(min.saturating_sub(count))
     }
 
     /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.

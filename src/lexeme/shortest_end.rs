@@ -14,10 +14,10 @@ use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::seeded_hash::SeededMap;
 
 /// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
-const MAX_SEARCHED: u32 = 8_000;
+pub(crate) const MAX_SEARCHED: u32 = 2_000;
 const MAX_FOUND: usize = 32_000;
 /// Places that a search goes on from which is one of many for a mask, beside those of a straight way.
-const FEW_SEARCHED: u32 = 128;
+pub(crate) const FEW_SEARCHED: u32 = 128;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
 /// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of
@@ -43,13 +43,19 @@ pub(crate) type Ways = Arc<[Arc<[u8]>]>;
 #[derive(Default)]
 pub(crate) struct ShortestEnds(Mutex<EndMemo>);
 
-type FoundWays = SeededMap<QueueEntry, Option<Arc<[u8]>>>;
+/// What a search for a shortest way found.
+#[derive(Clone)]
+pub(crate) struct FoundWay {
+    /// The way; `None` where the search was too long.
+    pub way: Option<Arc<[u8]>>,
+    /// Places that the search went on from, beside those of a straight way.
+    pub searched: u32,
+}
 
 #[derive(Default)]
 struct EndMemo {
-    ways: FoundWays,
-    /// Those that a short search finds.
-    soon: FoundWays,
+    /// By place and the length of the searches.
+    ways: SeededMap<(QueueEntry, u32), FoundWay>,
     farthest: SeededMap<QueueEntry, Option<Farthest>>,
     members: SeededMap<(QueueEntry, usize), Ways>,
     /// Bytes that both take.
@@ -114,36 +120,54 @@ pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[
     if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
         return Some(Arc::from([]));
     }
-    remembered_way(lexeme, (state, count), MAX_SEARCHED, |memo| &mut memo.ways)
+    shortest_end_within(lexeme, state, count, MAX_SEARCHED).way
 }
 
-/// Some bytes from a state of a string to its end, the closing quote included, as [`shortest_end`] has them: the
-/// shortest ones but where a greatest length is near. Strings of all lengths share what is remembered, so a mask can
-/// ask of hundreds of states. `None` where that takes more than a short search.
-pub(crate) fn soon_ended(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
-    let LexemeKind::Text { min, max, .. } = lexeme.kind() else { return None };
-    let short = |count| remembered_way(lexeme, (state, count), FEW_SEARCHED, |memo| &mut memo.soon);
+/// Short bytes from a state of a lexeme to its end: those that a short search finds, or else the shortest.
+pub(crate) fn short_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
+    shortest_end_within(lexeme, state, count, FEW_SEARCHED).way.or_else(|| shortest_end(lexeme, state, count))
+}
+
+/// Some bytes from a state of a string to its end, the closing quote included, as [`shortest_end`] has them. Strings of
+/// all lengths share what is remembered, so a mask can ask of hundreds of states. There is no way where that takes more
+/// than a short search.
+pub(crate) fn soon_ended(lexeme: &Lexeme, state: StateId, count: u32) -> FoundWay {
+    let LexemeKind::Text { min, max, .. } = lexeme.kind() else { return FoundWay { way: None, searched: 0 } };
+    let short = |count| shortest_end_within(lexeme, state, count, FEW_SEARCHED);
     // A way has no more characters than bytes.
     let fits = |way: &Arc<[u8]>| count <= min || u64::from(count) + way.len() as u64 <= u64::from(max);
-    short(count.min(min)).filter(fits).or_else(|| short(count))
+    let found = short(count.min(min));
+    if found.way.as_ref().is_some_and(fits) { found } else { short(count) }
 }
 
-/// A shortest way from a state after `count` code points, which a search of so many places finds, in the table of the
-/// memo where such ways are remembered.
-fn remembered_way(
-    lexeme: &Lexeme,
-    (state, count): QueueEntry,
-    max_searched: u32,
-    table: impl Fn(&mut EndMemo) -> &mut FoundWays,
-) -> Option<Arc<[u8]>> {
-    let place = (state, lexeme.significant_count(count));
-    if let Some(known) = table(&mut known(lexeme)).get(&place) {
-        return known.clone();
+/// Some bytes from a state of a lexeme to its end, as [`shortest_end`] has them, by searches that go on from no more
+/// than `max_searched` places each, beside those of a straight way. Of long searches, the first is one for the shortest
+/// bytes; of short ones, one for all parts of an intersection at once, which most often goes straight there.
+pub(crate) fn shortest_end_within(lexeme: &Lexeme, state: StateId, count: u32, max_searched: u32) -> FoundWay {
+    if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
+        return FoundWay { way: Some(Arc::from([])), searched: 0 };
     }
-    let found = in_bounds(lexeme, place, |lexeme, place| search(lexeme, place, max_searched)).map(Arc::from);
+    let place = (state, lexeme.significant_count(count));
+    if let Some(found) = known(lexeme).ways.get(&(place, max_searched)) {
+        return found.clone();
+    }
+    let orders: &[SearchOrder] = match () {
+        () if lexeme.least_bytes_are_exact() => &[SearchOrder::ByBound],
+        () if max_searched > FEW_SEARCHED => &[SearchOrder::ByBound, SearchOrder::ByAllParts],
+        () => &[SearchOrder::ByAllParts, SearchOrder::ByBound],
+    };
+    let found = in_bounds(lexeme, place, |lexeme, place| {
+        let mut searched = 0;
+        let found = orders.iter().find_map(|&order| {
+            let found = search(lexeme, place, max_searched, order);
+            searched += found.searched;
+            found.way
+        });
+        FoundWay { way: found, searched }
+    });
     let mut known = known(lexeme);
-    known.take(found.as_ref().map_or(0, |way: &Arc<[u8]>| way.len()));
-    table(&mut known).insert(place, found.clone());
+    known.take(found.way.as_ref().map_or(0, |way| way.len()));
+    known.ways.insert((place, max_searched), found.clone());
     found
 }
 
@@ -174,18 +198,14 @@ fn in_bounds<T>(lexeme: &Lexeme, place: QueueEntry, search: impl FnOnce(&Lexeme,
     search(&copy, (state, place.1))
 }
 
-/// Some ways from a state of a lexeme to its end, shortest first, and no more than `most`: as [`shortest_end`], which
-/// is among them.
+/// Some ways from a state of a lexeme to its end, shortest first, and no more than `most`. There may be none where
+/// even the shortest one is long.
 pub(crate) fn shortest_members(lexeme: &Lexeme, state: StateId, count: u32, most: usize) -> Ways {
     let place = (state, lexeme.significant_count(count));
     if let Some(found) = known(lexeme).members.get(&(place, most)) {
         return found.clone();
     }
-    let mut found = in_bounds(lexeme, place, |lexeme, place| search_members(lexeme, place, most));
-    if found.is_empty() {
-        found.extend(shortest_end(lexeme, state, count));
-    }
-    let found: Ways = found.into();
+    let found: Ways = in_bounds(lexeme, place, |lexeme, place| search_members(lexeme, place, most)).into();
     let mut known = known(lexeme);
     known.take(found.iter().map(|text| ENTRY + text.len()).sum());
     known.members.insert((place, most), found.clone());
@@ -222,11 +242,22 @@ fn search_members(lexeme: &Lexeme, (state, count): QueueEntry, most: usize) -> V
     out
 }
 
-/// Finds a shortest way from a place, looking at so many places beside those of a straight one.
-fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32) -> Option<Vec<u8>> {
+/// Where a search goes on first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SearchOrder {
+    /// Where the whole way has the least bound: what is found first is the shortest.
+    ByBound,
+    /// Where what all parts of an intersection still need, each by itself, is least with the way so far. One byte may
+    /// count for several of them, so a shorter way may be passed over.
+    ByAllParts,
+}
+
+/// Finds a way from a place, looking at so many places beside those of a straight one.
+fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32, order: SearchOrder) -> FoundWay {
+    let too_long = FoundWay { way: None, searched: max_searched };
     let least = lexeme.least_bytes(start.0, start.1);
     if least > MAX_WAY {
-        return None;
+        return too_long;
     }
     // Bytes of one class lead to one state: the first of each is enough.
     let classes = lexeme.byte_classes();
@@ -243,10 +274,10 @@ fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32) -> Option<Vec<u
     let mut left = max_searched + least;
     let most = MAX_FOUND + bytes.len() * least as usize;
     while let Some((_, far, Reverse(at))) = open.pop() {
-        left = left.checked_sub(1)?;
-        if steps.len() > most {
-            return None;
+        if left == 0 || steps.len() > most {
+            return too_long;
         }
+        left -= 1;
         let (state, count, ..) = steps[at];
         if nearest.get(&(state, lexeme.significant_count(count))).is_some_and(|&n| n < far) {
             continue;
@@ -262,14 +293,19 @@ fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32) -> Option<Vec<u
                     i = before;
                 }
                 way.reverse();
-                return Some(way);
+                let searched = max_searched.saturating_sub(left);
+                return FoundWay { way: Some(way.into()), searched };
             }
             let place = (next, lexeme.significant_count(n));
             if nearest.get(&place).is_some_and(|&known| known <= far + 1) {
                 continue;
             }
             nearest.insert(place, far + 1);
-            let whole = lexeme.least_bytes(next, n).saturating_add(far + 1);
+            let missing = match order {
+                SearchOrder::ByBound => lexeme.least_bytes(next, n),
+                SearchOrder::ByAllParts => lexeme.least_bytes_of_all_parts(next, n),
+            };
+            let whole = missing.saturating_add(far + 1);
             open.push((Reverse(whole), far + 1, Reverse(steps.len())));
             steps.push((next, n, far + 1, at, byte));
             if nearest_whole == Some(whole) {
@@ -277,5 +313,5 @@ fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32) -> Option<Vec<u
             }
         }
     }
-    None
+    too_long
 }

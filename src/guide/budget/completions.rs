@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::guide::budget::shortest_tokenization::FewestTokens;
+use crate::lexeme::shortest_end::MAX_SEARCHED;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch, missing_chars};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
@@ -301,7 +302,8 @@ impl CompletionGraph {
         }
         let Some(bytes) = bytes.filter(|_| found != NOWHERE) else {
             // Of the places that were passed some may be completed by themselves: a completion has a longest length.
-            if let Some(&(0, number)) = passed.first()
+            // What bounded searches did not find is found by longer ones.
+            if let Some(&(0, number)) = passed.first().filter(|_| watch.max_searched >= MAX_SEARCHED)
                 && let Some(end) = self.end(number)
             {
                 *end = NOWHERE;

@@ -38,7 +38,7 @@ use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
 use crate::lexeme::StateId;
-use crate::lexeme::shortest_end::shortest_end;
+use crate::lexeme::shortest_end::{FEW_SEARCHED, MAX_SEARCHED, shortest_end};
 use crate::pushdown::completion::completion_bounds::MAX_OPENS;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
@@ -314,8 +314,12 @@ impl Guide {
         let plan = self.in_document(|document, speller| {
             let BudgetedDocument { program, costs, arena, top, rests, .. } = document;
             rests.limit_names(most_names);
-            let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut KeyWatch::of(NONE));
-            rests.plan(rest)
+            // Long searches are for what short ones find no end of.
+            [FEW_SEARCHED, MAX_SEARCHED].into_iter().find_map(|max_searched| {
+                let mut watch = KeyWatch { max_searched, ..KeyWatch::of(NONE) };
+                let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut watch);
+                rests.plan(rest)
+            })
         });
         plan.flatten().map(Arc::from)
     }

@@ -15,7 +15,7 @@
 use std::cmp::Ordering;
 
 use crate::expr::INF;
-use crate::lexeme::shortest_end::shortest_end;
+use crate::lexeme::shortest_end::short_end;
 use crate::lexeme::{CLOSED, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::name_sums::{NameSums, sum_missing};
@@ -119,7 +119,7 @@ impl CompletionBounds {
             objects: objects.collect(),
             gap,
         };
-        let member = |l: &crate::lexeme::Lexeme| shortest_end(l, l.start(), 0).map_or(UNBOUNDED, |b| count(&b));
+        let member = |l: &crate::lexeme::Lexeme| short_end(l, l.start(), 0).map_or(UNBOUNDED, |b| count(&b));
         let lexemes: Vec<u32> = program.lexemes.iter().map(|l| member(l)).collect();
         bounds.find_values(program, costs, &lexemes);
         bounds.find_members(program);

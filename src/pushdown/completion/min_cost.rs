@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use crate::lexeme::Lexeme;
-use crate::lexeme::shortest_end::shortest_end;
+use crate::lexeme::shortest_end::short_end;
 use crate::pushdown::completion::name_sums::NameSums;
 use crate::pushdown::json::program::{ObjectProgram, Program};
 
@@ -31,7 +31,7 @@ pub struct MinCosts {
 impl MinCosts {
     /// The estimates of a program. Costs a search for each lexeme and some rounds over the rules.
     pub fn of(program: &Program) -> MinCosts {
-        let member = |l: &Lexeme| shortest_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
+        let member = |l: &Lexeme| short_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
         let lexemes: Vec<u64> = program.lexemes.iter().map(|l| member(l)).collect();
         let rules = vec![u64::MAX; program.rules.len()];
         let cheapest_first = program.objects.iter().map(|_| OnceLock::new()).collect();

@@ -7,10 +7,13 @@
 //! another one (see `remaining_cost`), by the costs of rules ([`min_cost`](crate::pushdown::completion::min_cost)).
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::json::string_escape::EscapeState;
-use crate::lexeme::shortest_end::{FEW_MEMBERS, MAX_MEMBERS, preferred, shortest_end, shortest_members};
+use crate::lexeme::shortest_end::{
+    FEW_MEMBERS, MAX_MEMBERS, MAX_SEARCHED, preferred, shortest_end_within, shortest_members,
+};
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::remaining_cost::{RemainingCosts, lacks_more_names, least_rest};
@@ -41,6 +44,10 @@ const REPEATED_A_BYTE: usize = 32;
 const LISTED_A_BYTE: usize = 2;
 /// How many bytes are written in the time that an end takes that is refused.
 const REFUSED_BYTES: usize = 4;
+/// How many bytes are written in the time that a search for the end of a scalar takes for one place.
+const SEARCHED_BYTES: usize = 16;
+/// Searches for ends of scalars come to no more places in one completion, in multiples of what one of them may take.
+const MAX_SEARCHES: u32 = 2;
 /// Of shapes with more names, those that are needed are found without a list of all.
 const MANY_NAMES: usize = 32;
 
@@ -55,6 +62,8 @@ pub struct KeyWatch {
     pub vague: bool,
     /// How much work the completion was, in bytes that it wrote, whether it came to an end or not.
     pub effort: usize,
+    /// Places that a search for the end of a scalar goes on from, beside those of a straight way.
+    pub max_searched: u32,
     /// Objects that lack more names than this are not completed.
     pub most_names: u64,
     /// The completion was given up at such an object.
@@ -64,7 +73,8 @@ pub struct KeyWatch {
 impl KeyWatch {
     /// A watch of the keys of the object on `below`, of which none was tried yet.
     pub fn of(below: FrameId) -> Self {
-        KeyWatch { below, tried: Vec::new(), vague: false, effort: 0, most_names: u64::MAX, is_cut: false }
+        let (tried, max_searched, most_names) = (Vec::new(), MAX_SEARCHED, u64::MAX);
+        KeyWatch { below, tried, vague: false, effort: 0, max_searched, most_names, is_cut: false }
     }
 }
 
@@ -98,6 +108,28 @@ pub struct Completer<'a, 'f> {
     had: SeededMap<FrameId, usize>,
     /// Keys that were listed, of which one was written.
     listed: usize,
+    searches: EndSearches,
+}
+
+/// Searches for the ends of scalars and keys in one completion.
+struct EndSearches {
+    max_searched: u32,
+    /// Places that were gone on from beside those of straight ways, whether an answer was remembered or not: what a
+    /// completion comes to must not depend on that.
+    searched: Cell<u32>,
+}
+
+impl EndSearches {
+    /// The shortest bytes from a state of a lexeme to its end, if a search of bounded length finds them.
+    fn shortest(&self, lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
+        let found = shortest_end_within(lexeme, state, count, self.max_searched);
+        self.searched.set(self.searched.get().saturating_add(found.searched));
+        found.way
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.searched.get() >= self.max_searched.saturating_mul(MAX_SEARCHES)
+    }
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
@@ -110,6 +142,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         watch: &'a mut KeyWatch,
         mut known: impl FnMut(&JsonMachine<'f>, FrameId, usize) -> bool,
     ) -> Option<Vec<u8>> {
+        let max_searched = watch.max_searched;
         let mut c = Completer {
             pen: ByteWriter::new(frames, |_| top),
             costs,
@@ -120,6 +153,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             passed: SeededMap::default(),
             had: SeededMap::default(),
             listed: 0,
+            searches: EndSearches { max_searched, searched: Cell::new(0) },
         };
         let mut done = false;
         let most_names = c.watch.most_names;
@@ -130,7 +164,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             c.watch.is_cut =
                 open.any(|at| lacks_more_names(c.pen.frames, &c.pen.frames.arena.nodes[at as usize], most_names));
         }
-        while !c.watch.is_cut && c.pen.len() < MAX_BYTES && c.repeated < MAX_REPEATED && c.refused < MAX_REFUSED {
+        while !c.watch.is_cut && c.is_within_bounds() {
             let node = c.pen.node();
             if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
                 done = true;
@@ -148,8 +182,15 @@ impl<'a, 'f> Completer<'a, 'f> {
         }
         c.watch.effort +=
             c.pen.len() + c.repeated / REPEATED_A_BYTE + c.listed / LISTED_A_BYTE + c.refused * REFUSED_BYTES;
+        c.watch.effort += c.searches.searched.get() as usize * SEARCHED_BYTES;
         let out = c.pen.lift();
         done.then_some(out)
+    }
+
+    /// Whether the work so far leaves room for more.
+    fn is_within_bounds(&self) -> bool {
+        let is_short = self.pen.len() < MAX_BYTES && self.repeated < MAX_REPEATED && self.refused < MAX_REFUSED;
+        is_short && !self.searches.is_exhausted()
     }
 
     /// The first of `candidates` that is accepted.
@@ -203,7 +244,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         for i in node.start..node.start + node.len {
             let item = self.pen.frames.arena.scalars[i as usize];
             let lexeme = &self.pen.frames.program.lexemes[item.lexeme as usize];
-            let end = shortest_end(lexeme, item.state, node.count);
+            let end = self.searches.shortest(lexeme, item.state, node.count);
             ends.extend(end.map(|end| (rest.after(item.tag).saturating_add(end.len() as u64), end, Some(item))));
         }
         let set = self.pen.frames.program.constants.get(node.seen).filter(|_| node.sub == EscapeState::Plain);
@@ -228,7 +269,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         let item = self.pen.frames.arena.scalars[node.start as usize];
         let lexeme = &self.pen.frames.program.lexemes[item.lexeme as usize];
         // What ends a text that is long enough ends what was begun of a character, and is a quote behind that.
-        let begun = shortest_end(lexeme, item.state, node.count.saturating_add(missing))?;
+        let begun = self.searches.shortest(lexeme, item.state, node.count.saturating_add(missing))?;
         match &begun[..] {
             [] | [_] => self.pen.take(b'0'),
             [begun @ .., _] => self.pen.take_all(begun),
@@ -247,7 +288,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             for &l in &r.lexemes {
                 let lexeme = &program.lexemes[l as usize];
                 let cost = self.costs.lexemes[l as usize];
-                let first = shortest_end(lexeme, lexeme.start(), 0).and_then(|b| b.first().copied());
+                let first = self.searches.shortest(lexeme, lexeme.start(), 0).and_then(|b| b.first().copied());
                 let item = Some(ScalarItem { tag, lexeme: l, state: lexeme.start() }).filter(|_| unique);
                 kinds.extend(first.map(|b| (rest.saturating_add(cost), b, item)));
             }
@@ -256,16 +297,17 @@ impl<'a, 'f> Completer<'a, 'f> {
             kinds.extend(arrays.chain(objects).map(|(cost, first)| (rest.saturating_add(cost), first, None)));
         }
         kinds.sort_by_key(|&(cost, first, _)| (cost, first));
-        let shortest = |item: &ScalarItem| shortest_end(&program.lexemes[item.lexeme as usize], item.state, 0);
+        let shortest =
+            |c: &Self, item: &ScalarItem| c.searches.shortest(&program.lexemes[item.lexeme as usize], item.state, 0);
         let begin = |c: &mut Self, first: u8, item: &Option<ScalarItem>| match item {
             None => c.pen.take(first),
             // What begins as it may go on as an element that does not count where the array has all that do.
             Some(item) => {
-                let nearest = shortest(item).and_then(|end| c.end_with(&end, Ending::Closing));
+                let nearest = shortest(c, item).and_then(|end| c.end_with(&end, Ending::Closing));
                 nearest.or_else(|| c.other_end(item, 0))
             }
         };
-        let any = |c: &mut Self, item: &ScalarItem| shortest(item).and_then(|end| c.end_with(&end, Ending::Any));
+        let any = |c: &mut Self, item: &ScalarItem| shortest(c, item).and_then(|end| c.end_with(&end, Ending::Any));
         kinds
             .iter()
             .find_map(|(_, first, item)| begin(self, *first, item))
@@ -284,9 +326,9 @@ impl<'a, 'f> Completer<'a, 'f> {
             ends.iter().filter_map(|end| std::str::from_utf8(end).ok()).map(String::from).collect()
         };
         self.needed_key(&node)
-            .or_else(|| self.key_of(node, |keys, state| texts(shortest_end(keys, state, 0).as_slice())))
-            .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, FEW_MEMBERS))))
-            .or_else(|| self.key_of(node, |keys, state| texts(&shortest_members(keys, state, 0, MAX_MEMBERS))))
+            .or_else(|| self.key_of(node, |searches, keys, state| texts(searches.shortest(keys, state, 0).as_slice())))
+            .or_else(|| self.key_of(node, |_, keys, state| texts(&shortest_members(keys, state, 0, FEW_MEMBERS))))
+            .or_else(|| self.key_of(node, |_, keys, state| texts(&shortest_members(keys, state, 0, MAX_MEMBERS))))
             .or_else(|| {
                 self.watch.vague |= node.parent == self.watch.below && node.key == u32::MAX;
                 preferred().find_map(|b| self.pen.take(b))
@@ -333,7 +375,7 @@ impl<'a, 'f> Completer<'a, 'f> {
     }
 
     /// Completes a key by a name, or by one of the ends that `ends` knows of a class.
-    fn key_of(&mut self, node: Frame, ends: impl Fn(&Lexeme, StateId) -> Vec<String>) -> Option<()> {
+    fn key_of(&mut self, node: Frame, ends: impl Fn(&EndSearches, &Lexeme, StateId) -> Vec<String>) -> Option<()> {
         let program = self.pen.frames.program;
         let prefix = self.pen.frames.key_bytes(node.key);
         let mut keys: Vec<(u64, u8, u64, Cow<'f, str>)> = Vec::new();
@@ -363,7 +405,9 @@ impl<'a, 'f> Completer<'a, 'f> {
                         // yet; shorter ones come first.
                         keys.push((whole, LAST, cost, node.count.to_string().into()));
                     }
-                    Some(l) => keys.extend(ends(l, state).into_iter().map(|k| (whole, rank, cost, k.into()))),
+                    Some(l) => {
+                        keys.extend(ends(&self.searches, l, state).into_iter().map(|k| (whole, rank, cost, k.into())))
+                    }
                 }
             }
         }

@@ -28,8 +28,8 @@ const INSIDE: u8 = 4;
 const MAX_CLOSE: u32 = 40;
 /// With so few states to which text leads all of it may have one price, which is asked first.
 const FEW_STATES: usize = 24;
-/// Searches for ends that failed, after which a mask asks for no more.
-const MAX_FAILED: u32 = 8;
+/// Places that searches for ends go on from for one mask, after which it asks for no more ends.
+const MAX_SEARCHED: usize = 4_000;
 
 /// Work for the tokens that bounds do not say to fit.
 const WORK_FOR_REST: usize = 1_000;
@@ -52,7 +52,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let of = |item: &ScalarItem| {
             let lexeme = &program.lexemes[item.lexeme as usize];
             let is_asked = has_pattern(lexeme) && lexeme.live_at(lexeme.state(item.state), count);
-            is_asked.then(|| Some(soon_ended(lexeme, item.state, count)?.len() as u32))?
+            is_asked.then(|| Some(soon_ended(lexeme, item.state, count).way?.len() as u32))?
         };
         self.arena.scalars[items].iter().filter_map(of).min()
     }
@@ -131,7 +131,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// The tokens that complete the output behind the string whose only item this is, whatever its text.
     fn price_behind(&mut self, item: &ScalarItem, count: u32) -> u32 {
         let lexeme = &self.program.lexemes[item.lexeme as usize];
-        let Some(way) = soon_ended(lexeme, item.state, count) else { return ENDLESS };
+        let Some(way) = soon_ended(lexeme, item.state, count).way else { return ENDLESS };
         let mark = self.arena.mark();
         let behind = self.after(&way);
         let price = if behind == NONE { ENDLESS } else { self.completed(behind, &mut KeyWatch::of(NONE)).1 };
@@ -228,14 +228,15 @@ struct TextEnds<'a> {
     far: Vec<Option<u32>>,
     /// By state and length, of others.
     near: SeededMap<(LocalState, u32), u32>,
-    failed: u32,
+    /// Places that searches went on from, those of straight ways among them.
+    searched: usize,
 }
 
 impl<'a> TextEnds<'a> {
     fn of(lexeme: &'a Lexeme, state: StateId, count: u32) -> Self {
         let (min, max) = if let LexemeKind::Text { min, max, .. } = lexeme.kind() { (min, max) } else { (0, 0) };
         let known = lexeme.farthest_from(state, count).and_then(|_| lexeme.distances_from(state, count));
-        TextEnds { lexeme, min, max, known, far: Vec::new(), near: SeededMap::default(), failed: 0 }
+        TextEnds { lexeme, min, max, known, far: Vec::new(), near: SeededMap::default(), searched: 0 }
     }
 
     /// How many bytes end a text of `count` characters from a state, and whether a longer one needs no more.
@@ -264,12 +265,13 @@ impl<'a> TextEnds<'a> {
         {
             return known;
         }
-        if self.failed > MAX_FAILED {
+        if self.searched > MAX_SEARCHED {
             return ENDLESS;
         }
-        let way = soon_ended(self.lexeme, state, count);
-        self.failed += u32::from(way.is_none());
-        way.map_or(ENDLESS, |way| way.len() as u32)
+        let found = soon_ended(self.lexeme, state, count);
+        let way = found.way.map_or(ENDLESS, |way| way.len() as u32);
+        self.searched += found.searched as usize + if way == ENDLESS { 0 } else { way as usize };
+        way
     }
 }
 

@@ -32,6 +32,7 @@ use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE};
 use crate::guide::budget::fewest_tokens_search::SearchSteps;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
+use crate::lexeme::shortest_end::FEW_SEARCHED;
 use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
 use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -352,6 +353,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return (NOWHERE, ENDLESS);
         }
         let before = watch.effort;
+        if self.max_work < usize::MAX {
+            watch.max_searched = FEW_SEARCHED;
+        }
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
         let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
         self.work += COMPLETION + (watch.effort - before) / BYTES_A_STEP;
