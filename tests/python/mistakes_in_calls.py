@@ -273,7 +273,7 @@ SERVERS = [
     (
         "Index.from_response_format({'guided_rejex': 'a'}, V)",
         Request,
-        "at /guided_rejex: 'guided_rejex' is no field .. guided_regex",
+        "at /guided_rejex: there is no field 'guided_rejex' .. guided_regex",
     ),
     ("Index.from_response_format({}, V)", Request, "it asks for nothing: give a type"),
     (

@@ -205,3 +205,31 @@ def test_a_lone_surrogate_in_a_choice_has_a_place(asked, pointer, byte_vocabular
         with pytest.raises(RequestError, match="the choice holds a lone surrogate") as caught:
             call(asked)
         assert caught.value.pointer == pointer and interlock.refusal(caught.value).status == 400
+
+
+IN_A_FORMAT = [
+    {"responseMimeType": "application/json", "responseSchema": SCHEMA},
+    {"generationConfig": {"responseSchema": SCHEMA}},
+    {"output_config": {"format": ASKED}},
+    {"output_format": ASKED},
+    {"guidedJson": SCHEMA},
+    {"json_mode": True},
+    {"structured_output": {"json": SCHEMA}},
+    {"extra_body": {"guided_json": SCHEMA}},
+    {"messages": [], "response_fromat": ASKED},
+    {"format": "json"},
+]
+
+
+@pytest.mark.parametrize("value", IN_A_FORMAT, ids=lambda value: next(reversed(value)))
+def test_a_format_in_a_wrong_field_is_explained_as_in_a_body(value, byte_vocabulary):
+    """Whoever passes the fields of a body straight to ``Index.from_response_format`` reads the same."""
+    with pytest.raises(RequestError) as of_body:
+        format_of_request(value)
+    with pytest.raises(RequestError) as of_format:
+        Index.from_response_format(value, byte_vocabulary)
+    assert str(of_format.value) == str(of_body.value)
+    assert of_format.value.pointer == of_body.value.pointer
+    with pytest.raises(RequestError) as deeper:
+        Index.from_response_format({"structured_outputs": value}, byte_vocabulary)
+    assert deeper.value.pointer == "/structured_outputs" + of_body.value.pointer

@@ -142,6 +142,31 @@ def test_what_is_no_schema_is_a_schema_error(value, said):
 
 
 @pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"properties": {}}, "this looks like a JSON Schema itself"),
+        ({"$schema": "http://json-schema.org/draft-07/schema#"}, "this looks like a JSON Schema itself"),
+        (
+            {"type": "json_schema", "json_schema": SCHEMA | {"type": "object"}},
+            "at /json_schema: this looks like a JSON",
+        ),
+        ({"type": "json_schema", "json_schema": {"properties": {}}}, "at /json_schema: this looks like a JSON Schema"),
+        ({"pattern": "a"}, 'the type is missing: write {"type": "regex", "pattern": …}'),
+        ({"type": "json_object", "json_schema": {"schema": {}}}, 'with it the type is "json_schema"'),
+        ({"type": "text", "grammar": "a"}, 'with it the type is "grammar"'),
+        (
+            {"grammar": {"type": "json", "value": {}}},
+            'at /grammar: write "response_format": {"type": "json", "value": …',
+        ),
+    ],
+)
+def test_a_wrong_envelope_is_answered_by_the_right_one(value, said):
+    with pytest.raises(RequestError) as caught:
+        response_format(value)
+    assert said in str(caught.value) and said in caught.value.client_message
+
+
+@pytest.mark.parametrize(
     ("value", "meant"),
     [
         ({"type": "json_shema", "json_schema": {"schema": SCHEMA}}, "json_schema"),
