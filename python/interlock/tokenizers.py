@@ -147,6 +147,8 @@ def from_file(
         special = readable_markup_ids(path) if os.path.isfile(path) else []
     else:
         special = _ids("special_token_ids", special_token_ids)
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise _error(f"{os.fsdecode(path)} is empty: it should hold a tokenizer, such as a model's tokenizer.json")
     return _core._load_vocabulary(os.fspath(path), eos, size, special)
 
 
