@@ -360,7 +360,7 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
     if len(schema) <= MOST_READ and any(not one.pointer for one in found):
         reason = no_schema(json.loads(schema or "true", parse_int=_integer))
         if reason:
-            tell(f"this schema accepts every JSON value: {reason}", "", None)
+            tell(f"this schema{_at(place)} accepts every JSON value: {reason}", place, None)
             return
     for one in found:
         if one.suggestion and one.suggestion not in HARMLESS and one.keyword not in HARMLESS:

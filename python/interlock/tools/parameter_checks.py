@@ -111,7 +111,7 @@ def tell_of_slips_in(schema: Any, place: str, **work: Any) -> None:
         raise
     except (InterlockError, TypeError, ValueError):
         return  # What the notation takes, and a whole document would not.
-    warn_of_slips(rows, place=place)
+    warn_of_slips(rows, text if isinstance(text, str) else "", place)
     warn_of_patterns(schema, place)
 
 
