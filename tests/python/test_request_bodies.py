@@ -233,3 +233,22 @@ def test_a_format_in_a_wrong_field_is_explained_as_in_a_body(value, byte_vocabul
     with pytest.raises(RequestError) as deeper:
         Index.from_response_format({"structured_outputs": value}, byte_vocabulary)
     assert deeper.value.pointer == "/structured_outputs" + of_body.value.pointer
+
+
+def test_a_body_that_is_no_mapping_is_told_what_makes_one():
+    class Body:
+        def model_dump(self):
+            return {}
+
+    for body, way in (("{}", "json.loads reads a text"), (Body(), "pass what its model_dump() returns")):
+        with pytest.raises(RequestError, match="the body of a request is a JSON object") as caught:
+            format_of_request(body)
+        assert str(caught.value).endswith(way)
+
+
+@pytest.mark.parametrize("text", [{"type": "json_object"}, {"schema": SCHEMA, "verbosity": "low"}])
+def test_a_format_of_the_responses_api_stands_in_format(text):
+    """Beside it, it would be lost, and nothing would hold the output to it."""
+    with pytest.raises(RequestError, match='stands in a format: write "text": {"format": {…}}') as caught:
+        format_of_request({"text": text})
+    assert caught.value.pointer == f"/text/{next(iter(text))}"
