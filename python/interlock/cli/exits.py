@@ -256,6 +256,8 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"
     if isinstance(error, FileNotFoundError) and error.filename:
+        if re.match("https?:/", os.fsdecode(error.filename)):
+            return "a file: nothing is fetched here, so download it first"
         meant = near_file(os.fsdecode(error.filename))
         return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):
