@@ -162,6 +162,14 @@ def test_what_cannot_be_sent():
         ChatCompletionDeltas(format="hermse")
 
 
+def test_an_event_of_a_call_that_did_not_begin_is_refused():
+    for event in (ev.NameKnown(3, "f"), ev.ArgumentBytes(3, b"{}"), ev.CallEnded(3, Call("f", {}))):
+        with pytest.raises(
+            interlock.ArgumentError, match=f"{type(event).__name__} came before CallBegun of its call 3"
+        ):
+            ChatCompletionDeltas(format="hermes").take([event])
+
+
 def test_nothing_comes_behind_the_end():
     deltas = ChatCompletionDeltas()
     assert [delta["content"] for delta in deltas.take([ev.Text("a"), ev.End()])] == ["", "a"]

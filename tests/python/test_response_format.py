@@ -139,6 +139,7 @@ def test_what_is_no_schema_is_a_schema_error(value, said):
     with pytest.raises(SchemaError) as caught:
         response_format(value)
     assert said in str(caught.value) and said in caught.value.client_message
+    assert 'with it the type is "text"' not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +155,11 @@ def test_what_is_no_schema_is_a_schema_error(value, said):
         ({"pattern": "a"}, 'the type is missing: write {"type": "regex", "pattern": …}'),
         ({"type": "json_object", "json_schema": {"schema": {}}}, 'with it the type is "json_schema"'),
         ({"type": "text", "grammar": "a"}, 'with it the type is "grammar"'),
+        ({"type": "text", "text": "a"}, "text has no field 'text'; it has none"),
+        ({"type": ["json_object"]}, "at /type: ['json_object'] is no type of response_format"),
+        ({"type": "grammar", "grammar": "a", "syntax": "GBNF"}, "not 'GBNF'; did you mean 'gbnf'?"),
+        ({"guided_choice": "yes"}, "choices are a list of texts that is not empty, not a string"),
+        ({"type": "structural_tag", "format": {"type": "tagg"}}, "did you mean 'tag'?"),
         (
             {"grammar": {"type": "json", "value": {}}},
             'at /grammar: write "response_format": {"type": "json", "value": …',

@@ -133,14 +133,14 @@ class ChatCompletionDeltas:
             self._blank = ""
             self._calls[event.call] = _OpenCall(len(self._calls))
         elif isinstance(event, NameKnown):
-            return self._name(self._calls[event.call], event.name)
+            return self._name(self._call(event, event.call), event.name)
         elif isinstance(event, ArgumentBytes):
-            call = self._calls[event.call]
+            call = self._call(event, event.call)
             # The text of a custom tool stands in a string of JSON there, so it is sent when it is read.
             if self._arguments_are_json and call.kind == "function":
                 return self._fragment(call, event.data.decode("utf-8", "replace"))
         elif isinstance(event, CallEnded):
-            call = self._calls[event.number]
+            call = self._call(event, event.number)
             named = [] if call.is_named else self._name(call, event.call.name)
             if call.has_arguments:
                 return named
@@ -156,6 +156,14 @@ class ChatCompletionDeltas:
         elif not isinstance(event, Captured | Forced):
             raise TypeError(f"events must hold events of interlock.events, not {type(event).__name__}")
         return []
+
+    def _call(self, event: Event, number: int) -> _OpenCall:
+        """The call that an event is of. ``ArgumentError`` where nobody said that it had begun."""
+        if number not in self._calls:
+            raise ArgumentError(
+                f"{type(event).__name__} came before CallBegun of its call {number}: pass all events of the output"
+            )
+        return self._calls[number]
 
     def _text(self, text: str, last: bool = False) -> list[dict[str, Any]]:
         whole = self._blank + text

@@ -200,7 +200,8 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
             return _of_object(dict(inner), f"{pointer}/{key}")
     if kind is None:
         return _of_constraints(value, pointer)
-    if kind in _JSON_TYPES or isinstance(kind, list):
+    kinds = kind if isinstance(kind, list) else [kind]
+    if all(isinstance(one, str) and one in _JSON_TYPES for one in kinds):
         raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", f"{pointer}/type")
     slip = meant(kind, _READERS) or "."
     raise RequestError(
@@ -288,7 +289,7 @@ def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
     odd = next((key for key in value if key not in ("type", *known)), None)
     if odd is not None:
-        way = f'; with it the type is "{odd}"' if odd in _READERS else meant(odd, known)
+        way = f'; with it the type is "{odd}"' if odd in {*_READERS} - {value["type"]} else meant(odd, known)
         raise RequestError(
             f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}{way}",
             f"{pointer}/{escaped(odd)}",
@@ -376,7 +377,8 @@ def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
     if syntax == "regex":
         return Source("regex", _text(value[key], place), place=place)
     if syntax not in ("", "lark", "gbnf", "ebnf"):
-        raise RequestError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}", f"{pointer}/syntax")
+        slip = meant(syntax, ("lark", "gbnf", "ebnf", "regex"))
+        raise RequestError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}{slip}", f"{pointer}/syntax")
     return Source("grammar", _text(value[key], place), syntax=syntax, place=place)
 
 
@@ -441,7 +443,8 @@ def _no_schema(reason: str, pointer: str) -> SchemaError:
 
 def _choices(value: Any, pointer: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value:
-        raise RequestError("choices are a list of texts that is not empty", pointer)
+        what = "an empty one" if isinstance(value, list | tuple) else kind_of(value)
+        raise RequestError(f"choices are a list of texts that is not empty, not {what}", pointer)
     for index, text in enumerate(value):
         if not isinstance(text, str):
             raise RequestError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")
