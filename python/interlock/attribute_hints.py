@@ -29,7 +29,8 @@ _ELSEWHERE = {
             "patch client fromprovider fromanthropic fromollama fromsglang",
             "interlock.from_openai(client, model) asks a server",
         ),
-        ("tokenizer tokenizerinfo", "interlock.Vocabulary.from_tokenizer(tokenizer) reads a tokenizer"),
+        ("fromhf fromhuggingface fromtorch", "interlock.from_transformers(model, tokenizer) is meant"),
+        ("tokenizer tokenizerinfo fromtokenizer", "interlock.Vocabulary.from_tokenizer(tokenizer) reads a tokenizer"),
         (
             "compile compiler grammarcompiler compiledgrammar",
             "interlock.Index.from_type(output_type, vocabulary) compiles, and so do its other methods from_...",

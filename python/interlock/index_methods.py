@@ -181,7 +181,8 @@ def from_response_format(
     with ``"all"`` every one.
     ``unknown_keywords`` says what becomes of keywords of JSON Schemas that look like slips: ``"warn"`` is an
     ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError`` with
-    the place.
+    the place. So it is with POSIX classes in patterns (``[[:alpha:]]``): ``PosixClassWarning``, nothing, or a
+    ``SchemaError``, which is a ``PatternError`` where the pattern stands in no schema.
     ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
     ``interlock.tools.request_kind(value) == "text"`` first.
 

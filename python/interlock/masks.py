@@ -167,7 +167,7 @@ def apply_torch_cpu(torch: Any, logits: Any, bits: Any, rows: list[int] | None, 
     With ``source``, a tensor of the same shape and dtype, the logits become its masked copy.
     """
     if isinstance(bits, torch.Tensor):
-        _expect_stored(bits)
+        _expect_stored(bits, "bits")
         bits = bits.cpu()
     brain = logits.dtype == torch.bfloat16
     values = logits.detach().view(torch.int16) if brain else logits.detach()
@@ -177,9 +177,9 @@ def apply_torch_cpu(torch: Any, logits: Any, bits: Any, rows: list[int] | None, 
         apply_bitmask_cpu(values, bits, rows, brain, source.detach().view(torch.int16) if brain else source.detach())
 
 
-def _expect_stored(bits: Any) -> None:
-    if bits.device.type == "meta":
-        raise ArgumentError("bits are on torch's meta device, where nothing is stored")
+def _expect_stored(tensor: Any, name: str) -> None:
+    if tensor.device.type == "meta":
+        raise ArgumentError(f"{name} are on torch's meta device, where nothing is stored")
 
 
 def _apply_torch_device(torch: Any, logits: Any, bits: Any, rows: list[int] | None) -> None:
@@ -238,7 +238,8 @@ def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None, count: 
     ``count`` is how many rows of the logits are masked, where that is not how many ``bits`` has.
     """
     words = bits if isinstance(bits, torch.Tensor) else torch.from_numpy(bits)
-    _expect_stored(words)
+    _expect_stored(words, "bits")
+    _expect_stored(logits, "logits")
     if words.dtype != torch.int32:
         raise ArgumentError(f"bits must be int32, not {words.dtype}")
     if not logits.dtype.is_floating_point:

@@ -11,10 +11,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from interlock._core import PatternError
 from interlock.caller_warnings import warn_caller
 from interlock.json_pointer import escaped
 from interlock.pattern_hints import posix_class
-from interlock.schema_hints import is_quiet, place_of_schemas
+from interlock.schema_hints import is_quiet, place_of_schemas, refuse_slip, refuses_slips
 from interlock.schema_keywords import MAPS, VALUES
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "posix_class_at",
     "posix_classes",
     "warn_of_pattern",
+    "warn_of_patterns",
     "warn_of_schema",
 ]
 
@@ -35,7 +37,7 @@ class PosixClassWarning(UserWarning):
     one of the characters ``[ : a l p h``, and then a ``]``.
 
     The message has the pattern that was probably meant, and in a schema the place. Write the characters with a
-    backslash where they are meant.
+    backslash where they are meant. ``unknown_keywords="error"`` refuses such a pattern.
     """
 
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.
@@ -76,18 +78,35 @@ def posix_class_at(pattern: str, place: str) -> str:
 
 
 def warn_of_pattern(pattern: str, place: str = "") -> None:
-    """Warn (``PosixClassWarning``) of a POSIX class in a pattern. Compiling a pattern does it already."""
-    if not is_quiet() and (message := posix_class_at(pattern, place)):
+    """Warn (``PosixClassWarning``) of a POSIX class in a pattern, or refuse it (``PatternError``), as ``handling`` of
+    ``interlock.schema_hints`` says. Compiling a pattern does it already.
+    """
+    if refuses_slips():
+        if message := posix_class(pattern):
+            refuse_slip(f"at {place}: {message}" if place else message, place, None, PatternError)
+    elif not is_quiet() and (message := posix_class_at(pattern, place)):
         warn_caller(message, PosixClassWarning)
 
 
 def warn_of_schema(text: str) -> None:
-    """Warn (``PosixClassWarning``) of POSIX classes in the patterns of a schema. Compiling a schema does it already."""
-    if is_quiet() or len(text) > _MOST_READ:
+    """Warn of POSIX classes in the patterns of a schema, or refuse them (``SchemaError``), as ``warn_of_pattern`` does.
+    Compiling a schema does it already.
+    """
+    if (is_quiet() and not refuses_slips()) or len(text) > _MOST_READ:
         return
     try:
         schema = json.loads(text, parse_int=float)
     except (ValueError, RecursionError):
         return
-    for message in posix_classes(schema, place_of_schemas()):
-        warn_caller(message, PosixClassWarning)
+    warn_of_patterns(schema, place_of_schemas())
+
+
+def warn_of_patterns(schema: Any, place: str) -> None:
+    """``warn_of_schema`` of a schema that was read, and stands at ``place``."""
+    if is_quiet() and not refuses_slips():
+        return
+    for pointer, pattern in patterns_of(schema):
+        if message := posix_class_at(pattern, place + pointer):
+            if refuses_slips():
+                refuse_slip(message, place + pointer, "pattern")
+            warn_caller(message, PosixClassWarning)

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from interlock._core import ArgumentError, Index, ReportRow, SchemaError, check_json_schema
+from interlock._core import ArgumentError, Index, PatternError, ReportRow, SchemaError, check_json_schema
 from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
 from interlock.near_words import nearest
@@ -275,7 +275,7 @@ _handling = threading.local()
 def handling(unknown_keywords: Literal["warn", "ignore", "error"]) -> Iterator[None]:
     """What becomes of slips in this thread meanwhile: ``"ignore"``, ``"error"`` (a ``SchemaError`` with the place), or
     ``"warn"``: what it was before, which is an ``UnknownKeywordWarning`` unless another ``handling`` is around it.
-    ``ArgumentError`` for another word.
+    A POSIX class in a pattern is a slip, too. ``ArgumentError`` for another word.
 
     >>> import interlock
     >>> try:
@@ -354,13 +354,13 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
     if way == "ignore" or (way == "warn" and _is_ignored()):
         return
     place = place or place_of_schemas()
-    tell = _refuse if way == "error" else _warn
+    tell = refuse_slip if way == "error" else _warn
     rows = list(rows)
     found = unknown_keywords(rows)
     if len(schema) <= MOST_READ and any(not one.pointer for one in found):
         reason = no_schema(json.loads(schema or "true", parse_int=_integer))
         if reason:
-            tell(f"this schema accepts every JSON value: {reason}", "", None)
+            tell(f"this schema{_at(place)} accepts every JSON value: {reason}", place, None)
             return
     for one in found:
         if one.suggestion and one.suggestion not in HARMLESS and one.keyword not in HARMLESS:
@@ -390,8 +390,16 @@ def _warn(message: str, pointer: str, keyword: str | None) -> None:
     warn_caller(message, UnknownKeywordWarning)
 
 
-def _refuse(message: str, pointer: str, keyword: str | None) -> None:
-    error = SchemaError("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in message[:MOST_SAID]))
+def refuses_slips() -> bool:
+    """Whether slips are errors now in this thread."""
+    return getattr(_handling, "way", "warn") == "error"
+
+
+def refuse_slip(
+    message: str, pointer: str, keyword: str | None, kind: type[SchemaError | PatternError] = SchemaError
+) -> None:
+    """Raise ``kind``, for a slip at ``pointer``."""
+    error = kind("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in message[:MOST_SAID]))
     error.pointer, error.keyword = pointer, keyword
     raise error
 

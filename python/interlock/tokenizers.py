@@ -147,6 +147,8 @@ def from_file(
         special = readable_markup_ids(path) if os.path.isfile(path) else []
     else:
         special = _ids("special_token_ids", special_token_ids)
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise _error(f"{os.fsdecode(path)} is empty: it should hold a tokenizer, such as a model's tokenizer.json")
     return _core._load_vocabulary(os.fspath(path), eos, size, special)
 
 
@@ -213,15 +215,15 @@ def _read(tokenizer: Any) -> _Table:
     for package, name, read in _READERS:
         if _is(tokenizer, package, name):
             return read(tokenizer)
-    if isinstance(tokenizer, str):
-        raise _error(
-            f"{tokenizer!r} is a name and no tokenizer: load it, AutoTokenizer.from_pretrained({tokenizer!r}), or "
-            "read a file with Vocabulary.from_file"
-        )
-    raise _error(
-        f"{_name(tokenizer)} is not a tokenizer that is recognised: give one of transformers, tokenizers, tiktoken, "
-        "sentencepiece or mistral_common, or make a Vocabulary from a list of bytes"
+    from interlock.unrecognised_tokenizers import what_to_pass
+
+    is_name = isinstance(tokenizer, str)
+    said = (
+        f"{tokenizer!r} is a name and no tokenizer"
+        if is_name
+        else f"{_name(tokenizer)} is not a tokenizer that is read"
     )
+    raise _error(f"{said}: {what_to_pass(tokenizer)}")
 
 
 # --- tokenizers -----------------------------------------------------------------------------------------------

@@ -162,5 +162,27 @@ def test_what_cannot_be_sent():
         ChatCompletionDeltas(format="hermse")
 
 
+def test_an_event_of_a_call_that_did_not_begin_is_refused():
+    for event in (ev.NameKnown(3, "f"), ev.ArgumentBytes(3, b"{}"), ev.CallEnded(3, Call("f", {}))):
+        with pytest.raises(
+            interlock.ArgumentError, match=f"{type(event).__name__} came before CallBegun of its call 3"
+        ):
+            ChatCompletionDeltas(format="hermes").take([event])
+
+
+def test_nothing_comes_behind_the_end():
+    deltas = ChatCompletionDeltas()
+    assert [delta["content"] for delta in deltas.take([ev.Text("a"), ev.End()])] == ["", "a"]
+    assert deltas.take([]) == [] and deltas.finish_reason == "stop"
+    for late in (ev.Text("b"), ev.End(), ev.CallBegun(0)):
+        with pytest.raises(interlock.ArgumentError, match=f"^{type(late).__name__} came behind End: make a new"):
+            deltas.take([late])
+    with pytest.raises(interlock.ArgumentError, match="taken back"):
+        deltas.take([ev.TakenBack(1)])
+    assert deltas.finish_reason == "stop"
+    with pytest.raises(interlock.ArgumentError, match="Text came behind End"):
+        chat_completion_choice([ev.End(), ev.Text("b")])
+
+
 def test_the_examples_of_the_module():
     assert doctest.testmod(chat_completions).failed == 0

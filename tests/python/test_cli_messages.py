@@ -282,6 +282,16 @@ MISTAKES = [
         "schemas is a folder: name a file in it\n  try: interlock precompute compiles a folder",
     ),
     (["inspect", "order.json", "--foo"], 2, "try: interlock inspect --help"),
+    (["inspect", "pattern:a", "--dialect", "js"], 2, "try: did you mean ecma?"),
+    (["inspect", "list.gbnf", "--syntax", "llama.cpp"], 2, "try: did you mean gbnf?"),
+    (["check", "https://example.org/order.json", "good.json"], 4, "try: a file: nothing is fetched here"),
+    (["check", "order.json", "http://example.org/good.json"], 4, "try: a file: nothing is fetched here"),
+    (
+        ["precompute", "schema", "-t", "bytes", "-o", "a"],
+        4,
+        "no such file or folder: schema\n  try: did you mean schemas?",
+    ),
+    (["precompute", "xyzzy", "-t", "bytes", "-o", "a"], 4, "folder: xyzzy\n  try: check the spelling of the path"),
     (["sample", "order.json", "--seed", "x"], 2, "--seed: must be a whole number, not 'x'"),
     (["sample", "order.json", "-n", "0"], 2, "must be at least 1, not 0"),
     (["bench", "order.json", "--repeat", "1.5"], 2, "must be a whole number, not '1.5'"),
@@ -294,9 +304,24 @@ MISTAKES = [
     ),
     (["check", "order.json", "good.json", "--text", "x"], 2, "you gave both FILE and --text; give one of them"),
     (["trace", "order.json"], 2, "there is nothing to trace: give FILE, --text, --ids or --logprobs"),
-    (["verify", "order.json"], 4, "order.json is no folder: a store is a folder that interlock precompute wrote"),
+    (
+        ["verify", "order.json"],
+        4,
+        "order.json is no folder: a store is a folder that interlock precompute wrote\n  try: interlock precompute",
+    ),
+    (["verify", "schemas"], 4, "schemas is no store, it holds no packs: a store is a folder that interlock precompute"),
+    (["verify", "schemas"], 4, "try: interlock precompute schemas -t FILE -o STORE"),
+    (["verify", "nothing"], 4, "try: check the spelling of the path"),
+    (
+        ["precompute", "order.json", "-t", "bytes", "-o", "good.json"],
+        4,
+        "it is a file, and a store is a folder\n  try: ",
+    ),
     (["sample", "grammar:start: <|x|>"], 4, "--tokenizer FILE gives the model's vocabulary"),
-    (["compile", "order.json", "-t", "bytes", "-o", "schemas"], 4, "schemas: is a folder, not a file"),
+    (["compile", "order.json", "-t", "bytes", "-o", "schemas"], 4, "schemas: is a folder, not a file\n  try: name"),
+    (["draw", "order.json", "-o", "schemas"], 4, "schemas: is a folder, not a file\n  try: name a file in it"),
+    (["trace", "order.json", "good.json", "-o", "schemas"], 4, "schemas: is a folder, not a file\n  try: name a file"),
+    (["trace", "order.json", "schemas"], 4, "schemas: Is a directory\n  try: name a file in it"),
     (["draw", "order.json", "-o", "a.png"], 2, "the name must end in .svg, .html, .mmd, .dot"),
     (["draw", "list.gbnf", "-o", "a.svg", "--form", "jumps"], 2, "a grammar has no finite automaton; leave it out"),
     (["help", "chek"], 2, "no command is named 'chek'\n  try: did you mean check?"),
@@ -313,7 +338,7 @@ MISTAKES = [
     (["draw", "order.json", "-o", "a.svg", "--format", "dot"], 2, "a.svg ends in .svg, and --format says dot"),
     (["draw", "order.json", "-o", "-", "--format", "dot", "--json"], 2, ""),
     (["compile", "order.json", "-t", "bytes", "-o", "-"], 2, "- is the standard output, and this is written to a file"),
-    (["compile", "order.json", "-t", "bytes", "-o", "/dev/stdout"], 2, "name a file"),
+    (["compile", "order.json", "-t", "bytes", "-o", "/dev/stdout"], 2, "try: the name of a file"),
     (["vocab", "bytes", "-o", "-"], 2, "- is the standard output, and this is written to a file"),
     (
         ["sample", "order.json", "--length", "9"],
@@ -398,9 +423,19 @@ def test_mistakes_of_arguments(shelf):
         assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
 
 
+def test_an_empty_file_is_no_tokenizer(folder):
+    (folder / "empty.json").write_bytes(b"")
+    said = run(folder, "compile", "order.json", "-t", "empty.json", "-o", "a.index", code=4).stderr
+    assert "empty.json is empty: it should hold a tokenizer" in said
+    assert said.endswith("try: the tokenizer.json in the model's folder\n") and not (folder / "a.index").exists()
+
+
 def test_the_standard_input_is_read_once(folder):
     said = run(folder, "diff", "schema:@-", "schema:@-", stdin="true", code=2).stderr
-    assert "the standard input is named twice" in said
+    assert "the standard input is named twice, and can be read once\n  try: a file for one of the two" in said
+    for args in (["check", "-", "-"], ["diff", "-", "-"], ["trace", "-", "-"]):
+        said = run(folder, *args, stdin="true", code=2).stderr
+        assert said.endswith("can be read once\n  try: a file for the source, and - for the other\n")
 
 
 def test_options_that_fit_one_of_two_sources(shelf):

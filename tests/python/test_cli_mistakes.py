@@ -71,6 +71,13 @@ def test_slips_are_an_error_where_that_is_asked_for(folder):
     assert "did you mean --unknown-keywords error?" in said
 
 
+def test_a_posix_class_is_a_slip(folder):
+    source = 'schema:{"type": "string", "pattern": "^[[:alpha:]]+$"}'
+    for way, code, said in (("ignore", 0, ""), ("warn", 0, "warning: [:alpha:]"), ("error", 3, "keyword pattern")):
+        stderr = run(folder, "inspect", source, "--unknown-keywords", way, code=code).stderr
+        assert said in stderr and bool(stderr) is bool(said)
+
+
 def test_slips_in_a_store(folder):
     """What was refused for a slip is compiled by a run that takes slips, and refused again by one that does not."""
     (folder / "slip.json").write_text(SLIP.removeprefix("schema:"))

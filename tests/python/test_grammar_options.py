@@ -106,3 +106,10 @@ def test_the_pages_have_every_grammar():
     assert sorted(name.lower() for name in re.split(", | and ", line[2])) == grammars.names()
     for name in grammars.names():
         assert f"\n## {name}\n" in library and f"\n| {name} | " in library
+
+
+def test_an_option_that_a_grammar_has_not_is_answered_by_its_own():
+    with pytest.raises(ArgumentError, match="has no option 'column'; it has columns; did you mean 'columns'"):
+        grammars.load("csv", column=["a"])
+    with pytest.raises(ArgumentError, match="has no option 'column'; it has none"):
+        grammars.load("go", column=["a"])

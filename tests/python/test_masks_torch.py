@@ -40,6 +40,9 @@ class TestTorch:
         for device in ("cpu", "meta"):
             with pytest.raises(interlock.ArgumentError, match="meta"):
                 apply_bitmask(torch.zeros(2, 320, device=device), bits.to("meta"))
+        for mask in (bits, bits.numpy()):
+            with pytest.raises(interlock.ArgumentError, match="^logits are on torch's meta device"):
+                apply_bitmask(torch.zeros(2, 320, device="meta"), mask)
 
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
     @pytest.mark.parametrize("rows", [None, [2, 0]])

@@ -80,8 +80,15 @@ def names(byte_vocabulary, tmp_path_factory) -> dict[str, Any]:
     def guide(source="a+", **options):
         return pattern(source).guide(**options)
 
+    def named(program):
+        """A fork of a program with a part that is named."""
+        fork = program.fork()
+        fork.select("answer", ["yes"])
+        return fork
+
     return {
         **globals(),
+        "named": named,
         "V": byte_vocabulary,
         "R": pattern,
         "G": lambda grammar, **options: Index.from_grammar(grammar, byte_vocabulary, **options),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
 
@@ -100,11 +101,39 @@ def test_schemas_of_strangers_are_compiled_without_a_word(byte_vocabulary):
         with schema_hints.quiet():
             interlock.Index.from_json_schema(SCHEMA, byte_vocabulary)
             interlock.Index.from_regex(CLASS, byte_vocabulary)
-        for way in ("ignore", "error"):
-            interlock.Index.from_response_format(asked, byte_vocabulary, unknown_keywords=way)
+        interlock.Index.from_response_format(asked, byte_vocabulary, unknown_keywords="ignore")
         index = interlock.check_json_schema(SCHEMA | {"properties": {}})
         assert index is not None
     with warnings.catch_warnings():
         warnings.simplefilter("error", interlock.PosixClassWarning)
         with pytest.raises(interlock.PosixClassWarning):
             interlock.Index.from_regex(CLASS, byte_vocabulary)
+
+
+def test_a_class_is_refused_where_slips_are_errors(byte_vocabulary):
+    """A client who is told of misspelt keywords is told of this, too: the mask would allow what nobody meant."""
+    asked = {"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA}}
+    tag = {"type": "structural_tag", "format": {"type": "regex", "pattern": CLASS}}
+    in_tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": SCHEMA}}
+    tools = [{"name": "f", "parameters": SCHEMA}]
+    in_schema, in_pattern = interlock.SchemaError, interlock.PatternError
+
+    def of_format(value):
+        return functools.partial(interlock.Index.from_response_format, value, byte_vocabulary)
+
+    for compiled, kind, place in (
+        (of_format(asked), in_schema, "/json_schema/schema" + PLACE),
+        (of_format({"guided_regex": CLASS}), in_pattern, "/guided_regex"),
+        (of_format(tag), in_pattern, "/format/pattern"),
+        (of_format(in_tag), in_schema, "/format/json_schema" + PLACE),
+        (functools.partial(interlock.check_response_format, asked), in_schema, "/json_schema/schema" + PLACE),
+        (functools.partial(interlock.check_response_format, {"regex": CLASS}), in_pattern, "/regex"),
+        (functools.partial(interlock.check_tools, tools, format="hermes"), in_schema, "/tools/0/parameters" + PLACE),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compiled(unknown_keywords="ignore")
+            with pytest.raises(kind, match=SAID) as caught:
+                compiled(unknown_keywords="error")
+        assert caught.value.pointer == place and str(caught.value).count(place) == 1
+        assert place in caught.value.client_message and caught.value.is_client_error

@@ -2,17 +2,23 @@
 
 import contextlib
 import doctest
+import inspect
 import io
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import interlock
 import interlock.masks
 import pytest
+from interlock.explain import byte_vocabulary
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+#: What examples that need a model load it with; such an example runs with a stand-in for it.
+LOADS_A_MODEL = "AutoModelForCausalLM"
 #: Pages whose only examples need a model's tokenizer.
 WITHOUT_CODE = {"vocabularies.md"}
 
@@ -29,10 +35,38 @@ def test_examples_print_what_the_page_says(page):
     assert examples or page.name in WITHOUT_CODE
     names = {}
     for code, expected in examples:
+        if LOADS_A_MODEL in code:
+            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "<README example>", "exec"), names)
         assert printed.getvalue() == expected, code
+
+
+def test_the_example_with_a_model(monkeypatch):
+    """All of it runs but the model: what it passes is what a generator takes, and its class is an output type."""
+    (code,) = [code for code, _ in blocks(README) if LOADS_A_MODEL in code]
+    loaded = []
+    auto = SimpleNamespace(from_pretrained=lambda name: loaded.append(name) or name)
+    stand_in = SimpleNamespace(AutoModelForCausalLM=auto, AutoTokenizer=auto)
+    monkeypatch.setitem(sys.modules, "transformers", stand_in)
+    signature = inspect.signature(interlock.generate)
+    vocabulary = byte_vocabulary()
+
+    def generate(*args, **options):
+        given = signature.bind(*args, **options).arguments
+        assert given["prompt"] == "Make up a user." and given["model"] == given["tokenizer"] == loaded[0]
+        index = interlock.Index.from_type(given["output_type"], vocabulary)
+        guide = index.guide(max_tokens=given["max_tokens"])
+        guide.advance_many(list(b'{"name": "Ada", "age": 36}'))
+        assert guide.is_accepting
+        return given["output_type"].model_validate_json(vocabulary.decode(guide.tokens))
+
+    monkeypatch.setattr(interlock, "generate", generate)
+    pytest.importorskip("pydantic")
+    names = {}
+    exec(compile(code, "<README example>", "exec"), names)
+    assert names["user"] == names["User"](name="Ada", age=36)
 
 
 def test_the_readme_is_short():

@@ -205,3 +205,50 @@ def test_a_lone_surrogate_in_a_choice_has_a_place(asked, pointer, byte_vocabular
         with pytest.raises(RequestError, match="the choice holds a lone surrogate") as caught:
             call(asked)
         assert caught.value.pointer == pointer and interlock.refusal(caught.value).status == 400
+
+
+IN_A_FORMAT = [
+    {"responseMimeType": "application/json", "responseSchema": SCHEMA},
+    {"generationConfig": {"responseSchema": SCHEMA}},
+    {"output_config": {"format": ASKED}},
+    {"output_format": ASKED},
+    {"guidedJson": SCHEMA},
+    {"json_mode": True},
+    {"structured_output": {"json": SCHEMA}},
+    {"extra_body": {"guided_json": SCHEMA}},
+    {"messages": [], "response_fromat": ASKED},
+    {"format": "json"},
+]
+
+
+@pytest.mark.parametrize("value", IN_A_FORMAT, ids=lambda value: next(reversed(value)))
+def test_a_format_in_a_wrong_field_is_explained_as_in_a_body(value, byte_vocabulary):
+    """Whoever passes the fields of a body straight to ``Index.from_response_format`` reads the same."""
+    with pytest.raises(RequestError) as of_body:
+        format_of_request(value)
+    with pytest.raises(RequestError) as of_format:
+        Index.from_response_format(value, byte_vocabulary)
+    assert str(of_format.value) == str(of_body.value)
+    assert of_format.value.pointer == of_body.value.pointer
+    with pytest.raises(RequestError) as deeper:
+        Index.from_response_format({"structured_outputs": value}, byte_vocabulary)
+    assert deeper.value.pointer == "/structured_outputs" + of_body.value.pointer
+
+
+def test_a_body_that_is_no_mapping_is_told_what_makes_one():
+    class Body:
+        def model_dump(self):
+            return {}
+
+    for body, way in (("{}", "json.loads reads a text"), (Body(), "pass what its model_dump() returns")):
+        with pytest.raises(RequestError, match="the body of a request is a JSON object") as caught:
+            format_of_request(body)
+        assert str(caught.value).endswith(way)
+
+
+@pytest.mark.parametrize("text", [{"type": "json_object"}, {"schema": SCHEMA, "verbosity": "low"}])
+def test_a_format_of_the_responses_api_stands_in_format(text):
+    """Beside it, it would be lost, and nothing would hold the output to it."""
+    with pytest.raises(RequestError, match='stands in a format: write "text": {"format": {…}}') as caught:
+        format_of_request({"text": text})
+    assert caught.value.pointer == f"/text/{next(iter(text))}"

@@ -139,6 +139,37 @@ def test_what_is_no_schema_is_a_schema_error(value, said):
     with pytest.raises(SchemaError) as caught:
         response_format(value)
     assert said in str(caught.value) and said in caught.value.client_message
+    assert 'with it the type is "text"' not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"properties": {}}, "this looks like a JSON Schema itself"),
+        ({"$schema": "http://json-schema.org/draft-07/schema#"}, "this looks like a JSON Schema itself"),
+        (
+            {"type": "json_schema", "json_schema": SCHEMA | {"type": "object"}},
+            "at /json_schema: this looks like a JSON",
+        ),
+        ({"type": "json_schema", "json_schema": {"properties": {}}}, "at /json_schema: this looks like a JSON Schema"),
+        ({"pattern": "a"}, 'the type is missing: write {"type": "regex", "pattern": …}'),
+        ({"type": "json_object", "json_schema": {"schema": {}}}, 'with it the type is "json_schema"'),
+        ({"type": "text", "grammar": "a"}, 'with it the type is "grammar"'),
+        ({"type": "text", "text": "a"}, "text has no field 'text'; it has none"),
+        ({"type": ["json_object"]}, "at /type: ['json_object'] is no type of response_format"),
+        ({"type": "grammar", "grammar": "a", "syntax": "GBNF"}, "not 'GBNF'; did you mean 'gbnf'?"),
+        ({"guided_choice": "yes"}, "choices are a list of texts that is not empty, not a string"),
+        ({"type": "structural_tag", "format": {"type": "tagg"}}, "did you mean 'tag'?"),
+        (
+            {"grammar": {"type": "json", "value": {}}},
+            'at /grammar: write "response_format": {"type": "json", "value": …',
+        ),
+    ],
+)
+def test_a_wrong_envelope_is_answered_by_the_right_one(value, said):
+    with pytest.raises(RequestError) as caught:
+        response_format(value)
+    assert said in str(caught.value) and said in caught.value.client_message
 
 
 @pytest.mark.parametrize(
@@ -244,6 +275,74 @@ def test_tools_that_are_misspelt():
     # Providers have fields of their own.
     fine = {"name": "f", "parameters": SCHEMA, "cache_control": {}, "defer_loading": True, "title": "F", "examples": []}
     assert tools_of([fine])[0].name == "f"
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ({"type": "function"}, "at /tools/1/name: a tool has a name, which is a text that is not empty"),
+        ({"function": {"parameters": {}}}, "at /tools/1/function/name: a tool has a name"),
+        ({"function": {"name": "now"}}, "at /tools/1: two tools have the name 'now': this one and /tools/0"),
+        (
+            {"name": "f", "parameters": []},
+            "at /tools/1/parameters: the parameters of a tool are a JSON Schema, which is",
+        ),
+        ({"name": "f", "input_schema": "{}"}, "at /tools/1/input_schema: .*, not a string; json.loads reads a text"),
+        (
+            {"type": "function", "function": "f"},
+            "at /tools/1/function: the function of a tool is an object with a name",
+        ),
+        ({"type": "custom", "nam": "f"}, "at /tools/1/nam: a tool has no field 'nam'; did you mean 'name'?"),
+        # A field that is left out makes the input of a custom tool any text.
+        ({"type": "custom", "name": "f", "fromat": {}}, "at /tools/1/fromat: .* did you mean 'format'?"),
+        (
+            {"type": "custom", "custom": {"name": "f", "fromat": {}}},
+            "at /tools/1/custom/fromat: .* did you mean 'format'",
+        ),
+        (
+            {"type": "custom", "name": "f", "format": {"type": "grammar", "syntax": "lark", "defintion": "a"}},
+            "at /tools/1/format/defintion: .* did you mean 'definition'?",
+        ),
+    ],
+)
+def test_what_is_no_tool_is_named_with_its_place(tool, said):
+    with pytest.raises(RequestError, match=said):
+        tools_of([{"name": "now"}, tool])
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"type": "function", "function": {"name": "get_wether"}}, "did you mean 'get_weather'?"),
+        (["get_wether"], "at /tool_choice/0: .* did you mean 'get_weather'?"),
+        ({"type": "tool", "name": "other"}, "no tool has the name 'other'; there are .*'f6' and 32 more$"),
+        ("get_weather", r'; write {"type": "function", "function": {"name": "get_weather"}}'),
+        ("get_wether", r'; write {"type": "function", "function": {"name": "get_weather"}}'),
+        ("requested", r'; write {"type": "function", "function": {"name": "requested"}}'),
+        ("requred", "did you mean 'required'?"),
+        (
+            {"type": "function", "functoin": {}},
+            "it needs the field 'name', and has 'functoin'; did you mean 'function'?",
+        ),
+        ({"function": {"nmae": "get_weather"}}, "it needs the field 'name', and has 'nmae'; did you mean 'name'?"),
+    ],
+)
+def test_a_choice_of_a_tool_that_is_not_there(choice, said):
+    tools = [{"name": "get_weather"}, *({"name": f"f{i}"} for i in range(38)), {"name": "requested"}]
+    with pytest.raises(RequestError, match=said):
+        interlock.check_tools(tools, format="hermes", tool_choice=choice)
+
+
+def test_parameters_without_properties_are_told_of():
+    """The names of arguments in the place of keywords: a schema that accepts anything."""
+    tools = [{"name": "f", "parameters": {"city": {"type": "string"}}}]
+    with pytest.warns(
+        interlock.UnknownKeywordWarning, match=r"\(at /tools/0/parameters\) accepts every JSON value: .*city"
+    ):
+        interlock.check_tools(tools, format="hermes")
+    with pytest.raises(SchemaError, match="accepts every JSON value") as caught:
+        interlock.check_tools(tools, format="hermes", unknown_keywords="error")
+    assert caught.value.pointer == "/tools/0/parameters"
 
 
 def test_a_strict_tool_without_parameters_has_none():

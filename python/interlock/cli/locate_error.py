@@ -129,7 +129,7 @@ def _grammar_remedy(error: interlock.InterlockError) -> str:
 def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
     """What was probably meant in a structural tag. The message has the place, as a JSON Pointer."""
     meant = ""
-    if unknown := re.search(r"'([^']*)' is no type of a format; there are (.*)", str(error)):
+    if unknown := re.search(r"'([^']*)' is no type of a format; there are ([^;]*)", str(error)):
         meant = nearest(unknown[1], unknown[2].split(", "))
     elif missing := re.search(r"at (\S*): .* needs the field '([^']*)'", str(error)):
         with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):

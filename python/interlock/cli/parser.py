@@ -16,8 +16,7 @@ import interlock
 from interlock.cli import exits, streams, style
 from interlock.cli.commands import COMMANDS, MORE, SOURCES, TITLE, examples
 from interlock.cli.style import NAME, TRY, Line
-from interlock.cli.suggest import near_command, near_option
-from interlock.near_words import nearest
+from interlock.cli.suggest import near_command, near_option, near_value
 
 CODES = (
     "exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or "
@@ -136,7 +135,7 @@ class Parser(argparse.ArgumentParser):
             return f"a value behind it; one that begins with - is written {option}=-..."
         value = re.match(r"argument .*: invalid choice: '(.*)' \(choose from (.*)\)$", message, re.DOTALL)
         if value:
-            found = nearest(value[1], re.findall(r"[\w-]+", value[2]))
+            found = near_value(value[1], re.findall(r"[\w-]+", value[2]))
             return f"did you mean {found}?" if found else ""
         return ""
 

@@ -33,6 +33,7 @@ from interlock.cli.exits import InputError, UsageError
 from interlock.cli.output import Output, Progress, clock, facts
 from interlock.cli.process_pool import Pool
 from interlock.cli.precompute_summary import ALIKE, Summary, one_reason, remedy_of
+from interlock.cli.suggest import near_file
 from interlock.cli.style import NOTE, Line
 from interlock.cli.worker import Item, Task, kind_of
 from interlock.cli.number_arguments import at_least
@@ -178,7 +179,9 @@ def found(word: str) -> list[Item]:
         matched = sorted(p for p in glob.glob(word, recursive=True) if os.path.isfile(p))
         items = [Item(p, p) for p in matched]
     if not items and not path.exists() and not glob.has_magic(word):
-        raise InputError(f"no such file or folder: {word}")
+        meant = near_file(word)
+        way = f"did you mean {meant}?" if meant else "check the spelling of the path"
+        raise InputError(f"no such file or folder: {word}", way)
     if not items:
         wanted = ", ".join(source_words.SUFFIXES)
         raise InputError(f"no sources in {word}: give a folder with {wanted}, a .jsonl file, or a glob")

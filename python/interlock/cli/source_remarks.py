@@ -98,12 +98,13 @@ def remarks(source: Source, index: interlock.Index, output: Output, whose: str =
     for note in source.notes:
         output.remark(Line(("note: ", NOTE), whose + note))
     found = slips_of(source, index)
-    slips = found.probable if source.unknown_keywords != "ignore" else []
+    is_told = source.unknown_keywords != "ignore"
+    slips = found.probable if is_told else []
     if source.outer is not None:  # What the schema refers to stands in it a second time.
         outer = schema_key.OuterFile(*source.outer)
         slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
     never = _impossible(source)
-    for slip in [*map(str, slips), *found.classes, *map(str, never)]:
+    for slip in [*map(str, slips), *(found.classes if is_told else ()), *map(str, never)]:
         output.remark(Line(("warning: ", TRY), whose + slip))
     return {
         "impossible_properties": [

@@ -261,6 +261,15 @@ def read(word: str, args: argparse.Namespace, alone: bool = True) -> Source:
     return source
 
 
+def _named(args: argparse.Namespace) -> list[str]:
+    """Every word of the command line but that of ``--out``, where ``-`` is the standard output."""
+    words: list[str] = []
+    for name, value in vars(args).items():
+        if name != "out":
+            words += [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    return words
+
+
 def _read(word: str, args: argparse.Namespace) -> Source:
     prefix, colon, rest = word.partition(":")
     prefix = ALIASES.get(prefix, prefix)
@@ -285,6 +294,10 @@ def _read(word: str, args: argparse.Namespace) -> Source:
             raise InputError(
                 f"{word} is no index file: it does not begin as those do that interlock compile writes",
                 f"interlock compile SOURCE -t FILE -o {shlex.quote(word)} writes one",
+            )
+        if word == "-" and _named(args).count("-") > 1:
+            raise UsageError(
+                "the standard input is named twice, and can be read once", "a file for the source, and - for the other"
             )
         if suffix not in SUFFIXES:
             raise UsageError(*what_is(word, prefix if colon else ""), no_source=True)

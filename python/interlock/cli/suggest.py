@@ -43,6 +43,22 @@ OPTIONS = {
 """What other tools call the options."""
 
 
+VALUES = {
+    **dict.fromkeys(("js", "javascript", "ecmascript", "ecma262", "ecma-262", "jsonschema"), "ecma"),
+    **dict.fromkeys(("py", "re", "python3", "sre"), "python"),
+    **dict.fromkeys(("llama.cpp", "llamacpp", "llama"), "gbnf"),
+    **dict.fromkeys(("xgrammar", "bnf"), "ebnf"),
+    "sh": "bash",
+}
+"""What other tools call the values of options."""
+
+
+def near_value(word: str, known: Collection[str]) -> str:
+    """The value of an option that was probably meant; empty if none."""
+    other = VALUES.get(word.lower(), "")
+    return other if other in known else nearest(word, known)
+
+
 def near_option(word: str, known: Collection[str]) -> str:
     """The option that was probably meant, without dashes, and its value where it says what was meant; empty if none."""
     other = OPTIONS.get(word.lower(), "")

@@ -90,7 +90,8 @@ class Worker:
             facts: dict[str, Any]
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
             found = slips_of(source, index)
-            slips = [*map(str, found.probable if source.unknown_keywords != "ignore" else []), *found.classes]
+            is_told = source.unknown_keywords != "ignore"
+            slips = [*map(str, found.probable), *found.classes] if is_told else []
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
             facts |= {"tables": self.store.tables_of(key, self.vocabulary)}

@@ -101,6 +101,10 @@ OTHER_METHODS = {
         ("generate", "complete", "create", "invoke", "predict", "run", "chat", "ask"),
         "a generator is called, gen(prompt, output_type)",
     ),
+    **dict.fromkeys(
+        ("json", "choice", "regex", "text", "cfg", "format", "structured", "select"),
+        "the output type says it, gen(prompt, output_type): a class, a list of texts, re.compile(...), Grammar(...)",
+    ),
     "generate_stream": "pass stream=True, or call gen.stream(prompt, output_type)",
     "astream": "async for reads gen.stream(prompt, output_type)",
     # Only asked for where the model is elsewhere.

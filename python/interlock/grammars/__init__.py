@@ -26,7 +26,7 @@ from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.sql_depth import with_depth
 from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters
 from interlock.grammars.xml_elements import with_elements
-from interlock.near_words import nearest
+from interlock.near_words import meant, nearest
 
 __all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 
@@ -86,7 +86,9 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
     text = resources.files(__name__).joinpath(f"{name}.lark").read_text(encoding="utf-8")
     for option in options:
         if option not in _OPTIONS.get(name, ()):
-            raise ArgumentError(f"the grammar {name!r} has no option {option!r}")
+            known = _OPTIONS.get(name, ())
+            there = f"; it has {', '.join(known)}{meant(option, known)}" if known else "; it has none"
+            raise ArgumentError(f"the grammar {name!r} has no option {option!r}{there}")
     given = {option: value for option, value in options.items() if value is not None}
     if name == "csv" and "columns" in given:
         return with_columns(text, given["columns"])

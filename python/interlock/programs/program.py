@@ -15,6 +15,7 @@ from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
 from interlock.generators.local import LocalGenerator
 from interlock.generators.error_advice import advice
 from interlock.generators.number_warnings import warn_long_number
+from interlock.near_words import meant, nearest
 from interlock.output_types import FunctionCall, OutputType
 from interlock.programs.sampling import Sampler
 from interlock.programs.transcript import Transcript
@@ -186,9 +187,9 @@ class Program:
     def select(self, name: str | None, options: Mapping[str, T], **sampling: Unpack[SamplingOptions]) -> T: ...
     def select(self, name: str | None, options: Any, **sampling: Any) -> Any:
         """Have the model choose one of ``options``, write it, and return it. A mapping maps texts to values."""
+        _check_name(name)
         if isinstance(options, str):
             raise ArgumentError("options are a list of texts, not a single text: did you mean [text]?")
-        _check_name(name)
         if not isinstance(options, Sequence | Mapping):
             raise ArgumentError(f"options are a list of texts, or map texts to values, not {type(options).__name__}")
         texts = list(options)
@@ -262,13 +263,20 @@ class Program:
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what a program does not have."""
+        captures = self.__dict__.get("captures", {})
+        if not name.startswith("_") and (part := nearest(name, captures, 0.75)):
+            way = "is a part, which is" if part == name else "is not there; a part is"
+            raise AttributeError(f"{name!r} {way} read by program[{part!r}]", name=name, obj=self)
         raise no_attribute(self, name, {"generate": "a part is written by gen(name, output_type)"})
 
     def __getitem__(self, name: str) -> Any:
         try:
             return self.captures[name]
         except KeyError:
-            known = f"there is {', '.join(map(repr, self.captures))}" if self.captures else "no part has a name yet"
+            slip = meant(name, self.captures)
+            known = (
+                f"there is {', '.join(map(repr, self.captures))}{slip}" if self.captures else "no part has a name yet"
+            )
             raise KeyError(f"no part has the name {name!r}: {known}") from None
 
     def __contains__(self, name: object) -> bool:

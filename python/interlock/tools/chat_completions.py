@@ -64,8 +64,9 @@ class ChatCompletionDeltas:
 
     White space between text and calls, and what the format has between two calls, are not sent. Captures and texts
     from outside (``Captured``, ``Forced``) have no field and are left out. ``ArgumentError`` for ``TakenBack``: what a
-    client has cannot be taken back, so a server asks for events only behind tokens that stay. ``ToolFormatError`` for
-    an unknown format, ``RequestError`` for tools that are none. Linear in the events.
+    client has cannot be taken back, so a server asks for events only behind tokens that stay. So it is for an event
+    behind ``End``: a stream is one output, and the next one has an object of its own. ``ToolFormatError`` for an
+    unknown format, ``RequestError`` for tools that are none. Linear in the events.
 
     >>> deltas = ChatCompletionDeltas(format="hermes", new_id=lambda: "call_1")
     >>> for delta in deltas.take([CallBegun(0), NameKnown(0, "now"), ArgumentBytes(0, b"{}")]):
@@ -106,7 +107,9 @@ class ChatCompletionDeltas:
         return "tool_calls" if self._calls else "stop"
 
     def take(self, events: Iterable[Event]) -> list[dict[str, Any]]:
-        """The deltas of these events; an empty list where they have nothing for a client."""
+        """The deltas of these events; an empty list where they have nothing for a client, or there are none, as
+        behind the end. ``ArgumentError`` for an event behind ``End``.
+        """
         if not isinstance(events, Iterable):
             raise TypeError(f"events must be a list of events, not {type(events).__name__}")
         found: list[dict[str, Any]] = []
@@ -118,6 +121,10 @@ class ChatCompletionDeltas:
         return found
 
     def _deltas(self, event: Event) -> list[dict[str, Any]]:
+        if self._has_ended and not isinstance(event, TakenBack):
+            raise ArgumentError(
+                f"{type(event).__name__} came behind End: make a new ChatCompletionDeltas for the next output"
+            )
         if isinstance(event, Text):
             return self._text(event.text)
         if isinstance(event, Reasoning):
@@ -126,14 +133,14 @@ class ChatCompletionDeltas:
             self._blank = ""
             self._calls[event.call] = _OpenCall(len(self._calls))
         elif isinstance(event, NameKnown):
-            return self._name(self._calls[event.call], event.name)
+            return self._name(self._call(event, event.call), event.name)
         elif isinstance(event, ArgumentBytes):
-            call = self._calls[event.call]
+            call = self._call(event, event.call)
             # The text of a custom tool stands in a string of JSON there, so it is sent when it is read.
             if self._arguments_are_json and call.kind == "function":
                 return self._fragment(call, event.data.decode("utf-8", "replace"))
         elif isinstance(event, CallEnded):
-            call = self._calls[event.number]
+            call = self._call(event, event.number)
             named = [] if call.is_named else self._name(call, event.call.name)
             if call.has_arguments:
                 return named
@@ -149,6 +156,14 @@ class ChatCompletionDeltas:
         elif not isinstance(event, Captured | Forced):
             raise TypeError(f"events must hold events of interlock.events, not {type(event).__name__}")
         return []
+
+    def _call(self, event: Event, number: int) -> _OpenCall:
+        """The call that an event is of. ``ArgumentError`` where nobody said that it had begun."""
+        if number not in self._calls:
+            raise ArgumentError(
+                f"{type(event).__name__} came before CallBegun of its call {number}: pass all events of the output"
+            )
+        return self._calls[number]
 
     def _text(self, text: str, last: bool = False) -> list[dict[str, Any]]:
         whole = self._blank + text

@@ -20,10 +20,9 @@ from interlock._core import (
     _may_have_slips,
     check_json_schema,
 )
-from interlock.caller_warnings import warn_caller
 from interlock.client_messages import with_hint
-from interlock.posix_classes import PosixClassWarning, posix_classes
-from interlock.schema_hints import is_quiet, quiet, tells_of_slips, warn_of_slips
+from interlock.posix_classes import warn_of_patterns
+from interlock.schema_hints import quiet, tells_of_slips, warn_of_slips
 from interlock.tools.errors import RequestError, message_at
 from interlock.tools.schema_keys import check_keys
 from interlock.tools.tool_list import Tool
@@ -112,10 +111,8 @@ def tell_of_slips_in(schema: Any, place: str, **work: Any) -> None:
         raise
     except (InterlockError, TypeError, ValueError):
         return  # What the notation takes, and a whole document would not.
-    warn_of_slips(rows, place=place)
-    if not is_quiet():
-        for message in posix_classes(schema, place):
-            warn_caller(message, PosixClassWarning)
+    warn_of_slips(rows, text if isinstance(text, str) else "", place)
+    warn_of_patterns(schema, place)
 
 
 def report_of(schema: Any, **work: Any) -> list[ReportRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.client_messages import with_hint
 from interlock.tools.errors import RequestError
 from interlock.tools.unsupported_fields import refuse_unsupported_fields, refuse_slips
 from interlock.tools.spec.fields import kind_of
@@ -13,6 +14,8 @@ __all__ = ["format_of_request", "is_of_body"]
 
 _BESIDE = ("guided_whitespace_pattern", "guided_decoding_backend")
 """Fields that go with a constraint and are none."""
+_OF_A_FORMAT = ("type", "schema", "json_schema")
+"""Fields of a format, which are lost beside it."""
 FIELDS = (
     *("response_format", "structured_outputs"),
     *("guided_json", "guided_regex", "guided_choice", "guided_grammar", "guided_json_object"),  # vLLM's older names
@@ -40,7 +43,10 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
     {'text': {'format': {'type': 'json_object'}}}
     """
     if not isinstance(body, Mapping):
-        raise RequestError(f"the body of a request is a JSON object, not {kind_of(body)}")
+        error = RequestError(f"the body of a request is a JSON object, not {kind_of(body)}")
+        way = "json.loads reads a text" if isinstance(body, str | bytes) else ""
+        way = "pass what its model_dump() returns" if callable(getattr(body, "model_dump", None)) else way
+        raise with_hint(error, way) if way else error
     refuse_unsupported_fields(body, (*FIELDS, *_BESIDE))
     found = {name: body[name] for name in FIELDS if body.get(name) is not None and body.get(name) is not False}
     found |= _of_responses(body.get("text"))
@@ -57,6 +63,9 @@ def _of_responses(text: Any) -> dict[str, Any]:
         return {}
     refuse_slips(text, ("format", "verbosity"), "/text")
     asked = text.get("format")
+    bare = next((name for name in _OF_A_FORMAT if text.get(name) is not None), None)
+    if asked is None and bare is not None:
+        raise RequestError(f'{bare} stands in a format: write "text": {{"format": {{…}}}}', f"/text/{bare}")
     if asked is not None and not isinstance(asked, Mapping):
         raise RequestError(f"a format is a JSON object, not {kind_of(asked)}", "/text/format")
     return {} if asked is None else {"text": {"format": asked}}

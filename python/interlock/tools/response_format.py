@@ -6,9 +6,10 @@ import enum
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from interlock._core import ArgumentError, SchemaError
+from interlock.json_pointer import escaped
 from interlock.long_numbers import said_of_digits
 from interlock.near_words import meant
 from interlock.nesting import bounded_nesting
@@ -16,6 +17,7 @@ from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import is_unicode, kind_of
+from interlock.tools.unsupported_fields import refuse_unsupported_fields
 
 __all__ = ["Source", "request_kind", "response_format", "source_at"]
 
@@ -35,6 +37,10 @@ _ALIASES = {
 _JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _SCHEMA_GOES = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _ENVELOPE = ("type", "name", "description", "schema", "strict")
+_SCHEMA_WORDS = ("$schema", "$defs", "$ref", "properties", "anyOf", "oneOf", "allOf", "enum")
+"""Keywords that tell a JSON Schema from anything else."""
+_TYPES_OF_FIELDS = {"pattern": "regex", "choices": "choice"}
+"""Fields that an object with a type has, and this type."""
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 #: Fields that hold these constraints, alone in their object.
 _HOLDERS = ("structured_outputs", "guided_decoding")
@@ -194,7 +200,8 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
             return _of_object(dict(inner), f"{pointer}/{key}")
     if kind is None:
         return _of_constraints(value, pointer)
-    if kind in _JSON_TYPES or isinstance(kind, list):
+    kinds = kind if isinstance(kind, list) else [kind]
+    if all(isinstance(one, str) and one in _JSON_TYPES for one in kinds):
         raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", f"{pointer}/type")
     slip = meant(kind, _READERS) or "."
     raise RequestError(
@@ -227,25 +234,38 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
             raise RequestError(f"{key} and {beside} are given at once: an output has one constraint", pointer)
         elif kind in _CONSTRAINTS:
             given[key] = (kind, inner)
-        elif "response_format" in value or "messages" in value:
-            raise RequestError(
-                f"this looks like a whole request, with {', '.join(map(repr, list(value)[:4]))}: the constraint is its "
-                "response_format alone",
-                pointer,
-            )
         else:
-            known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
-            raise RequestError(
-                f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}"
-                f"{meant(key, ('type', *_CONSTRAINTS, *_ALIASES, 'response_format', 'structured_outputs'))}",
-                f"{pointer}/{key}",
-            )
+            _refuse_field(key, value, pointer)
     if len(given) > 1:
         raise RequestError(f"{' and '.join(given)} are given at once: an output has one constraint", pointer)
     if not given:
         raise RequestError(f"it asks for nothing: give a type ({_KINDS}) or one of {', '.join(_CONSTRAINTS)}", pointer)
     (key, (kind, inner)) = next(iter(given.items()))
     return _constraint(kind, inner, whitespace, f"{pointer}/{key}")
+
+
+def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
+    """``RequestError`` for a field that is no constraint. A field of another interface says what to write here, as
+    ``format_of_request`` does.
+    """
+    names = ("type", *_CONSTRAINTS, *_ALIASES, "response_format", "structured_outputs")
+    if any(name in value for name in _SCHEMA_WORDS):
+        raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", pointer)
+    refuse_unsupported_fields(value, names, pointer)
+    if "response_format" in value or "messages" in value:
+        raise RequestError(
+            f"this looks like a whole request, with {', '.join(map(repr, list(value)[:4]))}: the constraint is its "
+            "response_format alone",
+            pointer,
+        )
+    if (typed := _TYPES_OF_FIELDS.get(key)) is not None:
+        raise RequestError(f"the type is missing: write {_WRITTEN[typed]}", pointer)
+    known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
+    raise RequestError(
+        f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}"
+        f"{meant(key, names)}",
+        f"{pointer}/{escaped(key)}",
+    )
 
 
 def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
@@ -260,6 +280,8 @@ def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
     if kind == "choice":
         return Source("choice", _choices(inner, pointer), place=pointer)
     if kind == "grammar":
+        if isinstance(inner, Mapping) and inner.get("type") in _READERS:  # TGI's
+            raise RequestError(f'write "response_format": {{"type": "{inner["type"]}", "value": …}}', pointer)
         return Source("grammar", _text(inner, pointer), place=pointer)
     return Source("structural_tag", _tag(inner, pointer), place=pointer)
 
@@ -267,9 +289,10 @@ def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
     odd = next((key for key in value if key not in ("type", *known)), None)
     if odd is not None:
+        way = f'; with it the type is "{odd}"' if odd in {*_READERS} - {value["type"]} else meant(odd, known)
         raise RequestError(
-            f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}{meant(odd, known)}",
-            f"{pointer}/{odd}",
+            f"{value['type']} has no field {odd!r}; it has {', '.join(known) or 'none'}{way}",
+            f"{pointer}/{escaped(odd)}",
         )
 
 
@@ -307,13 +330,15 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
         odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE, 0.7)), None)
         if odd is not None:
             raise RequestError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
+        if any(key in envelope for key in _SCHEMA_WORDS) or (place != pointer and "type" in envelope):
+            raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", place)
         raise RequestError('the schema is missing: it goes into "schema", beside "name"', place)
     for key in envelope:
         if key not in _ENVELOPE:
             raise RequestError(
                 f"the envelope of a schema has no field {key!r}; it has name, description, strict, schema"
                 f"{meant(key, _ENVELOPE)}",
-                f"{place}/{key}",
+                f"{place}/{escaped(key)}",
             )
     name, strict = envelope.get("name"), envelope.get("strict")
     if name is not None and not isinstance(name, str):
@@ -352,7 +377,8 @@ def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
     if syntax == "regex":
         return Source("regex", _text(value[key], place), place=place)
     if syntax not in ("", "lark", "gbnf", "ebnf"):
-        raise RequestError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}", f"{pointer}/syntax")
+        slip = meant(syntax, ("lark", "gbnf", "ebnf", "regex"))
+        raise RequestError(f"the syntax is lark, gbnf, ebnf or regex, not {syntax!r}{slip}", f"{pointer}/syntax")
     return Source("grammar", _text(value[key], place), syntax=syntax, place=place)
 
 
@@ -417,7 +443,8 @@ def _no_schema(reason: str, pointer: str) -> SchemaError:
 
 def _choices(value: Any, pointer: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value:
-        raise RequestError("choices are a list of texts that is not empty", pointer)
+        what = "an empty one" if isinstance(value, list | tuple) else kind_of(value)
+        raise RequestError(f"choices are a list of texts that is not empty, not {what}", pointer)
     for index, text in enumerate(value):
         if not isinstance(text, str):
             raise RequestError(f"a choice is a text, not {kind_of(text)}", f"{pointer}/{index}")

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from interlock.near_words import meant
+from interlock.near_words import meant, nearest
+from interlock.quoting import quoted
 from interlock.tools.errors import RequestError
 from interlock.tools.spec.fields import shown
 from interlock.tools.tool_list import Tool, named
@@ -63,9 +64,15 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
 
 def _way(tools: Sequence[Tool], choice: Any) -> str:
     """The end of a message about a choice that is none: what to write where it is a tool's name or a slip of a word."""
-    tool = next((tool for tool in tools if tool.name == choice), None)
+    if not isinstance(choice, str):
+        return ""
+    names = [tool.name for tool in tools]
+    if choice not in names and (slip := meant(choice, ("auto", "required", "none", "any"))):
+        return slip
+    name = choice if choice in names else nearest(choice, names, 0.8)
+    tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
-        return meant(choice, ("auto", "required", "none", "any")) if isinstance(choice, str) else ""
+        return ""
     kind = "function" if tool.input is None else "custom"
     return f"; write {json.dumps({'type': kind, kind: {'name': tool.name}}, ensure_ascii=False)}"
 
@@ -85,5 +92,9 @@ def _of_reference(tools: Sequence[Tool], reference: Any, pointer: str) -> Tool:
     inner = reference.get("function", reference.get("custom", reference))
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str):
-        raise RequestError("the object names no tool: it needs the field 'name'", pointer)
+        fields = ("name",) if inner is not reference else ("name", "function", "custom", "type")
+        odd = next((key for key in inner if key not in fields), None) if isinstance(inner, Mapping) else None
+        slip = "" if odd is None else meant(odd, fields)
+        said = f", and has {quoted(odd)}{slip}" if slip else ""
+        raise RequestError(f"the object names no tool: it needs the field 'name'{said}", pointer)
     return named(tools, name, pointer)

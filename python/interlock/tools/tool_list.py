@@ -10,7 +10,7 @@ from typing import Any, Literal
 from interlock._core import ArgumentError, UnsupportedError
 from interlock.client_messages import with_hint
 from interlock.json_pointer import escaped
-from interlock.near_words import nearest
+from interlock.near_words import meant, nearest
 from interlock.nesting import bounded_nesting
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError
@@ -77,7 +77,8 @@ def tools_of(tools: Any) -> list[Tool]:
         one = _tool(tool, f"/tools/{index}")
         one = one if one.place else replace(one, place=f"/tools/{index}")
         if one.name in found:
-            raise RequestError(f"two tools have the name {one.name!r}", f"/tools/{index}")
+            first = found[one.name].pointer
+            raise RequestError(f"two tools have the name {one.name!r}: this one and {first}", f"/tools/{index}")
         found[one.name] = one
     return list(found.values())
 
@@ -112,6 +113,8 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     kind = tool.get("type", "function")
     if kind == "custom":
         inner = tool.get("custom", tool)
+        if isinstance(inner, Mapping):
+            _check_fields(inner, pointer + ("/custom" if inner is not tool else ""), _CUSTOM_FIELDS)
         name = _name(inner, pointer + ("/custom" if inner is not tool else ""))
         place = pointer + ("/custom/format" if inner is not tool else "/format")
         is_nested = isinstance(inner.get("format"), Mapping) and "grammar" in inner["format"]
@@ -128,14 +131,18 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
     inner = tool.get("function", tool)
     place = f"{pointer}/function" if inner is not tool else pointer
     if not isinstance(inner, Mapping):
-        raise RequestError("the function of a tool is an object", place)
+        raise RequestError(f"the function of a tool is an object with a name, not {kind_of(inner)}", place)
     _check_fields(inner, place)
     if inner is not tool:
         _check_fields(tool, pointer)
     field_name = next((name for name in _SCHEMA_FIELDS if name in inner), "input_schema")
     parameters = inner.get(field_name)
     if parameters is not None and not isinstance(parameters, Mapping | bool):
-        raise RequestError("the parameters of a tool are a JSON Schema", f"{place}/parameters")
+        error = RequestError(
+            f"the parameters of a tool are a JSON Schema, which is an object, not {kind_of(parameters)}",
+            f"{place}/{field_name}",
+        )
+        raise with_hint(error, "json.loads reads a text") if isinstance(parameters, str) else error
     if isinstance(parameters, Mapping) and not _may_be_object(parameters.get("type", "object")):
         raise RequestError(
             f'the arguments of a call are an object, so the schema has the type "object", not {parameters["type"]!r}',
@@ -194,17 +201,18 @@ _KINDS = ("string", "integer", "number", "boolean", "null", "array")
 _SCHEMA_FIELDS = ("parameters", "input_schema", "inputSchema")
 """The schema of arguments, as OpenAI, Anthropic and MCP name it."""
 _FIELDS = ("type", "function", "name", "description", *_SCHEMA_FIELDS, "strict")
+_CUSTOM_FIELDS = ("type", "custom", "name", "description", "format")
 # Other names of the schema of arguments.
 _PARAMETERS = ("arguments", "args", "params", "schema", "json_schema", "parameter")
 
 
-def _check_fields(tool: Mapping[str, Any], pointer: str) -> None:
+def _check_fields(tool: Mapping[str, Any], pointer: str, known: Sequence[str] = _FIELDS) -> None:
     """``RequestError`` for a misspelt field. Others are no mistake: providers have fields of their own."""
-    has_parameters = "function" in tool or any(name in tool for name in _SCHEMA_FIELDS)
+    has_parameters = known is not _FIELDS or "function" in tool or any(name in tool for name in _SCHEMA_FIELDS)
     for field_name in tool:
-        if field_name in _FIELDS or not isinstance(field_name, str):
+        if field_name in known or not isinstance(field_name, str):
             continue
-        near = nearest(field_name, [name for name in _FIELDS if name not in tool], 0.8)
+        near = nearest(field_name, [name for name in known if name not in tool], 0.8)
         meant = "parameters" if field_name in _PARAMETERS and not has_parameters else near
         if meant:
             raise RequestError(
@@ -238,10 +246,18 @@ def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "r
             f'the syntax of a custom tool is "lark" or "regex", not {shown(syntax)}', f"{pointer}/syntax"
         )
     if not isinstance(definition, str):
-        raise RequestError("the definition of a custom tool is a text", f"{pointer}/definition")
+        if "definition" not in inner:
+            _check_fields(inner, pointer, ("type", "grammar", "syntax", "definition"))
+        raise RequestError(
+            f"the definition of a custom tool is a text, not {kind_of(definition)}", f"{pointer}/definition"
+        )
     if not is_unicode(definition):
         raise RequestError("the definition holds a lone surrogate, which is not text", f"{pointer}/definition")
     return syntax, definition
+
+
+_MOST_NAMES = 8
+"""Names of tools that a message lists."""
 
 
 def named(tools: Sequence[Tool], name: Any, pointer: str) -> Tool:
@@ -249,5 +265,7 @@ def named(tools: Sequence[Tool], name: Any, pointer: str) -> Tool:
     for tool in tools:
         if tool.name == name:
             return tool
-    known = ", ".join(repr(tool.name) for tool in tools) or "none"
-    raise RequestError(f"no tool has the name {name!r}; there are {known}", pointer)
+    names = [tool.name for tool in tools]
+    known = ", ".join(map(repr, names[:_MOST_NAMES])) or "none"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    raise RequestError(f"no tool has the name {name!r}; there are {known}{more}{meant(name, names)}", pointer)

@@ -69,8 +69,8 @@ _ORDINARY = ("tool_calls", "stop", "text", "tool_call_id", "parse_tool_calls")
 """Fields that are no slip, however like a constraint they look."""
 
 
-def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str]) -> None:
-    """``RequestError`` for a constraint in a field that is not one of ``constraints``.
+def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str], place: str = "") -> None:
+    """``RequestError`` for a constraint in a field that is not one of ``constraints``. ``place`` is that of ``body``.
 
     >>> for body in ({"guided_jsn": True}, {"temperature": 1, "format": "json"}, {"function_call": "none"}):
     ...     try:
@@ -84,7 +84,7 @@ def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str
     for name, value in body.items():
         if name in known or not isinstance(name, str):
             continue
-        plain, pointer = _plain(name), f"/{escaped(name)}"
+        plain, pointer = _plain(name), f"{place}/{escaped(name)}"
         if not _asks(plain, value):
             continue
         if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
@@ -98,8 +98,8 @@ def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str
         if isinstance(inner := body.get(name), Mapping):
             lost = next((key for key in inner if _is_lost(key, inner, known)), None)
             if lost is not None:
-                raise RequestError(f"{why}: write {lost!r} into the body", f"/{name}/{escaped(lost)}")
-    refuse_slips(body, known, "")
+                raise RequestError(f"{why}: write {lost!r} into the body", f"{place}/{name}/{escaped(lost)}")
+    refuse_slips(body, known, place)
 
 
 def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interlock.long_numbers import said_of_digits
+from interlock.near_words import meant
 from interlock.tools.errors import StructuralTagError, ToolFormatError
 from interlock.tools.format_files import read_arguments_table
 from interlock.tools.spec import nodes
@@ -83,7 +84,9 @@ def _format(value: Any, pointer: str, depth: int, *, default: str | None = None)
     if not isinstance(kind, str):
         raise StructuralTagError("a format needs the field 'type'", pointer)
     if kind not in _READERS:
-        fields.refuse("type", f"{kind!r} is no type of a format; there are {', '.join(_READERS)}")
+        fields.refuse(
+            "type", f"{kind!r} is no type of a format; there are {', '.join(_READERS)}{meant(kind, _READERS)}"
+        )
     fields.what = f"a {kind}"
     found = _READERS[kind](fields, depth + 1)
     fields.done()
