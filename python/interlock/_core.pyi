@@ -38,6 +38,8 @@ class InterlockError(Exception):
     """The field of `Limits` that sets the limit; ``None`` where nobody may set it."""
     hint: str | None
     """What the program that calls can do, in names of this package; the message ends with it."""
+    batch_index: int | None
+    """Of a call that takes a batch of guides: the number of the guide at fault, counted from zero."""
 
     @property
     def is_client_error(self) -> bool:
@@ -649,7 +651,8 @@ class Index:
         ``lexer`` says how a text is cut into terminals. ``"any"``: a terminal takes any text that it matches.
         ``"dynamic"``: each terminal takes its own longest match. ``"contextual"``: the longest match of all terminals
         that the parser can take is taken, the one of highest priority among equals, literals before patterns, so
-        keywords are reserved. By default ``"dynamic"`` in Lark's notation and ``"any"`` in the others.
+        keywords are reserved. By default a text of ``interlock.grammars`` brings its own; of others it is ``"dynamic"``
+        in Lark's notation and ``"any"`` in the others.
 
         ``imports`` maps the names of files that ``%import`` may name to their texts; nothing is ever opened.
         ``grammars`` maps names to grammars in Lark's notation that ``@name`` may name.
@@ -1134,8 +1137,8 @@ def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -
     ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
     if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
     (``GuideBusyError``). A bug that one guide meets (``InternalError``), or a damaged file of its index
-    (``ArtifactError``), costs that guide alone: the error names the guide's number, and all others have been stepped.
-    ``num_tokens`` says which of them took their tokens.
+    (``ArtifactError``), costs that guide alone: ``batch_index`` of the error is its number, and all others have been
+    stepped. ``num_tokens`` says which of them took their tokens.
     """
 
 def fill_bitmasks(
@@ -1148,7 +1151,8 @@ def fill_bitmasks(
     is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
     is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
     row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
-    guide meets (``InternalError``, which names the guide's number) costs that guide alone: all other rows are written.
+    guide meets (``InternalError``, whose ``batch_index`` is the guide's number) costs that guide alone: all other rows
+    are written.
     """
 
 def apply_bitmask_cpu(

@@ -44,7 +44,10 @@ def recipe_of(kind: str, source: Any, options: Mapping[str, Any]) -> str:
     elif kind == "grammar":
         if not isinstance(source, str):
             raise ArgumentError(f"grammar must be a str, not {type(source).__name__}")
-        arguments = [source, None, given.pop("syntax", "lark"), given.pop("start", None), given.pop("lexer", None)]
+        lexer = given.pop("lexer", None)
+        if lexer is None:  # A text of `interlock.grammars` brings its own.
+            lexer = getattr(source, "lexer", None)
+        arguments = [source, None, given.pop("syntax", "lark"), given.pop("start", None), lexer]
         arguments += [dict(sorted((given.pop(name, None) or {}).items())) for name in ("imports", "grammars")]
     else:
         raise ArgumentError(f"kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}")

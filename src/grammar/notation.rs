@@ -18,11 +18,12 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
         (Some(":"), Syntax::Gbnf | Syntax::Ebnf) => ("this looks like Lark's notation", "pass syntax=\"lark\""),
         _ => return e,
     };
-    // The message may have lines: an excerpt stands below its first.
-    let message = match e.message().split_once('\n') {
-        Some((first, excerpt)) => format!("{first}; {said}\n{excerpt}"),
-        None => format!("{}; {said}", e.message()),
+    // What it looks like says more than what is wrong at the place, which stays in front.
+    let (place, detail) = match e.message().split_once(": ") {
+        Some((place, detail)) if place.starts_with("line ") => (format!("{place}: "), detail),
+        _ => (String::new(), e.message()),
     };
+    let message = format!("{place}{said}; {detail}");
     e.saying(message).advise(hint)
 }
 

@@ -30,6 +30,21 @@ pub enum EscapeState {
     LowHex(u16, u8, u16),
 }
 
+impl EscapeState {
+    /// Bytes that end what was begun, and the most bytes of the character that it spells.
+    pub fn missing_and_spelled_bytes(self) -> (u32, u32) {
+        match self {
+            EscapeState::Open => (1, 0),
+            EscapeState::Plain => (0, 0),
+            EscapeState::Escape => (1, 1),
+            EscapeState::Hex(read, _) => (4 - u32::from(read), 3),
+            EscapeState::LowBackslash(_) => (6, 4),
+            EscapeState::LowU(_) => (5, 4),
+            EscapeState::LowHex(_, read, _) => (4 - u32::from(read), 4),
+        }
+    }
+}
+
 /// What a byte does in a sub-state, before liveness is asked about.
 pub enum EscapeMove {
     /// Not JSON.

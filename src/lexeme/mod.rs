@@ -428,17 +428,7 @@ impl Lexeme {
             LexemeKind::Raw => return text.max(1),
             LexemeKind::Text { min, .. } => min.saturating_sub(count),
         };
-        // Bytes that end an escape, and the most bytes of what it spells, which was counted as a character at its
-        // start.
-        let (rest, spelled) = match state.sub {
-            EscapeState::Open => (1, 0),
-            EscapeState::Plain => (0, 0),
-            EscapeState::Escape => (1, 1),
-            EscapeState::Hex(read, _) => (4 - u32::from(read), 3),
-            EscapeState::LowBackslash(_) => (6, 4),
-            EscapeState::LowU(_) => (5, 4),
-            EscapeState::LowHex(_, read, _) => (4 - u32::from(read), 4),
-        };
+        let (rest, spelled) = state.sub.missing_and_spelled_bytes();
         let mut text = text.saturating_sub(spelled);
         if spelled > 1 {
             // It spells one character, and each that follows has a byte at least.
@@ -454,9 +444,10 @@ impl Lexeme {
     pub(crate) fn least_bytes_of_all_parts(&self, id: StateId, count: u32) -> u32 {
         let mut b = self.lock();
         let LazyDfa { exprs, least_of_all_parts: table, .. } = &mut *b;
-        let text = least_of_all_parts(exprs, table, self.state(id).expr);
+        let state = self.state(id);
+        let text = least_of_all_parts(exprs, table, state.expr);
         let LexemeKind::Text { min, .. } = self.kind else { return text };
-        text.saturating_add(min.saturating_sub(count))
+        text.saturating_add(min.saturating_sub(count)).saturating_add(state.sub.missing_and_spelled_bytes().0)
     }
 
     /// How many byte strings lead from a raw state to acceptance; `u64::MAX` is without end, or too many to matter.

@@ -13,7 +13,7 @@ use crate::mask_kernels::{apply_row, copy_row};
 use crate::python::convert::argument::{optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
 use crate::python::convert::ids::{TokenIds, row_numbers};
-use crate::python::errors::{argument, busy, detached, internal, panic_message};
+use crate::python::errors::{argument, busy, detached, internal, of_batch, panic_message};
 use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{registry, thread_pool};
 
@@ -150,11 +150,11 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
 pub(super) fn slot_in_batch<'a>(py: Python<'_>, number: usize, guide: &'a PyGuide) -> PyResult<MutexGuard<'a, Slot>> {
     let Some(slot) = guide.try_slot() else {
         let message = format!("guide {number} of the batch is in use, by another thread or twice in this batch");
-        return Err(busy(py, &message));
+        return Err(of_batch(py, busy(py, &message), number));
     };
     if slot.broken {
         let message = format!("guide {number} of the batch was in use when another bug struck; drop its request");
-        return Err(internal(py, &message));
+        return Err(of_batch(py, internal(py, &message), number));
     }
     sound_in_batch(py, number, &slot)?;
     Ok(slot)
@@ -162,7 +162,7 @@ pub(super) fn slot_in_batch<'a>(py: Python<'_>, number: usize, guide: &'a PyGuid
 
 /// What [`Slot::sound`] refuses, with the guide's number in the batch.
 pub(super) fn sound_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
-    slot.sound_saying(py, |what| of_guide(number, what))
+    slot.sound_saying(py, |what| of_guide(number, what)).map_err(|error| of_batch(py, error, number))
 }
 
 /// What is said of one guide of a batch.
@@ -177,7 +177,8 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
 /// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
 /// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
 /// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
-/// guide meets (``InternalError``, which names the guide's number) costs that guide alone: all other rows are written.
+/// guide meets (``InternalError``, whose ``batch_index`` is the guide's number) costs that guide alone: all other rows
+/// are written.
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
@@ -228,7 +229,7 @@ pub fn fill_bitmasks(
     let numbers = || guides.iter().enumerate().filter_map(|(i, guide)| guide.0.as_ref().map(|_| i));
     for (job, i) in jobs.iter().zip(numbers()) {
         match &job.stage {
-            Stage::Panicked(panic) => return Err(internal(py, &of_guide(i, panic))),
+            Stage::Panicked(panic) => return Err(of_batch(py, internal(py, &of_guide(i, panic)), i)),
             stage => masked |= matches!(stage, Stage::Filled(true)),
         }
     }
@@ -242,8 +243,8 @@ pub fn fill_bitmasks(
 /// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
 /// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
 /// (``GuideBusyError``). A bug that one guide meets (``InternalError``), or a damaged file of its index
-/// (``ArtifactError``), costs that guide alone: the error names the guide's number, and all others have been stepped.
-/// ``num_tokens`` says which of them took their tokens.
+/// (``ArtifactError``), costs that guide alone: ``batch_index`` of the error is its number, and all others have been
+/// stepped. ``num_tokens`` says which of them took their tokens.
 #[pyfunction]
 pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);
@@ -268,7 +269,7 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
         let outcome = slot.try_step(py, |guide| guide.try_advance(id));
         match slot.settle_saying(py, outcome, |what| of_guide(i, what)) {
             Ok(taken) => answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated())),
-            Err(error) => failed = failed.or(Some(error)),
+            Err(error) => failed = failed.or(Some(of_batch(py, error, i))),
         }
     }
     failed.map_or(Ok(answers), Err)

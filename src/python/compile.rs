@@ -248,10 +248,11 @@ pub fn check_grammar(
 ) -> PyResult<()> {
     let py = grammar.py();
     let text = source::grammar(grammar)?;
+    let lexer = source::lexer_of(grammar, lexer)?;
     let names = GrammarNames {
         syntax: syntax.text("syntax", "lark")?,
         start: argument::optional_text(start, "start")?,
-        lexer: argument::optional_text(lexer, "lexer")?,
+        lexer: argument::optional_text(lexer.as_ref(), "lexer")?,
     };
     let options = names.options(py, imports, grammars)?;
     check(py, &Source::Grammar { text, options }, limits, cancel).map(drop)

@@ -67,9 +67,9 @@ impl Classes {
             space.set_item("__module__", "interlock")?;
             if name == "InterlockError" {
                 space.set_item("place", "")?;
-                for attribute in
-                    ["offset", "line", "column", "excerpt", "pointer", "keyword", "limit", "value", "field", "hint"]
-                {
+                let of_source = ["offset", "line", "column", "excerpt", "pointer", "keyword"];
+                let others = ["limit", "value", "field", "hint", "batch_index"];
+                for attribute in of_source.into_iter().chain(others) {
                     space.set_item(attribute, py.None())?;
                 }
             }
@@ -187,6 +187,14 @@ pub fn busy(py: Python<'_>, message: &str) -> PyErr {
 #[cold]
 pub fn internal(py: Python<'_>, what: &str) -> PyErr {
     raised(py, |classes| &classes.internal, format!("a bug in interlock, please report it: {what}"))
+}
+
+/// The error of one guide of a batch, with the guide's number there.
+#[cold]
+pub fn of_batch(py: Python<'_>, error: PyErr, number: usize) -> PyErr {
+    // Errors that are not interlock's, such as `MemoryError`, may take no attributes.
+    let _ = error.value(py).setattr("batch_index", number);
+    error
 }
 
 /// What a panic said.

@@ -11,7 +11,7 @@ use crate::mask::mask_name::MaskName;
 use crate::python::batch::{BatchJob, GuideOrNone, Stage, of_guide, run_all, slot_in_batch, sound_in_batch};
 use crate::python::convert::argument::{count, optional_count};
 use crate::python::convert::buffer::MaskRows;
-use crate::python::errors::{argument, busy, detached, internal, panic_message};
+use crate::python::errors::{argument, busy, detached, internal, of_batch, panic_message};
 use crate::python::guide::Slot;
 use crate::python::runtime::{registry, thread_pool};
 
@@ -81,7 +81,7 @@ impl PyRowSlots {
         if !matches!(filled, Ok(Ok(_))) {
             rows.clear();
         }
-        let new = filled?.map_err(|panic| internal(py, &panic))?;
+        let new = filled?.map_err(|(i, panic)| of_batch(py, internal(py, &of_guide(i, &panic)), i))?;
         if let Err(error) = slots.iter().try_for_each(|(i, slot)| sound_in_batch(py, *i, slot)) {
             rows.clear();
             return Err(error);
@@ -117,22 +117,22 @@ impl PyRowSlots {
     }
 }
 
-/// Looks for the masks of the guides, and writes those that are not in a slot to `written`. The slots of these, or what
-/// a panic said.
+/// Looks for the masks of the guides, and writes those that are not in a slot to `written`. The slots of these, or the
+/// number of a guide and what a panic said.
 fn fill(
     rows: &mut RowSlots,
     guides: Vec<(usize, &mut Slot)>,
     written: Vec<&mut [u32]>,
     threads: usize,
     answer: &mut [i32],
-) -> Result<Vec<i32>, String> {
+) -> Result<Vec<i32>, (usize, String)> {
     rows.begin();
     let mut written = written.into_iter();
     let (mut jobs, mut new, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let mut numbers = Vec::new();
     for (i, slot) in guides {
         let Asked { slot, name, ended } = ask(slot);
-        let name = name.map_err(|panic| of_guide(i, &panic_message(&*panic)))?;
+        let name = name.map_err(|panic| (i, panic_message(&*panic)))?;
         if ended {
             continue;
         }
@@ -142,7 +142,7 @@ fn fill(
         }
         // There are as many slots and rows as guides: that was checked.
         let (Some(taken), Some(row)) = (rows.take(), written.next()) else {
-            return Err("no slot is left for a row".to_owned());
+            return Err((i, "no slot is left for a row".to_owned()));
         };
         answer[i] = taken as i32;
         new.push(taken as i32);
@@ -156,12 +156,12 @@ fn fill(
     }
     run_all(&mut jobs, threads);
     if let Some((panic, &i)) = jobs.iter().zip(&numbers).find_map(|(job, i)| Some((job.stage.panic()?, i))) {
-        return Err(of_guide(i, panic));
+        return Err((i, panic.to_owned()));
     }
     // What was made now has a name the next time.
     for (at, taken) in names {
         let Asked { name, .. } = ask(jobs[at].slot);
-        if let Some(name) = name.map_err(|panic| of_guide(numbers[at], &panic_message(&*panic)))? {
+        if let Some(name) = name.map_err(|panic| (numbers[at], panic_message(&*panic)))? {
             rows.name(taken, name);
         }
     }

@@ -253,9 +253,39 @@ impl<'t> JsonReader<'t> {
             None => Ok(()),
             Some(k) => {
                 Err(Error::new(ErrorKind::Schema, format!("key {:?} occurs twice in one object", self.tape.key(k)))
-                    .at(SourcePlace::Byte(self.pos - 1)))
+                    .at(SourcePlace::Byte(self.place_of(k))))
             }
         }
+    }
+
+    /// Where a node of the tape begins in the text that was read so far. Nodes stand in the order of the text, one for
+    /// each container, key and scalar.
+    fn place_of(&self, node: u32) -> usize {
+        let (mut at, mut before) = (if self.bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }, 0);
+        while let Some(&b) = self.bytes.get(at) {
+            let begins = !matches!(b, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b']' | b'}');
+            if begins && before == node {
+                break;
+            }
+            before += u32::from(begins);
+            let rest = &self.bytes[at + 1..];
+            let length = match b {
+                b'"' => {
+                    let mut escaped = false;
+                    let end = rest.iter().position(|&b| {
+                        let ends = b == b'"' && !escaped;
+                        escaped = b == b'\\' && !escaped;
+                        ends
+                    });
+                    end.map_or(rest.len(), |end| end + 1)
+                }
+                b'{' | b'[' => 0,
+                _ if begins => rest.iter().position(|b| b" \n\r\t,:]}".contains(b)).unwrap_or(rest.len()),
+                _ => 0,
+            };
+            at += 1 + length;
+        }
+        at
     }
 
     fn skip_space(&mut self) -> Option<u8> {

@@ -7,7 +7,7 @@ import re
 
 import interlock
 import pytest
-from test_generator_backends import ADA, AsyncClient, Client
+from test_generator_servers import ADA, AsyncClient, Client
 
 CHAT = [{"role": "user", "content": "Hi."}]
 

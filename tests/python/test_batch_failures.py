@@ -35,8 +35,9 @@ def torn(byte_vocabulary, tmp_path, monkeypatch):
 def test_advance_each(byte_vocabulary, torn):
     others = [interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide() for _ in range(3)]
     batch = [others[0], None, torn, others[1], others[2]]
-    with pytest.raises(interlock.ArtifactError, match=DAMAGED):
+    with pytest.raises(interlock.ArtifactError, match=DAMAGED) as caught:
         interlock.advance_each(batch, [ord(c) for c in "y?axn"])
+    assert caught.value.batch_index == 2
     # The others were stepped, those behind it too.
     assert [guide.tokens for guide in others] == [[ord("y")], [], [ord("n")]]
     with pytest.raises(interlock.ArtifactError, match=DAMAGED):
@@ -48,8 +49,13 @@ def test_masks(byte_vocabulary, torn):
     other = interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide()
     with pytest.raises(interlock.ArtifactError, match="^the stored index is damaged"):
         torn.advance(ord("a"))
-    with pytest.raises(interlock.ArtifactError, match=DAMAGED):
+    with pytest.raises(interlock.ArtifactError, match=DAMAGED) as caught:
         interlock.fill_bitmasks([other, None, torn], np.zeros((3, 10), np.int32))
+    assert caught.value.batch_index == 2
+    with pytest.raises(interlock.GuideBusyError, match="^guide 1 of the batch is in use") as caught:
+        interlock.fill_bitmasks([other, other], np.zeros((2, 10), np.int32))
+    assert caught.value.batch_index == 1
+    assert interlock.ArgumentError("of no batch").batch_index is None
 
 
 def test_rows_of_a_device(byte_vocabulary, torn):

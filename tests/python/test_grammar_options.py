@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import interlock
 from interlock import ArgumentError, Grammar, grammars
 
 
@@ -46,6 +47,22 @@ def test_parameters_of_sql(options, has_parameters):
     assert grammar.accepts("SELECT age FROM student WHERE name = 'A' LIMIT 2")
     for parameter in ("?", "?1", ":name", "@name", "$name"):
         assert grammar.accepts(f"SELECT age FROM student WHERE name = {parameter}") is has_parameters
+
+
+def test_from_grammar_takes_the_lexer_of_the_text(byte_vocabulary, tmp_path):
+    """Under the lexer ``"dynamic"`` a keyword would be a name."""
+    text = grammars.GrammarText('start: NAME "=" NAME\n | "if" NAME\nNAME: /[a-z]+/\n%ignore " "')
+    index = interlock.Index.from_grammar(text, byte_vocabulary)
+    assert index == interlock.Index.from_grammar(str(text), byte_vocabulary, lexer="contextual")
+    assert index != interlock.Index.from_grammar(str(text), byte_vocabulary)
+    assert interlock.Index.from_grammar(text, byte_vocabulary, lexer="any") != index, "what is passed counts"
+    never = grammars.GrammarText('start: A B\nA: "a"+\nB: "a"')
+    interlock.check_grammar(str(never), lexer="any")
+    with pytest.raises(interlock.UnsatisfiableError):
+        interlock.check_grammar(never)
+    store = interlock.Store(tmp_path)
+    store.put(index)
+    assert store.get(store.key_of("grammar", text, byte_vocabulary), byte_vocabulary) == index
 
 
 def test_parameters_are_a_flag():

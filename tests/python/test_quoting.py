@@ -7,7 +7,7 @@ import json
 import interlock
 import pytest
 from interlock.generators.budget_warnings import check_on_tight
-from test_generator_backends import ADA, Client
+from test_generator_servers import ADA, Client
 
 
 LONG = "x" * 100_000

@@ -100,7 +100,9 @@ def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, cap
         batches.append(len([guide for guide in guides if guide is not None]))
         found = next((i for i, guide in enumerate(guides) if guide is not None and guide in broken), None)
         if found is not None:
-            raise interlock.InternalError(f"a bug in interlock, please report it: guide {found} of the batch: no")
+            error = interlock.InternalError(f"a bug in interlock, please report it: guide {found} of the batch: no")
+            error.batch_index = found
+            raise error
         return fill_bitmasks(guides, bits)
 
     monkeypatch.setattr(interlock, "fill_bitmasks", fill)

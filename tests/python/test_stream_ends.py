@@ -10,7 +10,7 @@ import interlock
 import pytest
 from interlock.generators import AsyncStream, Stream
 from scripted_generator import ScriptedGenerator
-from test_generator_backends import ADA, AsyncClient, Client, User
+from test_generator_servers import ADA, AsyncClient, Client, User
 
 NUMBERS = ["[1, ", "2", "3]"]
 

@@ -16,8 +16,8 @@ __all__ = ["GrammarText"]
 class GrammarText(str):
     """The text of a grammar in Lark's notation, with the lexer that it is written for. Otherwise it is a ``str``.
 
-    Generators take it as an output type, ``gen(prompt, grammars.load("json"))``, and so does ``interlock.Grammar``.
-    Both use ``lexer``. ``Index.from_grammar`` reads the characters alone: pass ``lexer=text.lexer`` there.
+    Generators take it as an output type, ``gen(prompt, grammars.load("json"))``, and so do ``interlock.Grammar`` and
+    ``Index.from_grammar``. All of them use its ``lexer`` where none is passed to them.
 
     >>> text = GrammarText('start: "a"', "contextual")
     >>> text == 'start: "a"', text.lexer, text.accepts("a")

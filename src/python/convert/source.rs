@@ -338,6 +338,18 @@ pub fn grammar(source: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
+/// The option `lexer`, or that of the text where it is left out: the texts of ``interlock.grammars`` bring theirs.
+pub fn lexer_of<'py>(
+    grammar: &Bound<'py, PyAny>,
+    lexer: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match lexer {
+        Some(lexer) => Ok(Some(lexer.clone())),
+        None if grammar.is_exact_instance_of::<PyString>() => Ok(None),
+        None => grammar.getattr_opt("lexer"),
+    }
+}
+
 /// A mapping from names to texts, as the option `what` has it.
 pub fn named_texts(mapping: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<BTreeMap<String, String>> {
     let Some(mapping) = mapping else { return Ok(BTreeMap::new()) };

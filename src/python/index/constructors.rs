@@ -153,7 +153,8 @@ impl PyIndex {
     /// ``lexer`` says how a text is cut into terminals. ``"any"``: a terminal takes any text that it matches.
     /// ``"dynamic"``: each terminal takes its own longest match. ``"contextual"``: the longest match of all terminals
     /// that the parser can take is taken, the one of highest priority among equals, literals before patterns, so
-    /// keywords are reserved. By default ``"dynamic"`` in Lark's notation and ``"any"`` in the others.
+    /// keywords are reserved. By default a text of ``interlock.grammars`` brings its own; of others it is ``"dynamic"``
+    /// in Lark's notation and ``"any"`` in the others.
     ///
     /// ``imports`` maps the names of files that ``%import`` may name to their texts; nothing is ever opened.
     /// ``grammars`` maps names to grammars in Lark's notation that ``@name`` may name.
@@ -185,7 +186,8 @@ impl PyIndex {
         let text = source::grammar(grammar)?;
         let syntax = syntax.text("syntax", "lark")?;
         let start = argument::optional_text(start, "start")?;
-        let lexer = argument::optional_text(lexer, "lexer")?;
+        let lexer = source::lexer_of(grammar, lexer)?;
+        let lexer = argument::optional_text(lexer.as_ref(), "lexer")?;
         let cancel = cancel::argument(cancel)?;
         let options = GrammarNames { syntax, start, lexer }.options(py, imports, grammars)?;
         let limits = limits::from_argument(limits)?;

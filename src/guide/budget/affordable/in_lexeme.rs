@@ -29,7 +29,7 @@ const MAX_CLOSE: u32 = 40;
 /// With so few states to which text leads all of it may have one price, which is asked first.
 const FEW_STATES: usize = 24;
 /// Places that searches for ends go on from for one mask, after which it asks for no more ends.
-const MAX_SEARCHED: usize = 4_000;
+const MAX_SEARCHED: usize = 16_000;
 
 /// Work for the tokens that bounds do not say to fit.
 const WORK_FOR_REST: usize = 1_000;
