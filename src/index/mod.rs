@@ -19,6 +19,7 @@ pub mod tables;
 pub mod token_liveness;
 
 use crate::mask::json::cache::{forced_runs, member_values};
+use crate::mask::lexeme::text_end_rows::TextEndCache;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -61,6 +62,8 @@ pub(crate) struct IndexCore {
     pub bounds: OnceLock<CompletionBounds>,
     /// Bytes of which everything can be completed, found for the first budget.
     pub completing: OnceLock<ByteSet>,
+    /// What tokens leave to write in strings, found for budgets.
+    pub text_ends: TextEndCache,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
     pub members: member_values::MemberValues,
@@ -96,6 +99,7 @@ impl IndexCore {
             costs: OnceLock::new(),
             bounds: OnceLock::new(),
             completing: OnceLock::new(),
+            text_ends: TextEndCache::default(),
             memo: MaskCache::default(),
             runs: Default::default(),
             members: Default::default(),
@@ -184,7 +188,12 @@ impl Index {
             }
             IndexEngine::Grammar(grammar) => grammar.memory_bytes(),
         };
-        tables + lazy + inner.runs.memory_bytes() + inner.source.len() + self.younger_bytes()
+        tables
+            + lazy
+            + inner.runs.memory_bytes()
+            + inner.text_ends.memory_bytes()
+            + inner.source.len()
+            + self.younger_bytes()
     }
 }
 

@@ -85,6 +85,9 @@ register! {
         Index, 4_096 * MEMBER_VALUE_BYTES, 0;
     FORCED_RUNS: "forced runs", "bytes that must come next" by "description of a configuration",
         Index, 1 << 20, 0;
+    // A few hundred rows for 128,000 tokens.
+    TEXT_ENDS: "text ends", "tokens by what they leave to write in a string" by "lexeme, state and length",
+        Index, 8 << 20, 0;
     // Grammars.
     GRAMMAR_ROWS: "grammar rows", "masks of grammars" by "scanner state and the symbols in view",
         Index, 16 << 20, 0;

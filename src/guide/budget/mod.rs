@@ -426,7 +426,8 @@ impl Guide {
         let rests = Arc::make_mut(self.rests.get_or_insert_default());
         rests.begin(arena.nodes.len() as FrameId);
         let bounds = self.budget.as_ref().filter(|b| b.is_bounded).and_then(|_| inner.bounds.get());
-        let document = BudgetedDocument { program, costs, arena, top: *top, rests, bounds };
+        let document =
+            BudgetedDocument { program, costs, arena, top: *top, rests, bounds, text_ends: &inner.text_ends };
         let answer = ask(document, FewestTokens::new(inner, &usable));
         arena.truncate(&mark);
         arena.trace = trace;

@@ -13,3 +13,4 @@ pub mod lexeme_mask;
 pub(crate) mod masked_lexeme;
 pub(crate) mod masks_at_compile;
 pub(crate) mod subtree_summary;
+pub(crate) mod text_end_rows;

@@ -14,6 +14,7 @@ use crate::lexeme::shortest_end::soon_ended;
 use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::mask::json::structural_tokens::{MarkedText, StructuralTokens};
+use crate::mask::lexeme::text_end_rows::{TextEndKey, TextEndRows};
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
@@ -104,10 +105,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                 Inside::All => rest.iter_mut().zip(&text.quoted).for_each(|(word, quoted)| *word &= quoted),
                 Inside::Plain => {
                     rest.iter_mut().zip(&text.plain).for_each(|(word, plain)| *word &= !plain);
-                    self.drop_fitting(item, n.count, left, marked, &text.whole, &mut rest);
+                    self.drop_fitting((item, n.count), left, marked, true, vocabulary, &mut rest);
                 }
                 Inside::Few | Inside::Unknown => {
-                    let most = self.drop_fitting(item, n.count, left, marked, vocabulary.trie(), &mut rest);
+                    let most = self.drop_fitting((item, n.count), left, marked, false, vocabulary, &mut rest);
                     let kept = most.map(|most| PlainPrices { least: 0, most, stays: false });
                     // Beside other items, tokens of theirs are not asked about.
                     if let (Some(most), [item]) = (kept, &items[..]) {
@@ -157,62 +158,80 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         }
     }
 
-    /// Drops the tokens of a trie out of a row that stay in a string and after which `left` bytes end it by an item.
-    /// Returns how many the most costly of them leaves to write, where all are known and no greatest length is near.
+    /// Drops the tokens out of a row that stay in a string and after which `left` bytes end it by an item; those of
+    /// plain text are not asked about if `is_marked`. Returns how many bytes the most costly of them leaves to write,
+    /// where all are known and no greatest length is near.
     fn drop_fitting(
         &self,
-        item: &ScalarItem,
-        count: u32,
+        (item, count): (&ScalarItem, u32),
         left: u64,
         marked: &StructuralTokens,
-        trie: &Trie,
+        is_marked: bool,
+        vocabulary: &Vocabulary,
         row: &mut [u32],
     ) -> Option<u32> {
         let text = marked.text.as_ref()?;
         let lexeme = &self.program.lexemes[item.lexeme as usize];
-        let LexemeKind::Text { min, .. } = lexeme.kind() else { return None };
-        let mut cache = WalkCache::new(lexeme);
-        let mut ends = TextEnds::of(lexeme, item.state, count);
-        let (mut most, mut is_complete) = (0, true);
-        let mut stack: Vec<(u32, LocalState, u32)> = vec![(trie.len() as u32, cache.local(item.state), count)];
-        let mut node = 1;
-        while (node as usize) < trie.len() {
-            while stack.last().is_some_and(|s| s.0 <= node) {
-                stack.pop();
-            }
-            let Some(&(_, at, count)) = stack.last() else { break };
-            let (byte, end) = (trie.byte[node as usize], trie.end[node as usize]);
-            // Escapes have many states, and are priced like the tokens that end the string.
-            if byte == b'\\' && ends.known.is_some() {
-                is_complete = false;
-                node = end;
-                continue;
-            }
-            let to = cache.next(at, byte);
-            if to <= QUOTE {
-                node = end;
-                continue;
-            }
-            let count = count.saturating_add(u32::from(lexeme.starts_char(cache.state(at), byte)));
-            for &t in trie.tokens(node) {
-                let (word, bit) = (t as usize >> 5, 1 << (t & 31));
-                if (row[word] & !text.quoted[word]) & bit == 0 {
-                    continue;
-                }
-                let (found, is_far) = ends.from(to, cache.id(to), count);
-                is_complete &= count >= min && is_far && found != ENDLESS;
-                most = most.max(found);
-                if u64::from(found) <= left {
-                    row[word] &= !bit;
-                }
-            }
-            node += 1;
-            if node < end {
-                stack.push((end, to, count));
+        let LexemeKind::Text { min, max, .. } = lexeme.kind() else { return None };
+        let trie = if is_marked { &text.whole } else { vocabulary.trie() };
+        let rows_at = |count: u32| {
+            let key = TextEndKey { lexeme: item.lexeme, state: item.state, count, is_marked };
+            self.text_ends.get_or_find(key, || ends_behind_tokens(lexeme, item.state, count, text, trie))
+        };
+        // Text that is long enough, and far from the greatest length, is the same however long it is.
+        let is_far = |most: u32| u64::from(count) + marked.longest as u64 + u64::from(most) <= u64::from(max);
+        let own = lexeme.significant_count(count);
+        let alike = (count >= min && own != min).then(|| rows_at(min)).filter(|rows| rows.most_far.is_some_and(is_far));
+        let rows = alike.unwrap_or_else(|| rows_at(own));
+        for (word, fitting) in row.iter_mut().zip(rows.fitting(left).unwrap_or_default()) {
+            *word &= !fitting;
+        }
+        rows.most_far.filter(|_| rows.is_complete)
+    }
+}
+
+/// What the tokens of a trie that stay in a string leave to write in it.
+fn ends_behind_tokens(lexeme: &Lexeme, state: StateId, count: u32, text: &MarkedText, trie: &Trie) -> TextEndRows {
+    let min = if let LexemeKind::Text { min, .. } = lexeme.kind() { min } else { 0 };
+    let mut cache = WalkCache::new(lexeme);
+    let mut ends = TextEnds::of(lexeme, state, count);
+    let (mut most, mut is_far, mut is_complete) = (0, true, true);
+    let mut found = Vec::new();
+    let mut stack: Vec<(u32, LocalState, u32)> = vec![(trie.len() as u32, cache.local(state), count)];
+    let mut node = 1;
+    while (node as usize) < trie.len() {
+        while stack.last().is_some_and(|s| s.0 <= node) {
+            stack.pop();
+        }
+        let Some(&(_, at, count)) = stack.last() else { break };
+        let (byte, end) = (trie.byte[node as usize], trie.end[node as usize]);
+        // Escapes have many states, and are priced like the tokens that end the string.
+        if byte == b'\\' && ends.known.is_some() {
+            is_complete = false;
+            node = end;
+            continue;
+        }
+        let to = cache.next(at, byte);
+        if to <= QUOTE {
+            node = end;
+            continue;
+        }
+        let count = count.saturating_add(u32::from(lexeme.starts_char(cache.state(at), byte)));
+        let inside = trie.tokens(node).iter().filter(|&&t| text.quoted[t as usize >> 5] >> (t & 31) & 1 == 0);
+        for &t in inside {
+            let (bytes, is_this_far) = ends.from(to, cache.id(to), count);
+            is_far &= count >= min && is_this_far && bytes != ENDLESS;
+            most = most.max(bytes);
+            if bytes != ENDLESS {
+                found.push((bytes, t));
             }
         }
-        is_complete.then_some(most)
+        node += 1;
+        if node < end {
+            stack.push((end, to, count));
+        }
     }
+    TextEndRows::of(found, text.quoted.len(), is_far.then_some(most), is_complete)
 }
 
 /// How many bytes end a string from the states of its lexeme that one walk meets; [`ENDLESS`] where none are soon

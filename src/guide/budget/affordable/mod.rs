@@ -34,6 +34,7 @@ use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::shortest_end::FEW_SEARCHED;
 use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
+use crate::mask::lexeme::text_end_rows::TextEndCache;
 use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
@@ -77,6 +78,7 @@ pub(super) struct AffordableTokens<'a, U> {
     top: FrameId,
     rests: &'a mut CompletionGraph,
     bounds: Option<&'a CompletionBounds>,
+    text_ends: &'a TextEndCache,
     /// Bounds of the nodes of the guide's own stack, those before `base`.
     base: FrameId,
     below: FxHashMap<FrameId, u32>,
@@ -99,7 +101,7 @@ pub(super) struct AffordableTokens<'a, U> {
 
 impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     pub(super) fn new(document: BudgetedDocument<'a>, speller: FewestTokens<'a, U>, left: u64) -> Self {
-        let BudgetedDocument { program, costs, arena, top, rests, bounds } = document;
+        let BudgetedDocument { program, costs, arena, top, rests, bounds, text_ends } = document;
         let (base, below) = (arena.nodes.len() as FrameId, FxHashMap::default());
         let left = left.min(u64::from(ENDLESS) - 1);
         let (numbers, key) = (SeededMap::default(), Vec::new());
@@ -112,6 +114,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             top,
             rests,
             bounds,
+            text_ends,
             base,
             below,
             speller,
