@@ -18,6 +18,7 @@ pub mod report;
 pub mod tables;
 pub mod token_liveness;
 
+use crate::mask::json::cache::token_bounds::TokenBoundsCache;
 use crate::mask::json::cache::{forced_runs, member_values};
 use crate::mask::lexeme::text_end_rows::TextEndCache;
 use std::sync::atomic::AtomicBool;
@@ -64,6 +65,8 @@ pub(crate) struct IndexCore {
     pub completing: OnceLock<ByteSet>,
     /// What tokens leave to write in strings, found for budgets.
     pub text_ends: TextEndCache,
+    /// What completes a document behind tokens, found for budgets.
+    pub token_bounds: TokenBoundsCache,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
     pub members: member_values::MemberValues,
@@ -100,6 +103,7 @@ impl IndexCore {
             bounds: OnceLock::new(),
             completing: OnceLock::new(),
             text_ends: TextEndCache::default(),
+            token_bounds: TokenBoundsCache::default(),
             memo: MaskCache::default(),
             runs: Default::default(),
             members: Default::default(),
@@ -192,6 +196,7 @@ impl Index {
             + lazy
             + inner.runs.memory_bytes()
             + inner.text_ends.memory_bytes()
+            + inner.token_bounds.memory_bytes()
             + inner.source.len()
             + self.younger_bytes()
     }

@@ -88,6 +88,8 @@ register! {
     // A few hundred rows for 128,000 tokens.
     TEXT_ENDS: "text ends", "tokens by what they leave to write in a string" by "lexeme, state and length",
         Index, 8 << 20, 0;
+    TOKEN_BOUNDS: "token bounds", "what completes a document behind each of few tokens" by "description of a configuration",
+        Index, 4 << 20, 0;
     // Grammars.
     GRAMMAR_ROWS: "grammar rows", "masks of grammars" by "scanner state and the symbols in view",
         Index, 16 << 20, 0;

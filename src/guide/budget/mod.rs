@@ -426,8 +426,8 @@ impl Guide {
         let rests = Arc::make_mut(self.rests.get_or_insert_default());
         rests.begin(arena.nodes.len() as FrameId);
         let bounds = self.budget.as_ref().filter(|b| b.is_bounded).and_then(|_| inner.bounds.get());
-        let document =
-            BudgetedDocument { program, costs, arena, top: *top, rests, bounds, text_ends: &inner.text_ends };
+        let (text_ends, token_bounds) = (&inner.text_ends, &inner.token_bounds);
+        let document = BudgetedDocument { program, costs, arena, top: *top, rests, bounds, text_ends, token_bounds };
         let answer = ask(document, FewestTokens::new(inner, &usable));
         arena.truncate(&mark);
         arena.trace = trace;

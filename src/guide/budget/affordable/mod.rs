@@ -23,6 +23,7 @@ mod class_bounds;
 mod config_class;
 mod in_lexeme;
 mod in_text;
+mod known_bounds;
 mod new_text;
 mod plain_text;
 
@@ -33,6 +34,7 @@ use crate::guide::budget::fewest_tokens_search::SearchSteps;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::shortest_end::FEW_SEARCHED;
+use crate::mask::json::cache::token_bounds::TokenBoundsCache;
 use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
 use crate::mask::lexeme::text_end_rows::TextEndCache;
 use crate::pushdown::completion::completion_bounds::CompletionBounds;
@@ -79,6 +81,7 @@ pub(super) struct AffordableTokens<'a, U> {
     rests: &'a mut CompletionGraph,
     bounds: Option<&'a CompletionBounds>,
     text_ends: &'a TextEndCache,
+    token_bounds: &'a TokenBoundsCache,
     /// Bounds of the nodes of the guide's own stack, those before `base`.
     base: FrameId,
     below: FxHashMap<FrameId, u32>,
@@ -101,7 +104,7 @@ pub(super) struct AffordableTokens<'a, U> {
 
 impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     pub(super) fn new(document: BudgetedDocument<'a>, speller: FewestTokens<'a, U>, left: u64) -> Self {
-        let BudgetedDocument { program, costs, arena, top, rests, bounds, text_ends } = document;
+        let BudgetedDocument { program, costs, arena, top, rests, bounds, text_ends, token_bounds } = document;
         let (base, below) = (arena.nodes.len() as FrameId, FxHashMap::default());
         let left = left.min(u64::from(ENDLESS) - 1);
         let (numbers, key) = (SeededMap::default(), Vec::new());
@@ -115,6 +118,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             rests,
             bounds,
             text_ends,
+            token_bounds,
             base,
             below,
             speller,
@@ -167,7 +171,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     fn keep_others(&mut self, vocabulary: &Vocabulary, marked: &StructuralTokens, row: &mut [u32]) {
         let trie = vocabulary.trie();
         if has_at_most(row, FEW_TOKENS) {
-            return self.keep_few(vocabulary, row);
+            return self.keep_few_by_bounds(vocabulary, row);
         }
         if let Some(text) = &marked.text
             && self.stays_within_bounds()

@@ -22,3 +22,4 @@ pub(crate) mod recipe_writer;
 pub mod rows;
 pub(crate) mod spelled_names;
 pub(crate) mod suffix_sets;
+pub(crate) mod token_bounds;
