@@ -14,7 +14,7 @@ use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::seeded_hash::SeededMap;
 
 /// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
-pub(crate) const MAX_SEARCHED: u32 = 2_000;
+pub(crate) const MAX_SEARCHED: u32 = 8_000;
 const MAX_FOUND: usize = 32_000;
 /// Places that a search goes on from which is one of many for a mask, beside those of a straight way.
 pub(crate) const FEW_SEARCHED: u32 = 128;
