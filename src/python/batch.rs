@@ -15,7 +15,7 @@ use crate::python::convert::buffer::{LogitRows, MaskRows};
 use crate::python::convert::ids::{TokenIds, row_numbers};
 use crate::python::errors::{argument, busy, detached, internal, of_batch, panic_message};
 use crate::python::guide::{PyGuide, Slot};
-use crate::python::runtime::{registry, thread_pool};
+use crate::python::runtime::{process_caches, thread_pool};
 
 /// One row to fill.
 pub(super) struct BatchJob<'a> {
@@ -217,7 +217,7 @@ pub fn fill_bitmasks(
             None => row.fill(u32::MAX),
         }
     }
-    registry::count(&registry::MASKS, jobs.len() as u64);
+    process_caches::count(&process_caches::MASKS, jobs.len() as u64);
     let threads = threads.unwrap_or_else(thread_pool::num_threads);
     if !look_at_few(&mut jobs) {
         detached(py, || {

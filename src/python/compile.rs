@@ -12,7 +12,7 @@ use crate::python::convert::source;
 use crate::python::errors::of_kind;
 use crate::python::report::{PyReportRow, report_row, warn_of_posix_classes, warn_of_slips};
 use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
-use crate::python::runtime::registry;
+use crate::python::runtime::process_caches;
 use crate::python::vocabulary::PyVocabulary;
 use crate::regex::RegexOptions;
 use crate::schema::{ReportRow, SchemaOptions, Whitespace};
@@ -47,7 +47,7 @@ pub(crate) fn compile(
     });
     // Cancelling refuses nothing.
     if outcome.is_ok() || !cancel.is_some_and(|token| token.get().is_cancelled()) {
-        registry::compiled(core, outcome.is_ok());
+        process_caches::compiled(core, outcome.is_ok());
     }
     outcome
 }

@@ -21,7 +21,7 @@ use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
 use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};
 use crate::python::index::{PyIndex, state_bytes};
 use crate::python::runtime::fork::without_gil;
-use crate::python::runtime::registry;
+use crate::python::runtime::process_caches;
 
 /// What is said of an integer that is negative or too large for a token id.
 fn not_an_id(index: &PyIndex, id: TokenId) -> String {
@@ -131,7 +131,7 @@ impl PyGuide {
         let core = index.get().core();
         let guide = crate::python::errors::detached(py, || core.guide(&options))?;
         let words = core.vocabulary().words();
-        registry::count(&registry::GUIDES, 1);
+        process_caches::count(&process_caches::GUIDES, 1);
         let slot = Mutex::new(Slot { guide, broken: false });
         Ok(PyGuide { index: index.clone().unbind(), options, words, slot })
     }
@@ -171,7 +171,7 @@ impl PyGuide {
     #[inline]
     fn fill_row(&self, py: Python<'_>, words: &mut [u32]) -> PyResult<bool> {
         let mut slot = self.lock(py)?;
-        registry::count(&registry::MASKS, 1);
+        process_caches::count(&process_caches::MASKS, 1);
         let inner = &mut *slot;
         let known = catch_unwind(AssertUnwindSafe(|| inner.guide.fill_known_mask(words)));
         let outcome = match known {
@@ -430,7 +430,7 @@ impl PyGuide {
         mask.check_width(self.words, || "the vocabulary".into())?;
         let rows = mask.span_mut(row, ids.len() + 1)?;
         let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
-        registry::count(&registry::MASKS, ids.len() as u64 + 1);
+        process_caches::count(&process_caches::MASKS, ids.len() as u64 + 1);
         convert(py, outcome)
     }
 

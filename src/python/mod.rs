@@ -58,7 +58,7 @@ mod core_module {
     #[pymodule_export]
     use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]
-    use crate::python::runtime::registry::{
+    use crate::python::runtime::process_caches::{
         clear_caches, get_index_cache_bytes, get_mask_cache_bytes, set_index_cache_bytes, set_mask_cache_bytes, stats,
     };
     #[pymodule_export]

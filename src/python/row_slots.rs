@@ -13,7 +13,7 @@ use crate::python::convert::argument::{count, optional_count};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::errors::{argument, busy, detached, internal, of_batch, panic_message};
 use crate::python::guide::Slot;
-use crate::python::runtime::{registry, thread_pool};
+use crate::python::runtime::{process_caches, thread_pool};
 
 /// The number of a sequence without a mask.
 const FREE: i32 = -1;
@@ -72,7 +72,7 @@ impl PyRowSlots {
         }
         let numbers: Vec<i64> = (0..slots.len() as i64).collect();
         let written = mask.rows_mut(&numbers)?;
-        registry::count(&registry::MASKS, slots.len() as u64);
+        process_caches::count(&process_caches::MASKS, slots.len() as u64);
         let threads = threads.unwrap_or_else(thread_pool::num_threads);
         let mut answer = vec![FREE; guides.len()];
         let guides: Vec<(usize, &mut Slot)> = slots.iter_mut().map(|(i, slot)| (*i, &mut **slot)).collect();

@@ -12,7 +12,7 @@ use crate::python::convert::argument;
 use crate::python::convert::ids::{TokenId, TokenIds};
 use crate::python::convert::source::FilePath;
 use crate::python::errors::{detached, of_kind};
-use crate::python::runtime::registry;
+use crate::python::runtime::process_caches;
 use crate::vocab::load::{AddedToken, LoadOptions, load_file, load_object, model_of_sentencepiece};
 use crate::vocab::{ModelParts, Vocabulary, VocabularyOptions};
 
@@ -33,7 +33,7 @@ pub struct PyVocabulary {
 
 impl PyVocabulary {
     fn over(core: Arc<Vocabulary>) -> Self {
-        let compiled = registry::remember(&core);
+        let compiled = process_caches::remember(&core);
         PyVocabulary { core, compiled }
     }
 
@@ -157,7 +157,7 @@ impl PyVocabulary {
             let pack = crate::artifact::Pack::open(&path, crate::artifact::PackKind::Vocabulary)?;
             // A vocabulary that this process has already keeps its caches; the file is checked all the same.
             let loaded = crate::artifact::vocabulary::unpack(&pack)?;
-            Ok(registry::find(&pack.vocabulary(), || loaded.model_parts()).unwrap_or(loaded))
+            Ok(process_caches::find(&pack.vocabulary(), || loaded.model_parts()).unwrap_or(loaded))
         })?;
         Ok(PyVocabulary::over(core))
     }
@@ -364,7 +364,7 @@ pub fn _restore_vocabulary(
     model: Option<Packed>,
 ) -> PyResult<PyVocabulary> {
     let model = model.map(unpack);
-    if let Some(core) = registry::find(fingerprint, || model.clone()) {
+    if let Some(core) = process_caches::find(fingerprint, || model.clone()) {
         return Ok(PyVocabulary::over(core));
     }
     let damaged = || of_kind(py, ErrorKind::Artifact, "the pickled vocabulary is damaged");

@@ -14,7 +14,7 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 from interlock.programs.sampling import Sampler
-from interlock.programs.transcript import Transcript
+from interlock.programs.seam_tokenization import Transcript
 
 
 class Pair(TypedDict):

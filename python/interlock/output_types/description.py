@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from interlock._core import ArgumentError
-from interlock.output_types.public_schema import public_schema
+from interlock.output_types.prompt_schema import prompt_schema
 from interlock.output_types.resolve import output_type_of
 
 __all__ = ["describe"]
@@ -38,7 +38,7 @@ def describe(output_type: Any) -> str:
         raise ArgumentError(
             "an index is compiled, and cannot be described: pass the type, or describe it in the prompt"
         )
-    return f"Answer with JSON that follows this JSON Schema: {_json(public_schema(output.source))}"
+    return f"Answer with JSON that follows this JSON Schema: {_json(prompt_schema(output.source))}"
 
 
 def _json(value: Any) -> str:

@@ -14,7 +14,7 @@ from interlock.masks import allocate_bitmask, apply_padded
 from interlock.programs.cached_model import CachedModel, common_length
 from interlock.programs.healing import LongerTokens
 from interlock.programs.sampling import Sampler
-from interlock.programs.transcript import Transcript
+from interlock.programs.seam_tokenization import Transcript
 
 __all__ = ["Decoder"]
 

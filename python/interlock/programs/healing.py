@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Vocabulary
-from interlock.programs.transcript import Transcript
+from interlock.programs.seam_tokenization import Transcript
 
 __all__ = ["Healing", "LongerTokens"]
 

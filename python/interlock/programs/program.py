@@ -18,7 +18,7 @@ from interlock.generators.number_warnings import warn_long_number
 from interlock.near_words import meant, nearest
 from interlock.output_types import FunctionCall, OutputType
 from interlock.programs.sampling import Sampler
-from interlock.programs.transcript import Transcript
+from interlock.programs.seam_tokenization import Transcript
 
 __all__ = ["Program"]
 

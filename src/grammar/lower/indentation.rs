@@ -1,7 +1,7 @@
 //! Lark's indenter: which terminals it concerns, and whether a grammar may have one.
 
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
-use crate::grammar::lower::blocks::Check;
+use crate::grammar::lower::balanced_blocks::Check;
 use crate::grammar::lower::{Lowering, TerminalKey};
 use crate::grammar::model::{Grammar, Indentation, Lexer, TerminalId};
 

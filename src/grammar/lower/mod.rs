@@ -1,6 +1,6 @@
 //! From definitions to the model: names become numbers, templates become rules, terminals become expressions.
 
-mod blocks;
+mod balanced_blocks;
 mod free_text;
 mod indentation;
 mod lazy_first;

@@ -16,7 +16,7 @@ use crate::grammar::{GrammarOptions, Syntax};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::python::convert::limits;
-use crate::python::runtime::registry;
+use crate::python::runtime::process_caches;
 use crate::regex::{Dialect, RegexOptions};
 use crate::schema::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::vocab::Vocabulary;
@@ -97,7 +97,7 @@ pub fn compile(recipe: &str, vocabulary: &Arc<Vocabulary>) -> Result<Index> {
     let value: Value = serde_json::from_str(recipe).map_err(|_| damaged())?;
     let (source, limits) = read(&value).ok_or_else(damaged)?;
     let index = source.compile(vocabulary, &limits);
-    registry::compiled(vocabulary, index.is_ok());
+    process_caches::compiled(vocabulary, index.is_ok());
     index
 }
 

@@ -4,5 +4,5 @@
 pub(crate) mod allocator;
 pub(crate) mod cancel;
 pub(crate) mod fork;
-pub(crate) mod registry;
+pub(crate) mod process_caches;
 pub(crate) mod thread_pool;

@@ -14,22 +14,22 @@ from typing import Any
 from interlock.output_types import string_formats
 from interlock.schema_keywords import MAPS, VALUES
 
-__all__ = ["public_schema"]
+__all__ = ["prompt_schema"]
 
 _OF_NUMBERS = frozenset(
     ("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "description", "default")
 )
 
 
-def public_schema(schema: Any) -> Any:
+def prompt_schema(schema: Any) -> Any:
     """``schema`` without titles, and with formats and plain bounds in the place of what enforces them exactly. A
     pattern that a user wrote stays.
 
-    >>> public_schema({"title": "When", **string_formats.whole(string_formats.DATE)})
+    >>> prompt_schema({"title": "When", **string_formats.whole(string_formats.DATE)})
     {'type': 'string', 'format': 'date'}
     """
     if isinstance(schema, list):
-        return [public_schema(one) for one in schema]
+        return [prompt_schema(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     made: dict[str, Any] = {}
@@ -39,11 +39,11 @@ def public_schema(schema: Any) -> Any:
         if key in VALUES:
             made[key] = value
         elif key in MAPS and isinstance(value, dict):
-            made[key] = {name: public_schema(inner) for name, inner in value.items()}
+            made[key] = {name: prompt_schema(inner) for name, inner in value.items()}
         elif key == "pattern" and isinstance(value, str):
             made |= _of_pattern(value)
         else:
-            made[key] = public_schema(value)
+            made[key] = prompt_schema(value)
     return _without_zones(_plain_number(made))
 
 
