@@ -264,6 +264,29 @@ def test_a_string_that_has_ended_is_explained_while_its_document_goes_on():
     assert "not JSON" in said('{"mail": "ada')
 
 
+@pytest.mark.parametrize(
+    ("name", "left_out", "none"),
+    [
+        ("hostname", "xn--bcher-kva.example", "a b"),
+        ("duration", "p1y", "1 day"),
+        ("email", '"a<b"@c.org', "ada"),
+        ("relative-json-pointer", "0+1", "/a"),
+        ("time", "23:59:60+00:07", "noon"),
+    ],
+)
+def test_a_text_that_a_format_leaves_out_is_not_said_to_be_none(name, left_out, none):
+    schema = {"properties": {"a": {"type": "string", "format": name}}}
+    (row,) = [row for row in index_of(schema).report if row.keyword == "format"]
+    (message,) = said(schema, json.dumps({"a": left_out}))
+    assert message.endswith(f"is no {name} (format), or one that interlock leaves out: {row.reason}")
+    assert said(schema, json.dumps({"a": none}))[0].endswith(f"is no {name} (format)")
+    # The report's row also says what is done where the format is negated, which is of no interest here.
+    schema["properties"]["b"] = {"not": schema["properties"]["a"]}
+    schema["properties"]["a"] = {"$ref": "#/properties/b/not"}
+    (again,) = said(schema, json.dumps({"a": left_out}))
+    assert again == message and any("negated" in row.reason for row in index_of(schema).report)
+
+
 def test_every_known_format_has_a_hint_with_an_example_of_it():
     known = known_formats()
     assert set(FORMAT_HINTS) == known, f"FORMAT_HINTS of explain/assertions.py: {sorted(set(FORMAT_HINTS) ^ known)}"
