@@ -9,7 +9,8 @@ show every escape, blank and character that is allowed. Each one is walked once 
 its own; a schema's documents are also judged by the package jsonschema where that is installed and takes the schema.
 Each is a line, written as soon as it is drawn; one with characters that no line can show (a newline, controls) is
 written as a JSON string, unless it is a JSON document on one line. --json has all of them, the same way, in one object.
-Exit code 1: an example was not confirmed, or did not come to its end.
+--distinct writes no example twice, and gives up when 100 draws in a row repeat earlier examples. Exit code 1: an
+example was not confirmed or did not come to its end, or --distinct found fewer than --count.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 import interlock
@@ -37,6 +39,8 @@ LENGTH = 40
 """Tokens of a walk before it looks for the end."""
 REDRAWS = 30
 """How often a plausible example is drawn before a wild one takes its place."""
+REPEATS = 100
+"""How many draws in a row may repeat earlier examples before --distinct gives up."""
 MOST = 2000
 """Tokens after which a walk is given up."""
 
@@ -47,6 +51,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     vocabularies.add_arguments(parser)
     parser.add_argument("-n", "--count", type=at_least(1), default=1, metavar="N", help="how many (default: 1)")
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="the same seed draws the same (default: 0)")
+    parser.add_argument(
+        "--distinct", action="store_true", help="no example twice; fewer than N where no others are found"
+    )
     parser.add_argument("--wild", action="store_true", help="token by token, whatever the masks allow")
     parser.add_argument(
         "--length",
@@ -81,17 +88,19 @@ def run(args: argparse.Namespace, output: Output) -> int:
     source_remarks.remarks(source, index, output)
     samples: list[dict[str, Any]] = []
     failures: list[str] = []
-    quoted = 0
+    quoted = written = repeats = 0
+    seen: set[bytes] = set()
     # Where the examples come on the same terminal, they are the progress.
     on_terminal = sys.stdout.isatty()
     silent = not args.json and on_terminal
     with Progress("sampling", args.count, output, hidden=silent) as bar:
-        for number in range(args.count):
+        for number in count():
+            if written == args.count or repeats == REPEATS:
+                break
             guide = index.guide()
             drawn = None if args.wild else plausible.draw(f"{args.seed}/{number}")
             if drawn is None:
                 if not args.wild:
-                    wild += 1
                     guide = _on_one_line(source, vocabulary).guide()
                 ended = random_walk(guide, random.Random(f"{args.seed}/{number}"), length, most)
                 data = vocabulary.decode(guide.tokens)
@@ -99,6 +108,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 data = drawn
                 ids = speller.spell(data)
                 ended = guide.advance_many(ids) == len(ids) and guide.is_accepting
+            if args.distinct and data in seen:
+                repeats += 1
+                continue
+            if args.distinct:
+                seen.add(data)
+            repeats = 0
+            written += 1
+            wild += drawn is None and not args.wild
             walker.reset()
             confirmed = ended and walker.advance_many(list(data)) == len(data) and walker.is_accepting
             text = data.decode("utf-8", "backslashreplace")
@@ -120,21 +137,26 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 else:
                     quoted += not text.isprintable()
                     output.line(text if text.isprintable() else text_of(data))
-            bar.show(number + 1)
+            bar.show(written)
     if quoted:
-        output.remark(f"{quoted} of {args.count} written as JSON strings, for characters that no line can show")
+        output.remark(f"{quoted} of {written} written as JSON strings, for characters that no line can show")
     if bad:
         way = " (--most)" if args.wild else ""
-        output.remark(f"{bad} of {args.count} not confirmed or not at their end after {most} tokens{way}")
+        output.remark(f"{bad} of {written} not confirmed or not at their end after {most} tokens{way}")
         if not all_ended:
             more = "a larger --most" if args.wild else f"--wild --most {10 * most}, or more"
             output.remark(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))
     if wild:
-        output.remark(f"{wild} of {args.count} are wild: nothing plausible was found for them")
+        output.remark(f"{wild} of {written} are wild: nothing plausible was found for them")
     if failures:
-        output.remark(f"{len(failures)} of {args.count} not judged by jsonschema, {failures[0]}")
+        output.remark(f"{len(failures)} of {written} not judged by jsonschema, {failures[0]}")
+    missing = args.count - written
+    if missing:
+        output.remark(
+            f"only {written} of {args.count}: {REPEATS} draws in a row repeated earlier examples (--distinct)"
+        )
     output.result({"samples": samples, "not_confirmed": bad}, [])
-    return exits.NO if bad else exits.OK
+    return exits.NO if bad or missing else exits.OK
 
 
 def _on_one_line(source: sources.Source, vocabulary: interlock.Vocabulary) -> interlock.Index:
