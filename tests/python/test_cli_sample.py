@@ -57,3 +57,4 @@ def test_distinct_examples(folder, wild):
     assert "only 3 of 5: 100 draws in a row repeated earlier examples (--distinct)" in said
     drawn = machine(folder, "sample", "order.json", "-n", "50", "--distinct", *wild)["samples"]
     assert len({sample["text"] for sample in drawn}) == 50
+    assert "did you mean --distinct?" in run(folder, "sample", "pattern:[ab]", "--unique", *wild, code=2).stderr
