@@ -47,7 +47,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def require(**given: tuple[Any, str]) -> None:
-    """Check arguments: each is a value and the kind that it must be of. ``TypeError`` for the first that is none.
+    """Check arguments: each is a value and the kind that it must be of. ``TypeError`` for the first that is not.
 
     >>> require(path=("a.json", "path"), max_bytes=(None, "count?"))
     >>> require(max_bytes=("5", "count?"))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary, apply_bitmask_cpu
+from interlock.plurals import counted
 
 if TYPE_CHECKING:
     from interlock.gpu.bitmask_ring import BitmaskRing
@@ -253,7 +254,8 @@ def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None, count: 
     words = words.unsqueeze(0) if words.dim() == 1 else words
     count = len(words) if count is None else count
     if count != (len(values) if rows is None else len(rows)):
-        raise ArgumentError(f"bits has {count} rows for {len(values) if rows is None else len(rows)} of logits")
+        masked = len(values) if rows is None else len(rows)
+        raise ArgumentError(f"bits has {counted(count, 'row')} for {masked} of logits")
     if rows is not None and any(not 0 <= row < len(values) for row in rows):
         raise ArgumentError(f"rows must lie below {len(values)}")
     end = 0

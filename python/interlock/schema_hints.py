@@ -464,7 +464,7 @@ def envelope(document: Any) -> Envelope | None:
 
 
 def unwrap(document: Any) -> Any:
-    """The schema in an API's envelope, or ``document`` itself where it is none. Nothing is copied.
+    """The schema in an API's envelope, or ``document`` itself if there is no envelope. Nothing is copied.
 
     >>> unwrap({"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "integer"}}})
     {'type': 'integer'}

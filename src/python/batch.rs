@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::error::counted;
 use crate::guide::Guide;
 use crate::mask_kernels::{apply_row, copy_row};
 use crate::python::convert::argument::{optional_count, type_name, wrong_type};
@@ -302,7 +303,8 @@ pub fn apply_bitmask_cpu(
     let numbers: Vec<usize> = match rows {
         Some(numbers) => {
             if numbers.len() != mask.rows() {
-                return Err(argument(py, format!("{} rows, but bits has {}", numbers.len(), mask.rows())));
+                let given = counted(numbers.len() as u64, "row");
+                return Err(argument(py, format!("{given}, but bits has {}", mask.rows())));
             }
             let in_range = |&n: &i64| usize::try_from(n).ok().filter(|&n| n < logits.rows());
             match numbers.iter().map(in_range).collect() {
@@ -312,7 +314,8 @@ pub fn apply_bitmask_cpu(
         }
         None if mask.rows() == logits.rows() => (0..mask.rows()).collect(),
         None => {
-            return Err(argument(py, format!("bits has {} rows, logits have {}", mask.rows(), logits.rows())));
+            let rows = counted(mask.rows() as u64, "row");
+            return Err(argument(py, format!("bits has {rows}, logits have {}", logits.rows())));
         }
     };
     let (words, width) = (mask.all(), mask.words());

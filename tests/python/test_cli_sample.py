@@ -45,3 +45,16 @@ def test_a_document_on_one_line_is_written_as_it_is(folder, character):
     source = f"schema:{json.dumps({'const': character})}"
     shown = run(folder, "sample", source, "--wild", "--whitespace", "compact", "-n", "9", "--spelling", "plain")
     assert json.loads(shown.stdout.split("\n")[0]) == character
+
+
+@pytest.mark.parametrize("wild", [[], ["--wild"]])
+def test_distinct_examples(folder, wild):
+    done = run(folder, "sample", "pattern:[ab]", "-n", "2", "--distinct", *wild)
+    assert sorted(done.stdout.split()) == ["a", "b"] and done.stderr == ""
+    drawn = machine(folder, "sample", "choices:yes,no,maybe", "-n", "5", "--distinct", *wild, code=1)
+    assert sorted(sample["text"] for sample in drawn["samples"]) == ["maybe", "no", "yes"]
+    said = run(folder, "sample", "choices:yes,no,maybe", "-n", "5", "--distinct", *wild, code=1).stderr
+    assert "only 3 of 5: 100 draws in a row repeated earlier examples (--distinct)" in said
+    drawn = machine(folder, "sample", "order.json", "-n", "50", "--distinct", *wild)["samples"]
+    assert len({sample["text"] for sample in drawn}) == 50
+    assert "did you mean --distinct?" in run(folder, "sample", "pattern:[ab]", "--unique", *wild, code=2).stderr

@@ -264,6 +264,47 @@ def test_a_string_that_has_ended_is_explained_while_its_document_goes_on():
     assert "not JSON" in said('{"mail": "ada')
 
 
+@pytest.mark.parametrize(
+    ("name", "left_out", "none"),
+    [
+        ("hostname", "xn--bcher-kva.example", "a b"),
+        ("duration", "p1y", "1 day"),
+        ("email", '"a<b"@c.org', "ada"),
+        ("relative-json-pointer", "0+1", "/a"),
+        ("time", "23:59:60+00:07", "noon"),
+    ],
+)
+def test_a_text_that_a_format_leaves_out_is_not_said_to_be_none(name, left_out, none):
+    schema = {"properties": {"a": {"type": "string", "format": name}}}
+    (row,) = [row for row in index_of(schema).report if row.keyword == "format"]
+    (message,) = said(schema, json.dumps({"a": left_out}))
+    assert message.endswith(f"is no {name} (format), or one that interlock leaves out: {row.reason}")
+    assert said(schema, json.dumps({"a": none}))[0].endswith(f"is no {name} (format)")
+    # The report's row also says what is done where the format is negated, which is of no interest here.
+    schema["properties"]["b"] = {"not": schema["properties"]["a"]}
+    schema["properties"]["a"] = {"$ref": "#/properties/b/not"}
+    (again,) = said(schema, json.dumps({"a": left_out}))
+    assert again == message and any("negated" in row.reason for row in index_of(schema).report)
+
+
+def test_every_format_asserts_in_every_draft():
+    page = Path(__file__).parents[2] / "docs" / "json-schema.md"
+    if not page.is_file():
+        pytest.skip("the pages are not here")
+    table = page.read_text(encoding="utf-8").partition("| draft | formats |\n")[2].partition("\n\n")[0]
+    listed = {row.split("|")[1].strip(): re.findall("`(.*?)`", row) for row in table.splitlines()[1:]}
+    assert sorted(sum(listed.values(), [])) == sorted(known_formats())
+    drafts = ["http://json-schema.org/draft-0%s/schema#" % n for n in "467"]
+    drafts += ["https://json-schema.org/draft/%s/schema" % n for n in ("2019-09", "2020-12")]
+    for name, hint in FORMAT_HINTS.items():
+        shown = hint.removeprefix("write it like ").removesuffix(", with an offset")
+        for draft in drafts:
+            index = index_of({"$schema": draft, "type": "string", "format": name})
+            assert explain(index, json.dumps(shown)).accepted, (draft, name)
+            assert not explain(index, '"{ ("').accepted, (draft, name)
+            assert all(row.enforcement == "narrower" for row in index.report if row.keyword == "format"), (draft, name)
+
+
 def test_every_known_format_has_a_hint_with_an_example_of_it():
     known = known_formats()
     assert set(FORMAT_HINTS) == known, f"FORMAT_HINTS of explain/assertions.py: {sorted(set(FORMAT_HINTS) ^ known)}"

@@ -65,6 +65,30 @@ def test_from_grammar_takes_the_lexer_of_the_text(byte_vocabulary, tmp_path):
     assert store.get(store.key_of("grammar", text, byte_vocabulary), byte_vocabulary) == index
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("csv", {"columns": 2.5}, "columns must be a number of columns or a list of their names, not float"),
+        ("csv", {"columns": {"a", "b"}}, "columns must be a number of columns or a list of their names, not set"),
+        ("csv", {"columns": b"ab"}, "columns must be a number of columns or a list of their names, not bytes"),
+        ("xml", {"elements": ["a"]}, "elements must map names of elements to lists of attributes, not list"),
+        ("xml", {"elements": {"a": 5}}, "the attributes of 'a' must be names in a list, not int"),
+        ("sql", {"tables": ["a"]}, "tables must map names of tables to lists of columns, not list"),
+        ("sql", {"tables": {"a": 5}}, "the columns of 'a' must be names in a list, not int"),
+        ("sql", {"tables": {"a": ["b"]}, "functions": "abs"}, "functions must be names in a list, not str"),
+        ("sql", {"parameters": "no"}, "parameters must be True, False or None, not str"),
+        ("sql", {"comments": "no"}, "comments must be True, False or None, not str"),
+        ("sql", {"max_depth": 2.5}, "max_depth must be an int or None, not float"),
+    ],
+)
+def test_an_option_of_a_wrong_type_is_answered_in_words(name, options, said):
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}$"):
+        grammars.load(name, **options)
+    if name == "sql" and "comments" not in options:
+        with pytest.raises(TypeError, match=f"^{re.escape(said)}$"):
+            grammars.sql(**options)
+
+
 def test_parameters_are_a_flag():
     with pytest.raises(TypeError, match="parameters must be True, False or None, not str"):
         grammars.sql(parameters="no")

@@ -98,6 +98,9 @@ class TestTorch:
         masks._apply_torch_device(torch, torch.zeros(1, 64).expand(1, 64), bits[:1], None)
         with pytest.raises(interlock.ArgumentError, match="no minus infinity"):
             masks._apply_torch_device(torch, torch.zeros(3, 64).to(torch.float8_e4m3fn), bits, None)
+        for rows, said in ((1, "bits has 1 row for 2 of logits"), (3, "bits has 3 rows for 2 of logits")):
+            with pytest.raises(interlock.ArgumentError, match=said):
+                masks._apply_torch_device(torch, torch.zeros(2, 64), bits[:rows], None)
 
     @pytest.mark.parametrize("rows", [None, [3, 0], []])
     def test_masked_copy(self, torch, rows):

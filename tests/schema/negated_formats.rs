@@ -43,7 +43,6 @@ const NARROWER: &[(&str, &[&str], &[&str])] = &[
     ("idn-email", &["é"], &["é@ü.de", "é@xn--c.de"]),
     ("hostname", &["a b", "é", ""], &["a.b", "xn--4gbwdl.xn--wgbh1c"]),
     ("idn-hostname", &["a b", "a@b"], &["bücher.example", "xn--4gbwdl"]),
-    ("uri-template", &["{", "a}b"], &["{a}", "{!a}"]),
     ("relative-json-pointer", &["a", "/a", "#"], &["0#", "0+1"]),
     ("regex", &["*", ")a", "+"], &["a*", "(a)(b)\\\\2"]),
 ];

@@ -340,8 +340,8 @@ fn bare_integers(text: &str) -> String {
     out + rest
 }
 
-/// The document as a writer writes it that escapes in strings what it must and nothing else, and what stands between
-/// strings as `between` has it.
+/// The document with only the escapes that strings need. What stands between strings becomes what `between` makes of
+/// it.
 fn respelled(text: &[u8], between: impl Fn(&str) -> String) -> String {
     let text = std::str::from_utf8(text).expect("a document is UTF-8");
     let mut out = String::new();

@@ -29,7 +29,7 @@ def read(text: str, from_file: bool) -> list[str]:
 
 
 def _refused(message: str) -> interlock.SchemaError:
-    """The error of an array that is none of strings, which is malformed as a schema may be."""
+    """The error for an array that does not consist of strings: a ``SchemaError``, as for a malformed schema."""
     error = interlock.SchemaError(message)
     way = """choices:'["1", "2"]', or choices:1,2 without brackets"""
     error.located = PlaceInSource("", 0, 0, way, found=False)  # type: ignore[attr-defined]

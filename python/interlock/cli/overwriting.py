@@ -39,7 +39,7 @@ def refuse_others(arguments: Mapping[str, Any]) -> None:
     if not is_pack(out):
         command = arguments["command"]
         raise UsageError(
-            f"--out {out}: that file exists, and by its name it is none that {command} writes",
+            f"--out {out}: that file exists, and {command} writes no files of such a name",
             "another name, or --force to replace it",
         )
 

@@ -28,7 +28,7 @@ def located(error: BaseException) -> PlaceInSource | None:
 
 
 def parsed_json(text: str, what: str, error_type: type[interlock.InterlockError]) -> Any:
-    """The value of JSON text; ``error_type`` with the place where it is none. ``what`` names the text."""
+    """The value of JSON text; raises ``error_type``, with the place, if it is not JSON. ``what`` names the text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

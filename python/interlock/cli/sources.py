@@ -405,7 +405,7 @@ def _syntax(name: str, text: str) -> str:
 
 
 def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
-    """The schema in an API's envelope as text and value, and what was found; the text itself where it is none."""
+    """The schema in an API's envelope as text and value, and what was found; else the text itself."""
     try:
         found = schema_hints.envelope(parsed)
     except RecursionError:

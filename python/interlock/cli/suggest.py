@@ -33,6 +33,7 @@ OPTIONS = {
     **dict.fromkeys(("vocab", "vocabulary", "model"), "tokenizer"),
     **dict.fromkeys(("silent", "no-progress"), "quiet"),
     **dict.fromkeys(("number", "num", "samples"), "count"),
+    **dict.fromkeys(("unique", "uniq", "no-repeats"), "distinct"),
     **dict.fromkeys(("output", "output-file", "file"), "out"),
     **dict.fromkeys(("workers", "processes", "threads", "parallel"), "jobs"),
     **dict.fromkeys(("input", "string"), "text"),

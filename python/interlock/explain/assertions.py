@@ -162,7 +162,13 @@ def _format(step: Step, name: Any) -> None:
     if answer is None:
         step.out.unsure = True
     elif not answer:
-        step.problem("format", f"{step.subject}: {step.written} is no {name} (format)", hint=FORMAT_HINTS.get(name, ""))
+        message = f"{step.subject}: {step.written} is no {name} (format)"
+        # The engine's `not` of a format accepts only what is surely not of the format. A text that both the format and
+        # its `not` refuse may be valid by the format's standard.
+        left_out = step.all.narrower.get((str(step.place), "format"))
+        if left_out and step.all.oracle({"type": "string", "not": {"format": name}}, _exact(step)) is False:
+            message += f", or one that interlock leaves out: {left_out}"
+        step.problem("format", message, hint=FORMAT_HINTS.get(name, ""))
 
 
 FORMAT_HINTS = {

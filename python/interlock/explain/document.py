@@ -77,7 +77,7 @@ class Node:
 
 
 def parse(text: str) -> Node:
-    """The value that ``text`` spells. ``NotJson`` says where it is none; ``RecursionError`` if it nests too deeply."""
+    """The value that ``text`` spells. ``NotJson`` if it is not JSON, ``RecursionError`` if it nests too deeply."""
     require(text=(text, "text"))
     reader = _Reader(text)
     at = reader.blank(0)

@@ -154,6 +154,7 @@ def validator_of(recipe: Recipe) -> Validator:
         {uri: json.loads(text, parse_float=Decimal, parse_int=Decimal) for uri, text in documents.items()},
         _rows(recipe, "ignored", "annotation"),
         _rows(recipe, "wider"),
+        _left_out_parts(recipe),
         _oracle(recipe),
         ASSERTIONS | APPLICATORS,
         recipe.options["formats"] == "assert",
@@ -163,6 +164,12 @@ def validator_of(recipe: Recipe) -> Validator:
 def _rows(recipe: Recipe, *kinds: str) -> set[tuple[str, str]]:
     """Places and keywords of the report's rows of these kinds."""
     return {(row.pointer, row.keyword) for row in recipe.compile().report if row.enforcement in kinds}
+
+
+def _left_out_parts(recipe: Recipe) -> dict[tuple[str, str], str]:
+    """What the engine leaves out of a keyword, by place and keyword, without what the report says of its negation."""
+    rows = [row for row in recipe.compile().report if row.enforcement == "narrower"]
+    return {(row.pointer, row.keyword): row.reason.partition("; where it is negated")[0] for row in rows}
 
 
 def _oracle(recipe: Recipe) -> Callable[[Any, str], bool | None]:

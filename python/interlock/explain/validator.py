@@ -67,8 +67,9 @@ Oracle = Callable[[Any, str], "bool | None"]
 
 class Validator:
     """Explains documents by one schema. ``silent`` are (place, keyword) pairs that assert nothing, and ``left_out``
-    those that the engine has left out, so that nothing is certain about them. ``rules`` has what each keyword means, in
-    the order in which they are asked.
+    those that the engine has left out, so that nothing is certain about them. ``narrower`` has, by place and keyword,
+    what the engine leaves out of a keyword that it enforces in part. ``rules`` has what each keyword means, in the
+    order in which they are asked.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Validator:
         documents: Mapping[str, Any],
         silent: Collection[tuple[str, str]],
         left_out: Collection[tuple[str, str]],
+        narrower: Mapping[tuple[str, str], str],
         oracle: Oracle,
         rules: Mapping[str, Callable[[Step, Any], None]],
         formats: bool = True,
@@ -85,6 +87,7 @@ class Validator:
         self.references = References(schema, documents)
         self.silent = frozenset(silent)
         self.left_out = frozenset(left_out)
+        self.narrower = narrower
         self.oracle = oracle
         self.rules = rules
         self.formats = formats

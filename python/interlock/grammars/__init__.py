@@ -23,6 +23,7 @@ from interlock._core import ArgumentError
 from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
+from interlock.grammars.option_types import check_types
 from interlock.grammars.sql_depth import with_depth
 from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters
 from interlock.grammars.xml_elements import with_elements
@@ -69,6 +70,7 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Raises:
         ArgumentError: there is no grammar of this name, it has no such option, or the option's value does not fit.
+        TypeError: the option's value has a wrong type.
 
     Costs a read of a file, at most 60 kB.
 
@@ -89,6 +91,7 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
             known = _OPTIONS.get(name, ())
             there = f"; it has {', '.join(known)}{meant(option, known)}" if known else "; it has none"
             raise ArgumentError(f"the grammar {name!r} has no option {option!r}{there}")
+    check_types(options)
     given = {option: value for option, value in options.items() if value is not None}
     if name == "csv" and "columns" in given:
         return with_columns(text, given["columns"])
@@ -140,11 +143,7 @@ def sql(
         >>> [line for line in text.splitlines() if "student" in line]
         ['NAMED_1: /student\\\\b|"student"/i']
     """
-    if tables is not None and not isinstance(tables, Mapping):
-        raise TypeError(f"tables must map names of tables to lists of columns, not be {type(tables).__name__}")
-    if functions is not None and (isinstance(functions, str) or not isinstance(functions, Iterable)):
-        raise TypeError(f"functions must be names in a list, not {type(functions).__name__}")
-    require(parameters=(parameters, "flag?"), comments=(comments, "flag"), max_depth=(max_depth, "count?"))
+    require(comments=(comments, "flag"))
     options = {"parameters": parameters, "comments": comments, "max_depth": max_depth}
     return load("sql", tables=tables, functions=functions, **options)
 

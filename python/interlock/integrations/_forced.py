@@ -45,7 +45,7 @@ class ForcedRuns:
     def following(self, row: Row) -> list[int]:
         """The tokens that come next in ``row``, one run of them; empty where nothing is forced.
 
-        A run that was begun is gone on with: bytes that are spelled anew from their middle on may be spelled otherwise.
+        A run that has begun is continued: its rest, spelled by itself, might be other tokens.
         """
         start = len(self._before)
         done = len(row.tokens) - start

@@ -276,7 +276,7 @@ def _unsupported(hint: Any, error: Exception, adapter: TypeAdapter[Any] | None =
     place = place_in_core_schema(adapter.core_schema, part) if adapter is not None and part is not None else None
     if adapter is None:
         place = type_hints.refused_place(hint, lambda refused: repr(refused) in said)
-    # What it goes on with is about pydantic's inside.
+    # The rest of the message is about the inside of pydantic.
     shown = re.sub(r"^Unable to generate pydantic-core schema for .*", "pydantic knows no such type", said)
     return _at(hint, place or ("", ""), lambda where: f"no JSON can be made for {where}: {shown} ({way})")
 

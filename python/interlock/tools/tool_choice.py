@@ -63,7 +63,7 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
 
 
 def _way(tools: Sequence[Tool], choice: Any) -> str:
-    """The end of a message about a choice that is none: what to write where it is a tool's name or a slip of a word."""
+    """The end of a message about an invalid choice: what to write if it is a tool's name or a misspelt word."""
     if not isinstance(choice, str):
         return ""
     names = [tool.name for tool in tools]

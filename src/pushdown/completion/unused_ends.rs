@@ -80,7 +80,8 @@ impl Completer<'_, '_> {
             if !is_among_unique {
                 return Some(());
             }
-            // Where a repetition is refused: at the bracket behind the value, unless more may follow that differs.
+            // A repetition is refused at the bracket that closes the value, unless more may follow that makes the value
+            // different.
             let node = pen.node();
             if !matches!(node.kind, FrameKind::Object | FrameKind::Array) || !pen.frames.gap_may_end(&node) {
                 return Some(());

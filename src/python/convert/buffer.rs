@@ -25,6 +25,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::error::counted;
 use crate::mask_kernels::{LogitKind, LogitRow, NEG_INFINITY_BF16, NEG_INFINITY_F16};
 use crate::python::errors::argument;
 
@@ -147,7 +148,8 @@ impl<'py, const WRITABLE: bool> MaskRows<'py, WRITABLE> {
     /// Refuse rows narrower than `words`, which those of `whose` vocabulary need.
     pub fn check_width(&self, words: usize, whose: impl FnOnce() -> String) -> PyResult<()> {
         if self.words < words {
-            let message = format!("bits has {} words a row, {} needs {words}", self.words, whose());
+            let has = counted(self.words as u64, "word");
+            let message = format!("bits has {has} a row, {} needs {words}", whose());
             return Err(argument(self.array.py(), message));
         }
         Ok(())
@@ -157,7 +159,10 @@ impl<'py, const WRITABLE: bool> MaskRows<'py, WRITABLE> {
     fn check_row(&self, row: i64) -> PyResult<usize> {
         match usize::try_from(row) {
             Ok(n) if n < self.rows => Ok(n),
-            _ => Err(argument(self.array.py(), format!("row {row} is out of range: bits has {} rows", self.rows))),
+            _ => {
+                let has = counted(self.rows as u64, "row");
+                Err(argument(self.array.py(), format!("row {row} is out of range: bits has {has}")))
+            }
         }
     }
 }
@@ -167,7 +172,8 @@ impl MaskRows<'_, true> {
     pub fn span_mut(&mut self, row: i64, count: usize) -> PyResult<&mut [u32]> {
         let first = self.check_row(row)?;
         if self.rows - first < count {
-            let message = format!("bits has {} rows, {count} from row {first} on are needed", self.rows);
+            let has = counted(self.rows as u64, "row");
+            let message = format!("bits has {has}, {count} from row {first} on are needed");
             return Err(argument(self.array.py(), message));
         }
         // SAFETY: the rows are in range and contiguous, and `self` is borrowed exclusively; see the module.

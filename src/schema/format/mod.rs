@@ -75,7 +75,7 @@ pub fn lower(x: &mut Exprs, format: &str) -> Option<Format> {
         "uri-reference" => (uri::uri_reference(x), exact),
         "iri" => (uri::iri(x), exact),
         "iri-reference" => (uri::iri_reference(x), exact),
-        "uri-template" => (uri::uri_template(x), Some(uri::TEMPLATE_DEPARTURES)),
+        "uri-template" => (uri::uri_template(x), exact),
         "json-pointer" => (identifiers::json_pointer(x), exact),
         "relative-json-pointer" => (identifiers::relative_json_pointer(x), Some(identifiers::RELATIVE_DEPARTURES)),
         "uuid" => (identifiers::uuid(x), exact),

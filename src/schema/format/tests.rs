@@ -148,7 +148,11 @@ fn identifiers_and_templates() {
     check("uri-reference", &["", "//a", "a/b:c", "?q", "#f", "./a:b", "/a"], &["a b", ":a", "a#b#c", "é"]);
     check("iri", &["http://é.fr/ü?\u{e000}", "a:𐀀"], &["http://é.fr/\u{e000}", "é", "a:\u{fffe}", "a:\u{80}"]);
     check("iri-reference", &["é", "//ü"], &["é é"]);
-    check("uri-template", &["{?a,b*}", "x{+a.b:12}%20"], &["{", "{a:0}", "{|a}", "{a:12345}", "%2", "}"]);
+    check(
+        "uri-template",
+        &["{?a,b*}", "x{+a.b:12}%20", "{!a}", "{=a}{,a}{@a}{|a}"],
+        &["{", "{a:0}", "{!}", "{!!a}", "{$a}", "{a:12345}", "%2", "}"],
+    );
     check("json-pointer", &["", "/", "/a~0~1/é"], &["a", "/~2", "/~"]);
     check("relative-json-pointer", &["0", "12#", "3/a"], &["", "01", "0#/a", "/a"]);
     check("uuid", &["2eb8aa08-AA98-11ea-b4aa-73b441d16380"], &["2eb8aa08aa9811eab4aa73b441d16380"]);

@@ -56,7 +56,6 @@ pub fn at_most(x: &mut Exprs, format: &str) -> ExprId {
         ranges.push((from, char::MAX));
         Part::Chars(ranges)
     };
-    let braces = outside(&['{', '}']);
     let part = match format {
         "time" => time(),
         "date-time" => {
@@ -74,7 +73,6 @@ pub fn at_most(x: &mut Exprs, format: &str) -> ExprId {
             ascii(&[(b'-', b'.'), (b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')]),
             Part::Chars(vec![('\u{80}', char::MAX)]),
         ]),
-        "uri-template" => any(&alt![braces, cat![text("{"), some(&braces), text("}")]]),
         "relative-json-pointer" => {
             let more = cat![ascii(&[(b'+', b'+'), (b'-', b'-')]), some(&DIGIT)];
             cat![some(&DIGIT), opt(&more), alt![text("#"), text(""), cat![text("/"), anything()]]]

@@ -1,14 +1,11 @@
 //! `uri`, `uri-reference` (RFC 3986), `iri`, `iri-reference` (RFC 3987) and `uri-template` (RFC 6570).
 //!
-//! The grammars are the standards' own, and exact but for two things: a host that looks like an IPv4 address is a
-//! `reg-name` as well, so it needs no rule; the operators that RFC 6570 reserves for later are refused.
+//! The grammars are the standards' own, and exact. A host that looks like an IPv4 address is a `reg-name` as well, so
+//! it needs no rule.
 
 use crate::expr::{ExprId, Exprs};
 use crate::schema::format::abnf::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, some, text, times};
 use crate::schema::format::host::{ip_literal, port};
-
-/// Why `uri-template` is narrower than RFC 6570.
-pub(super) const TEMPLATE_DEPARTURES: &str = "operators reserved for future extensions are refused";
 
 fn percent() -> Part {
     cat![text("%"), HEX, HEX]
@@ -119,7 +116,18 @@ pub(super) fn uri_template(x: &mut Exprs) -> ExprId {
     let name = cat![letter, any(&cat![opt(&text(".")), letter])];
     let prefix = cat![text(":"), ascii(&[(b'1', b'9')]), times(&DIGIT, 0, 3)];
     let variable = cat![name, opt(&alt![prefix, text("*")])];
-    let operator = ascii(&[(b'#', b'#'), (b'&', b'&'), (b'+', b'+'), (b'.', b'/'), (b';', b';'), (b'?', b'?')]);
+    // RFC 6570, section 2.2, has the operators of levels 2 and 3, and `op-reserve` for later extensions: = , ! @ |.
+    let operator = ascii(&[
+        (b'!', b'!'),
+        (b'#', b'#'),
+        (b'&', b'&'),
+        (b'+', b','),
+        (b'.', b'/'),
+        (b';', b';'),
+        (b'=', b'='),
+        (b'?', b'@'),
+        (b'|', b'|'),
+    ]);
     let expression = cat![text("{"), opt(&operator), variable, any(&cat![text(","), variable]), text("}")];
     any(&alt![literal, expression]).build(x)
 }

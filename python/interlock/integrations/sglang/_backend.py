@@ -162,8 +162,8 @@ def make_backend(
 ) -> BaseGrammarBackend:
     """What SGLang calls for ``--grammar-backend interlock``, once in each scheduler, before requests come.
 
-    ``ArgumentError`` for an option that is none and ``VocabularyError`` for a tokenizer that cannot be read: the server
-    does not start. Serving without the constraints that clients ask for would be worse.
+    ``ArgumentError`` for an unknown option or a wrong value, and ``VocabularyError`` for a tokenizer that cannot be
+    read: the server does not start. Serving without the constraints that clients ask for would be worse.
     """
     options = Options.from_environment()
     stops = _stop_ids(tokenizer, eos_token_ids)
