@@ -57,6 +57,7 @@ from interlock._core import (
 from interlock.client_messages import attach as _attach_client_messages
 from interlock.detached import DetachedIndex, without_vocabulary
 from interlock.index_methods import attach as _attach_index_methods
+from interlock.language_methods import attach as _attach_language_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
 
@@ -167,6 +168,7 @@ __all__ = [
 
 _attach_client_messages()
 _attach_index_methods()
+_attach_language_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {

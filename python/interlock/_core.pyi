@@ -705,6 +705,24 @@ class Index:
         if there is none so short; otherwise errors are those of ``language_size``.
         """
 
+    def sample(self, seed: int | None = None, max_tokens: int = 200, cancel: CancelToken | None = None) -> list[int]:
+        """A random output of at most ``max_tokens`` tokens, drawn token by token from the masks: for tests of a server,
+        and to see what an index allows. The same ``seed`` gives the same one.
+
+        Every index can be drawn from: those of tools and grammars, of ``json_object``, and of vocabularies without
+        tokens for some bytes, which ``random_member`` refuses. The tokens have no stop token at their end.
+        ``Vocabulary.decode(tokens, skip_special_tokens=False)`` is their text.
+
+        ``BudgetError`` if no output is so short; ``CancelledError`` between two tokens, once ``cancel`` is cancelled.
+        About as long as the masks of so many tokens take.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_grammar('start: "(" start ")" | /[ab]/', vocabulary)
+        >>> vocabulary.decode(index.sample(seed=3)).strip(b"()") in (b"a", b"b")
+        True
+        """
+
     def automaton(self, max_states: int = 500, cancel: CancelToken | None = None) -> Automaton:
         """The minimal automaton over bytes; ``LimitError`` if it has more than ``max_states`` states."""
 

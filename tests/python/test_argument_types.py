@@ -148,6 +148,7 @@ CALLS = [
     (INDEX, "witness_in_both", {"other": INDEX, "cancel": None}),
     (INDEX, "witness_not_in", {"other": INDEX, "cancel": None}),
     (INDEX, "random_member", {"seed": 1, "max_bytes": 5, "cancel": None}),
+    (INDEX, "sample", {"seed": 1, "max_tokens": 5, "cancel": None}),
     (INDEX, "save", {"path": "x.ilk", "tables": False}),
     (INDEX, "warm_up", {"max_ms": 1.0, "background": False}),
     (guide, "advance", {"id": 97}),
