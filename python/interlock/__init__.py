@@ -60,6 +60,7 @@ from interlock.index_methods import attach as _attach_index_methods
 from interlock.language_methods import attach as _attach_language_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.store import Store
+from interlock.vocabulary_methods import attach as _attach_vocabulary_methods
 
 if TYPE_CHECKING:
     from interlock import drawing as drawing
@@ -169,6 +170,7 @@ __all__ = [
 _attach_client_messages()
 _attach_index_methods()
 _attach_language_methods()
+_attach_vocabulary_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {

@@ -243,9 +243,17 @@ class Vocabulary:
         range.
         """
 
-    def decode(self, ids: Iterable[SupportsIndex]) -> bytes:
-        """The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError``
-        if an id is out of range.
+    def decode(self, ids: Iterable[SupportsIndex], skip_special_tokens: bool = True) -> bytes:
+        """The bytes that ``ids`` spell one after the other. ``VocabularyError`` if an id is out of range.
+
+        Special and stop tokens spell nothing, unless ``skip_special_tokens`` is ``False``: then each is written as its
+        name, the bytes of ``token_bytes``.
+
+        >>> import interlock
+        >>> tokens = [b"a", b"<|call|>", b"<|end|>"]
+        >>> vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[2], special_token_ids=[1])
+        >>> vocabulary.decode([1, 0, 2]), vocabulary.decode([1, 0, 2], skip_special_tokens=False)
+        (b'a', b'<|call|>a<|end|>')
         """
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -169,7 +169,7 @@ CALLS = [
     ),
     (Vocabulary, "load", {"path": "x.ilk"}),
     (V, "save", {"path": "x.ilk"}),
-    (V, "decode", {"ids": [97]}),
+    (V, "decode", {"ids": [97], "skip_special_tokens": True}),
     (V, "token_bytes", {"id": 97}),
     (interlock, "Vocabulary", {"tokens": [b"a", b""], "eos_token_ids": 1, "special_token_ids": None, "size": 2}),
     (interlock, "DetachedIndex", {"index": INDEX}),
