@@ -458,6 +458,8 @@ class Index:
         limits: Limits | Mapping[str, int] | None = None,
         spelling: Literal["any", "constants", "plain"] | None = None,
         cancel: CancelToken | None = None,
+        *,
+        unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     ) -> Index:
         """Compile a JSON Schema, drafts 4 to 2020-12.
 
@@ -486,6 +488,9 @@ class Index:
 
         Of a schema of at most 4 KiB, up to four masks of strings with a pattern or format are made as well, once for a
         vocabulary.
+
+        ``unknown_keywords`` says what becomes of slips in this call: ``"warn"`` is the warning, ``"ignore"`` nothing,
+        and ``"error"`` a ``SchemaError`` with the place.
         """
 
     @classmethod

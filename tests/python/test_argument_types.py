@@ -97,7 +97,7 @@ def store(folder):
 # A good call of each function: what it is a method of, its name, and its arguments.
 CALLS = [
     (Index, "from_regex", {**REGEX, "vocabulary": V}),
-    (Index, "from_json_schema", {**SCHEMA, "vocabulary": V}),
+    (Index, "from_json_schema", {**SCHEMA, "vocabulary": V, "unknown_keywords": "warn"}),
     (Index, "from_choices", {"choices": ["a"], "vocabulary": V, **SOURCE}),
     (Index, "from_grammar", {**GRAMMAR, "vocabulary": V}),
     (
@@ -194,7 +194,7 @@ CALLS = [
     (interlock, "apply_bitmask", {"logits": LOGITS, "bits": BITS, "rows": None}),
     (interlock, "check_choices", {"choices": ["a"], **SOURCE}),
     (interlock, "check_grammar", GRAMMAR),
-    (interlock, "check_json_schema", SCHEMA),
+    (interlock, "check_json_schema", {**SCHEMA, "unknown_keywords": "warn"}),
     (interlock, "check_regex", REGEX),
     (interlock, "describe", {"output_type": int}),
     (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1, "budget": "max_tokens"}),
