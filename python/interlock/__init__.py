@@ -42,7 +42,6 @@ from interlock._core import (
     advance_each,
     check_choices,
     check_grammar,
-    check_json_schema,
     check_regex,
     clear_caches,
     fill_bitmasks,
@@ -57,8 +56,12 @@ from interlock._core import (
 from interlock.client_messages import attach as _attach_client_messages
 from interlock.detached import DetachedIndex, without_vocabulary
 from interlock.index_methods import attach as _attach_index_methods
+from interlock.language_methods import attach as _attach_language_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
+from interlock.schema_methods import attach as _attach_schema_methods
+from interlock.schema_methods import check_json_schema
 from interlock.store import Store
+from interlock.vocabulary_methods import attach as _attach_vocabulary_methods
 
 if TYPE_CHECKING:
     from interlock import drawing as drawing
@@ -167,6 +170,9 @@ __all__ = [
 
 _attach_client_messages()
 _attach_index_methods()
+_attach_language_methods()
+_attach_schema_methods()
+_attach_vocabulary_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {

@@ -243,9 +243,17 @@ class Vocabulary:
         range.
         """
 
-    def decode(self, ids: Iterable[SupportsIndex]) -> bytes:
-        """The bytes that ``ids`` spell one after the other. Special and stop tokens spell nothing. ``VocabularyError``
-        if an id is out of range.
+    def decode(self, ids: Iterable[SupportsIndex], skip_special_tokens: bool = True) -> bytes:
+        """The bytes that ``ids`` spell one after the other. ``VocabularyError`` if an id is out of range.
+
+        Special and stop tokens spell nothing, unless ``skip_special_tokens`` is ``False``: then each is written as its
+        name, the bytes of ``token_bytes``.
+
+        >>> import interlock
+        >>> tokens = [b"a", b"<|call|>", b"<|end|>"]
+        >>> vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[2], special_token_ids=[1])
+        >>> vocabulary.decode([1, 0, 2]), vocabulary.decode([1, 0, 2], skip_special_tokens=False)
+        (b'a', b'<|call|>a<|end|>')
         """
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -450,6 +458,8 @@ class Index:
         limits: Limits | Mapping[str, int] | None = None,
         spelling: Literal["any", "constants", "plain"] | None = None,
         cancel: CancelToken | None = None,
+        *,
+        unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
     ) -> Index:
         """Compile a JSON Schema, drafts 4 to 2020-12.
 
@@ -478,6 +488,9 @@ class Index:
 
         Of a schema of at most 4 KiB, up to four masks of strings with a pattern or format are made as well, once for a
         vocabulary.
+
+        ``unknown_keywords`` says what becomes of slips in this call: ``"warn"`` is the warning, ``"ignore"`` nothing,
+        and ``"error"`` a ``SchemaError`` with the place.
         """
 
     @classmethod
@@ -703,6 +716,24 @@ class Index:
     def random_member(self, seed: int | None = None, max_bytes: int = 200, cancel: CancelToken | None = None) -> bytes:
         """A random output of at most ``max_bytes`` bytes; the same ``seed`` gives the same one. ``UnsatisfiableError``
         if there is none so short; otherwise errors are those of ``language_size``.
+        """
+
+    def sample(self, seed: int | None = None, max_tokens: int = 200, cancel: CancelToken | None = None) -> list[int]:
+        """A random output of at most ``max_tokens`` tokens, drawn token by token from the masks: for tests of a server,
+        and to see what an index allows. The same ``seed`` gives the same one.
+
+        Every index can be drawn from: those of tools and grammars, of ``json_object``, and of vocabularies without
+        tokens for some bytes, which ``random_member`` refuses. The tokens have no stop token at their end.
+        ``Vocabulary.decode(tokens, skip_special_tokens=False)`` is their text.
+
+        ``BudgetError`` if no output is so short; ``CancelledError`` between two tokens, once ``cancel`` is cancelled.
+        About as long as the masks of so many tokens take.
+
+        >>> import interlock
+        >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+        >>> index = interlock.Index.from_grammar('start: "(" start ")" | /[ab]/', vocabulary)
+        >>> vocabulary.decode(index.sample(seed=3)).strip(b"()") in (b"a", b"b")
+        True
         """
 
     def automaton(self, max_states: int = 500, cancel: CancelToken | None = None) -> Automaton:

@@ -21,7 +21,7 @@ from interlock._core import (
 )
 from interlock.long_numbers import in_words_of_clients
 
-__all__ = ["attach", "with_hint", "without_hint"]
+__all__ = ["attach", "of_program", "with_hint", "without_hint"]
 
 OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
@@ -54,6 +54,17 @@ def with_hint(error: E, hint: str) -> E:
     return error
 
 
+def of_program(error: E) -> E:
+    """``error`` as one for which no client is to blame, but the program that calls this package.
+
+    >>> from interlock import LimitError
+    >>> of_program(LimitError("too many states")).is_client_error
+    False
+    """
+    error.__dict__["is_of_server"] = True
+    return error
+
+
 def without_hint(error: InterlockError) -> str:
     """The message without ``hint``, whoever is at fault: for the program, and for messages that are made of it."""
     said: str | None = error.__dict__.get("_client_message")
@@ -67,7 +78,7 @@ def _is_of_server(error: InterlockError) -> bool:
         return not error.place and getattr(error, "pointer", None) is None
     if isinstance(error, ArgumentError) and _OF_PROGRAMS.match(str(error)):
         return True
-    return isinstance(error, ArtifactError | InternalError) or getattr(type(error), "is_of_server", False)
+    return isinstance(error, ArtifactError | InternalError) or getattr(error, "is_of_server", False)
 
 
 def _is_client_error(self: InterlockError) -> bool:

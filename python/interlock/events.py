@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlock import _core
+from interlock.client_messages import with_hint
 
 
 if TYPE_CHECKING:
@@ -165,8 +166,27 @@ def parse_output(index: Index, output: bytes | str | Sequence[int], partial: boo
             guide.advance(token)
     if not partial and not guide.is_terminated:
         # Whatever is wrong with the end of the output, the guide says it.
-        guide.advance(vocabulary.eos_token_ids[0])
+        try:
+            guide.advance(vocabulary.eos_token_ids[0])
+        except _core.TokenRejected as error:
+            raise (_with_special_tokens(error, guide) if isinstance(output, bytes | str) else error) from None
     return events_of(guide)
+
+
+def _with_special_tokens(error: _core.TokenRejected, guide: Guide) -> _core.TokenRejected:
+    """The refusal of a text where a special token may come: most decoders leave these out of texts."""
+    vocabulary = guide.index.vocabulary
+    silent = set(vocabulary.special_token_ids) - set(vocabulary.eos_token_ids)
+    texts = [vocabulary.token_bytes(token) for token in guide.allowed_token_ids().tolist() if token in silent]
+    shown = [text.decode("utf-8", "replace") for text in texts if text]
+    if not shown:
+        return error
+    more = ", ..." if len(shown) > 3 else ""
+    return with_hint(
+        error,
+        f"a special token may come here ({', '.join(shown[:3])}{more}), so the text may lack its special tokens: "
+        "decode with skip_special_tokens=False, or pass the tokens",
+    )
 
 
 def _take_text(guide: Guide, data: bytes) -> None:
@@ -190,9 +210,10 @@ def _take_text(guide: Guide, data: bytes) -> None:
             raise _core.VocabularyError(f"the vocabulary has no token for the single byte 0x{data[at]:02X}")
         if not guide.try_advance(token):
             shown = data[max(0, at - 20) : at + 20].decode("utf-8", "replace")
-            raise _core.TokenRejected(
+            error = _core.TokenRejected(
                 f"the output is refused at its byte {at}, around {shown!r}: {guide.explain(token)}"
             )
+            raise _with_special_tokens(error, guide)
         at += 1
 
 

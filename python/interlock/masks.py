@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary, apply_bitmask_cpu
+from interlock.client_messages import with_hint
 from interlock.plurals import counted
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ __all__ = ["allocate_bitmask", "apply_bitmask"]
 
 # Bytes of a line of the cache.
 _LINE = 64
+
+# What to do about an array whose rows do not lie in memory as a whole, each behind the other.
+_COPIES = (
+    "mask a copy, and sample from it: logits = logits.contiguous() for a tensor of torch, np.ascontiguousarray(logits) "
+    "for an array"
+)
 
 # Devices and dtypes for which the kernel failed in this process.
 _without_kernel: set[tuple[Any, Any]] = set()
@@ -137,7 +144,15 @@ def apply_padded(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> N
 
     For callers who know that the vocabulary is the model's, and have logits that a server pads.
     """
-    bits = _sent(bits, logits)
+    try:
+        _apply(logits, _sent(bits, logits), rows)
+    except ArgumentError as error:
+        if error.hint is None and ("contiguous" in str(error) or "share memory" in str(error)):
+            raise with_hint(error, _COPIES) from None
+        raise
+
+
+def _apply(logits: Any, bits: Any, rows: Iterable[int] | None) -> None:
     numbers = None if rows is None else _row_numbers(rows)
     if isinstance(logits, np.ndarray):
         brain = logits.dtype.name == "bfloat16"

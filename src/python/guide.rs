@@ -24,8 +24,8 @@ use crate::python::runtime::fork::without_gil;
 use crate::python::runtime::process_caches;
 
 /// What is said of an integer that is negative or too large for a token id.
-fn not_an_id(index: &PyIndex, id: TokenId) -> String {
-    format!("no token has the id {}: ids lie from 0 to {}", id.given, index.core().vocabulary().size() - 1)
+fn not_an_id(index: &PyIndex, id: TokenId<'_, '_>) -> String {
+    format!("no token has the id {}: ids lie from 0 to {}", id.given(), index.core().vocabulary().size() - 1)
 }
 
 /// Characters of a guide's text that `repr` shows at most.
@@ -223,7 +223,7 @@ impl PyGuide {
     }
 
     /// Take one token. Raises ``TokenRejected``, and changes nothing, if it is not allowed.
-    fn advance(&self, py: Python<'_>, id: TokenId) -> PyResult<()> {
+    fn advance(&self, py: Python<'_>, id: TokenId<'_, '_>) -> PyResult<()> {
         let mut slot = self.lock(py)?;
         if slot.step(py, |guide| guide.try_advance(id.id))? {
             return Ok(());
@@ -236,7 +236,7 @@ impl PyGuide {
     }
 
     /// Take one token if it is allowed; return whether it was.
-    fn try_advance(&self, py: Python<'_>, id: TokenId) -> PyResult<bool> {
+    fn try_advance(&self, py: Python<'_>, id: TokenId<'_, '_>) -> PyResult<bool> {
         self.lock(py)?.step(py, |guide| guide.try_advance(id.id))
     }
 
@@ -346,7 +346,7 @@ impl PyGuide {
     }
 
     /// Why a token is refused, in words: the byte at fault, the place in the source, and what was allowed.
-    fn explain(&self, py: Python<'_>, id: TokenId) -> PyResult<String> {
+    fn explain(&self, py: Python<'_>, id: TokenId<'_, '_>) -> PyResult<String> {
         match id.id {
             NO_TOKEN => Ok(not_an_id(self.index.get(), id)),
             id => self.with_detached(py, |slot| slot.guide.explain(id)),

@@ -200,9 +200,9 @@ impl PyVocabulary {
 
     /// The bytes of one token, of a special one too; ``b""`` for padding. ``VocabularyError`` if the id is out of
     /// range.
-    fn token_bytes<'py>(&self, py: Python<'py>, id: TokenId) -> PyResult<Bound<'py, PyBytes>> {
+    fn token_bytes<'py>(&self, py: Python<'py>, id: TokenId<'_, '_>) -> PyResult<Bound<'py, PyBytes>> {
         if id.id as usize >= self.core.size() {
-            let message = format!("the token id {} is out of range: the size is {}", id.given, self.core.size());
+            let message = format!("the token id {} is out of range: the size is {}", id.given(), self.core.size());
             return Err(of_kind(py, ErrorKind::Vocabulary, message));
         }
         Ok(PyBytes::new(py, self.core.token_bytes(id.id).unwrap_or_default()))

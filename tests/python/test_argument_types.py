@@ -97,7 +97,7 @@ def store(folder):
 # A good call of each function: what it is a method of, its name, and its arguments.
 CALLS = [
     (Index, "from_regex", {**REGEX, "vocabulary": V}),
-    (Index, "from_json_schema", {**SCHEMA, "vocabulary": V}),
+    (Index, "from_json_schema", {**SCHEMA, "vocabulary": V, "unknown_keywords": "warn"}),
     (Index, "from_choices", {"choices": ["a"], "vocabulary": V, **SOURCE}),
     (Index, "from_grammar", {**GRAMMAR, "vocabulary": V}),
     (
@@ -148,6 +148,7 @@ CALLS = [
     (INDEX, "witness_in_both", {"other": INDEX, "cancel": None}),
     (INDEX, "witness_not_in", {"other": INDEX, "cancel": None}),
     (INDEX, "random_member", {"seed": 1, "max_bytes": 5, "cancel": None}),
+    (INDEX, "sample", {"seed": 1, "max_tokens": 5, "cancel": None}),
     (INDEX, "save", {"path": "x.ilk", "tables": False}),
     (INDEX, "warm_up", {"max_ms": 1.0, "background": False}),
     (guide, "advance", {"id": 97}),
@@ -168,7 +169,7 @@ CALLS = [
     ),
     (Vocabulary, "load", {"path": "x.ilk"}),
     (V, "save", {"path": "x.ilk"}),
-    (V, "decode", {"ids": [97]}),
+    (V, "decode", {"ids": [97], "skip_special_tokens": True}),
     (V, "token_bytes", {"id": 97}),
     (interlock, "Vocabulary", {"tokens": [b"a", b""], "eos_token_ids": 1, "special_token_ids": None, "size": 2}),
     (interlock, "DetachedIndex", {"index": INDEX}),
@@ -193,7 +194,7 @@ CALLS = [
     (interlock, "apply_bitmask", {"logits": LOGITS, "bits": BITS, "rows": None}),
     (interlock, "check_choices", {"choices": ["a"], **SOURCE}),
     (interlock, "check_grammar", GRAMMAR),
-    (interlock, "check_json_schema", SCHEMA),
+    (interlock, "check_json_schema", {**SCHEMA, "unknown_keywords": "warn"}),
     (interlock, "check_regex", REGEX),
     (interlock, "describe", {"output_type": int}),
     (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1, "budget": "max_tokens"}),

@@ -29,6 +29,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     *(DOCS / f"{name}.md" for name in ("index", "quick-start", "how-to", "options", "limits", "errors", "faq")),
     *sorted((DOCS / "tutorials").glob("*.md")),
+    DOCS / "servers" / "production.md",
     *sorted((DOCS / "coming-from").glob("*.md")),
 ]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```output\n(.*?)```)?", re.DOTALL)
@@ -96,7 +97,7 @@ def test_every_option_is_on_the_page():
         *(getattr(interlock.Index, name) for name in dir(interlock.Index) if name.startswith("from_")),
         *(
             getattr(interlock.Index, name)
-            for name in "guide build warm_up save load automaton random_member draw".split()
+            for name in "guide build warm_up save load automaton random_member sample draw".split()
         ),
         *(interlock.Guide.fill_bitmask, interlock.Guide.fill_draft_bitmasks, interlock.fill_bitmasks),
         *(interlock.apply_bitmask, interlock.allocate_bitmask, interlock.advance_each),

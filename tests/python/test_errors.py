@@ -204,7 +204,16 @@ class TestSources:
         index = interlock.Index.from_regex("a*", byte_vocabulary)
         guide = index.guide()
         tokens = [b"a", b""]
-        for n, said in [(-1, "-1"), (2**32, str(2**32)), (2**70, str(2**63 - 1))]:
+        shortened = "1" + "0" * 39 + r"\.\.\. \(101 digits\)"
+        for n, said in [
+            *((-1, "-1"), (2**32, str(2**32)), (2**63 - 1, str(2**63 - 1)), (2**70, str(2**70))),
+            *(
+                (10**30, str(10**30)),
+                (-(10**30), str(-(10**30))),
+                (10**100, shortened),
+                (10**5000, "of so many digits"),
+            ),
+        ]:
             for error, call in [
                 (interlock.VocabularyError, lambda n=n: interlock.Vocabulary(tokens, [n])),
                 (interlock.VocabularyError, lambda n=n: interlock.Vocabulary(tokens, [1], special_token_ids=[n])),
@@ -213,9 +222,11 @@ class TestSources:
             ]:
                 with pytest.raises(error, match=f"id {said} is out of range"):
                     call()
-            assert guide.explain(n).startswith(
-                f"no token has the id {max(n, -(2**63)) if n < 0 else min(n, 2**63 - 1)}: ids"
-            )
+            assert re.match(f"no token has the id {said}: ids", guide.explain(n))
+            with pytest.raises(interlock.TokenRejected, match=f"no token has the id {said}: ids lie from 0 to "):
+                guide.advance(n)
+            with pytest.raises(interlock.VocabularyError, match=f"the token id {said} is out of range"):
+                byte_vocabulary.token_bytes(n)
             assert guide.validate([97, n]) == guide.advance_many([97, n]) == 1
         with pytest.raises(interlock.ArgumentError, match=f"row {2**63 - 1} is out of range"):
             guide.fill_bitmask(interlock.allocate_bitmask(1, byte_vocabulary), 2**70)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 
+import numpy as np
 import pytest
 
 import interlock
@@ -386,3 +387,43 @@ def test_what_cannot_be_forced():
 def test_names_of_captures_hold_no_control_characters():
     with pytest.raises(interlock.GrammarError, match="control"):
         interlock.Index.from_grammar('start[capture="a\x01"]: "a"', VOCABULARY)
+
+
+def test_a_text_that_lost_its_special_tokens_is_told_so():
+    names = [b"<tool_call>", b"</tool_call>", b"<|end|>"]
+    vocabulary = interlock.Vocabulary(
+        [bytes([i]) for i in range(256)] + names, eos_token_ids=[258], special_token_ids=[256, 257]
+    )
+    index = interlock.Index.from_tools([{"name": "f"}], vocabulary, format="hermes", tool_choice="required")
+    text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    tokens = [256, *text.removeprefix("<tool_call>").removesuffix("</tool_call>").encode(), 257, 258]
+    assert vocabulary.decode(tokens, skip_special_tokens=False).decode() == text + "<|end|>"
+    assert index.parse(text) == index.parse(tokens)
+    bare = vocabulary.decode(tokens).decode()
+    for lost, named in ((bare, "<tool_call>"), ("<tool_call>" + bare, "</tool_call>")):
+        with pytest.raises(interlock.TokenRejected, match="the text may lack its special tokens") as caught:
+            index.parse(lost)
+        assert f"a special token may come here ({named})" in caught.value.hint
+    for other in ([0], [256, *b"x"]):
+        with pytest.raises(interlock.TokenRejected) as caught:
+            index.parse(other)
+        assert caught.value.hint is None
+    with pytest.raises(interlock.TokenRejected) as caught:
+        index.parse("<tool_call>x")
+    assert caught.value.hint is None
+
+
+def test_special_tokens_are_decoded_where_they_are_asked_for():
+    tokens = [b"a", b"<|call|>", b"<|end|>", b"<0x00>"]
+    vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[2], special_token_ids=[1], size=8)
+    for ids in ([1, 0, 2], (1, 0, 2), iter([1, 0, 2]), np.array([1, 0, 2])):
+        assert vocabulary.decode(ids, skip_special_tokens=False) == b"<|call|>a<|end|>"
+    assert vocabulary.decode([1, 0, 2]) == vocabulary.decode([1, 0, 2], True) == b"a"
+    assert vocabulary.decode([7, 0], skip_special_tokens=False) == b"a"
+    with pytest.raises(interlock.VocabularyError, match="token id -1 is out of range"):
+        vocabulary.decode([0, -1], skip_special_tokens=False)
+    for wrong in ("a", 5, ["a"]):
+        with pytest.raises(TypeError, match="ids"):
+            vocabulary.decode(wrong, skip_special_tokens=False)
+    with pytest.raises(TypeError, match="skip_special_tokens must be True or False"):
+        vocabulary.decode([0], skip_special_tokens=0)

@@ -340,3 +340,17 @@ def test_code_of_the_caller_runs_before_memory_is_looked_at(byte_vocabulary):
 
     with pytest.raises(interlock.ArgumentError, match="rows"):
         interlock.apply_bitmask(logits, interlock.allocate_bitmask(1, byte_vocabulary), [Shrinks()])
+
+
+def test_strided_logits_are_told_how_to_be_copied():
+    bits = np.array([[0b101]], np.int32)
+    for strided in (np.zeros((1, 8), np.float32)[:, ::2], np.zeros((1, 4), np.float32)[:, ::-1]):
+        with pytest.raises(interlock.ArgumentError, match=r"logits\.contiguous\(\) .* np\.ascontiguousarray") as caught:
+            interlock.apply_bitmask(strided, bits)
+        assert caught.value.hint and not caught.value.is_client_error
+        copy = np.ascontiguousarray(strided)
+        interlock.apply_bitmask(copy, bits)
+        assert copy.tolist() == [[0, -np.inf, 0, -np.inf]]
+    with pytest.raises(interlock.ArgumentError) as caught:
+        interlock.apply_bitmask(np.zeros((1, 4), np.int32), bits)
+    assert caught.value.hint is None

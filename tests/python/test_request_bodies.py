@@ -118,6 +118,41 @@ def test_the_format_of_the_responses_api(byte_vocabulary):
         ({"extra_body": {"guided_json": SCHEMA}}, "/extra_body/guided_json", "write 'guided_json' into the body"),
         ({"extra_body": {"guided_jsn": SCHEMA}}, "/extra_body/guided_jsn", "into the body"),
         ({"nvext": {"guided_regex": "a"}}, "/nvext/guided_regex", "write 'guided_regex' into the body"),
+        (
+            {"guided_decoding_params": {"guide_type": "json", "guide": "{}"}},
+            "/guided_decoding_params",
+            'TensorRT-LLM\'s field: write "response_format"',
+        ),
+        ({"guided_decoding_guide_type": "json"}, "/guided_decoding_guide_type", "TensorRT-LLM's field"),
+        (
+            {"config": {"response_mime_type": "application/json"}},
+            "/config/response_mime_type",
+            'Gemini\'s field: write "response_format"',
+        ),
+        ({"config": {"top_k": 5, "responseSchema": {}}}, "/config/responseSchema", "Gemini's field"),
+        (
+            {"config": {"tool_config": {"function_calling_config": {"mode": "ANY"}}}},
+            "/config/tool_config",
+            'write "tools"',
+        ),
+        (
+            {"sampling_params": {"guided_decoding": {"json": {}}}},
+            "/sampling_params/guided_decoding",
+            'write "structured_outputs"',
+        ),
+        ({"sampling_params": {"regex": "a"}}, "/sampling_params/regex", "write 'regex' into the body"),
+        ({"extra_body": {"format": {}}}, "/extra_body/format", 'write "response_format"'),
+        (
+            {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"response_format": ASKED}},
+            "/body/response_format",
+            "a line of a batch file, whose request is in 'body'",
+        ),
+        ({"body": {"format": "json"}}, "/body/format", 'write "response_format"'),
+        (
+            {"params": {"tools": [{"name": "f"}]}},
+            "/params/tools",
+            "a line of a batch file, whose request is in 'params'",
+        ),
     ],
 )
 def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
@@ -152,6 +187,9 @@ def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
         {"toolConfig": {"functionCallingConfig": {"mode": None, "allowedFunctionNames": []}, "retrievalConfig": {}}},
         {"generationConfig": {}, "generation_config": {"thinkingConfig": {}}, "output_config": {}},
         {"function_call": {}, "functions": {}, "guided_decoding": {}, "structural_tag": {}},
+        {"guided_decoding_params": None, "config": {"response_mime_type": "text/plain", "format": "wav"}},
+        {"guided_decoding_params": {"guide_type": None}, "sampling_params": {"guided_decoding": None, "top_k": 5}},
+        {"body": {"messages": [], "response_format": None}, "params": {"max_tokens": 5}, "config": "a"},
         {"tool_chioce": {}, "structured_output": {}, "extra_body": {"tool_choice": {}}, "nvext": {}, "text": {}},
     ],
 )

@@ -358,3 +358,27 @@ def test_reading_a_schema_tells_whether_its_report_has_slips():
         assert interlock._core._may_have_slips(json.dumps(schema)) == has_slips, schema
     assert told >= len(slips)
     assert interlock._core._may_have_slips("{")
+
+
+def test_a_call_says_what_becomes_of_slips(byte_vocabulary):
+    slip = {"type": "object", "properties": {"a": {"type": "string", "minLenght": 3}}}
+    calls = (
+        lambda **more: interlock.Index.from_json_schema(slip, byte_vocabulary, **more),
+        lambda **more: interlock.check_json_schema(slip, **more),
+    )
+    for call in calls:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(unknown_keywords="ignore")
+        with pytest.raises(interlock.SchemaError) as caught:
+            call(unknown_keywords="error")
+        assert (caught.value.pointer, caught.value.keyword) == ("/properties/a", "minLenght")
+        with pytest.warns(interlock.UnknownKeywordWarning) as seen:
+            call(unknown_keywords="warn")
+        assert seen[0].filename == __file__
+        with pytest.raises(interlock.ArgumentError, match="unknown_keywords must be one of"):
+            call(unknown_keywords="warm")
+    # A call that says nothing leaves it to what is around it.
+    with warnings.catch_warnings(), schema_hints.quiet():
+        warnings.simplefilter("error")
+        calls[0](), calls[1]()

@@ -20,7 +20,7 @@ import interlock
 from interlock.cli import exits, sources, vocabularies
 from interlock.cli.output import Output, Progress, decimal, table
 from interlock.cli.style import Line
-from interlock.cli.walk import random_walk
+from interlock.random_walks import random_walk
 from interlock.cli.number_arguments import at_least, whole
 from interlock.plurals import counted
 

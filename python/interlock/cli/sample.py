@@ -32,9 +32,10 @@ from interlock._recipe import Recipe
 from interlock.cli import exits, source_remarks, sources, streams, vocabularies
 from interlock.cli.output import Output, Progress, text_of
 from interlock.cli.style import TRY, Line
-from interlock.cli.walk import Speller, random_walk
+from interlock.cli.walk import Speller
 from interlock.cli.number_arguments import at_least, whole
 from interlock.plausible import example
+from interlock.random_walks import random_walk
 
 LENGTH = 40
 """Tokens of a walk before it looks for the end."""

@@ -1,8 +1,7 @@
-"""Text through a guide: how a vocabulary spells bytes, which bytes may come next, and random walks."""
+"""Text through a guide: how a vocabulary spells bytes, and which bytes may come next."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 import interlock
@@ -51,49 +50,3 @@ class Speller:
             else:
                 raise interlock.VocabularyError(f"no token spells byte {at} of the text (0x{data[at]:02x})")
         return ids
-
-
-CLOSERS = (b'"', b"}", b"]")
-"""What ends a JSON value soonest; a walk that is long enough prefers these, then what opens nothing."""
-
-
-def _towards_the_end(guide: interlock.Guide, rng: random.Random, choice: list[int]) -> list[int]:
-    """Of some tokens of a grammar those after which the output may end; else those that close and open nothing."""
-    few = rng.sample(choice, min(len(choice), 24))
-    ending = []
-    for token in few:
-        guide.advance(token)
-        if guide.is_accepting:
-            ending.append(token)
-        guide.rollback(1)
-    token_bytes = guide.index.vocabulary.token_bytes
-    closing = [i for i in choice if set(token_bytes(i)) <= set(b")]};")]
-    return ending or closing or [i for i in few if not set(token_bytes(i)) & set(b"([{ \t\r\n")] or few
-
-
-def random_walk(guide: interlock.Guide, rng: random.Random, length: int, most: int) -> bool:
-    """Advance a fresh guide at random until it has ended; false if that took more than ``most`` tokens.
-
-    After ``length`` tokens the walk looks for the end: it stops where it may, closes what is open, and opens nothing
-    unless it must.
-    """
-    vocabulary = guide.index.vocabulary
-    stops = set(vocabulary.eos_token_ids)
-    while not guide.is_terminated:
-        if guide.num_tokens >= most:
-            return False
-        allowed = guide.allowed_token_ids().tolist()
-        ends = [i for i in allowed if i in stops]
-        late = guide.num_tokens >= length
-        if ends and (late or len(ends) == len(allowed) or rng.random() < 0.1):
-            guide.advance(ends[0])
-            continue
-        choice = [i for i in allowed if i not in stops]
-        if late and guide.index.kind == "grammar":
-            choice = _towards_the_end(guide, rng, choice)
-        elif late:
-            tokens = [(i, vocabulary.token_bytes(i)) for i in choice]
-            closing = [i for i, token in tokens if token in CLOSERS]
-            choice = closing or [i for i, token in tokens if not set(token) & set(b"[{ \t\r\n")] or choice
-        guide.advance(rng.choice(choice))
-    return True

@@ -18,7 +18,7 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe
-from interlock.cli.walk import random_walk
+from interlock.random_walks import random_walk
 from interlock.plausible import example
 
 EXAMPLES = 24

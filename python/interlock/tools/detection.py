@@ -8,6 +8,7 @@ from typing import Any
 
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.format_files import format_names, tool_format
+from interlock.tools.model_files import is_of_path, tokenizer_at
 from interlock.tools.tool_format import ToolFormat
 
 __all__ = ["detect_format", "response_template_in"]
@@ -23,13 +24,14 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     """The format whose signatures the chat template or the response template of ``tokenizer`` contains.
 
     ``tokenizer`` is a tokenizer or processor of transformers (``chat_template``, ``response_template``), a mapping with
-    these keys as in ``tokenizer_config.json``, or the text of a chat template. ``ToolFormatError`` where no format
-    fits, or where several fit equally well: name the format then.
+    these keys as in ``tokenizer_config.json``, the text of a chat template, or the path of a model's folder, of its
+    ``tokenizer_config.json`` or of its ``chat_template.jinja``. ``ToolFormatError`` where no format fits, or where
+    several fit equally well: name the format then. So it is for a path that leads to no chat template.
 
     >>> detect_format("{{ '<tool_call>\\\\n<function=' ~ name ~ '>' }} <parameter=").name
     'qwen3_coder'
     """
-    text = "\n".join(_texts(tokenizer))
+    text = "\n".join(_texts(tokenizer_at(tokenizer)))
     if not text.strip():
         raise ToolFormatError(
             f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_ADVICE}"
@@ -37,6 +39,11 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     scores = {name: _score(tool_format(name), text) for name in format_names()}
     best = max(scores.values())
     found = [name for name, score in scores.items() if score == best]
+    if not best and isinstance(tokenizer, str) and is_of_path(tokenizer):
+        raise ToolFormatError(
+            f"{tokenizer!r} is no file or folder here, and no chat template, because no Jinja is in it: give the "
+            "folder of a model, a tokenizer, or the text of a chat template"
+        )
     if not best:
         raise ToolFormatError(
             f"the chat template has the signature of no tool format, so the model has learnt none: {_ADVICE}"
@@ -62,8 +69,8 @@ def _texts(tokenizer: Any) -> Iterator[str]:
 
 
 def response_template_in(tokenizer: Any) -> Any:
-    """The response template of a tokenizer, or ``None``."""
-    return _entry(tokenizer, "response_template")
+    """The response template of a tokenizer, or of the files at a path, or ``None``."""
+    return _entry(tokenizer_at(tokenizer), "response_template")
 
 
 def _entry(tokenizer: Any, key: str) -> Any:

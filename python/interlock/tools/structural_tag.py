@@ -46,7 +46,7 @@ def structural_tag(
 
     * ``tools``: see ``tools_of``: OpenAI's objects, classes, annotated functions, custom tools.
     * ``format``: the name of a tool format, a file or dictionary of your own, a response template (the dictionary that
-      newer tokenizers have), or ``"auto"``: found from ``tokenizer`` (a tokenizer, or the text of its chat template).
+      newer tokenizers have), or ``"auto"``: found from ``tokenizer`` (see ``detect_format``).
     * ``tool_choice``: ``"auto"`` (text with calls in it), ``"required"`` (calls and nothing else), ``"none"`` (text in
       which no call can begin), ``{"name": …}`` (one call of this tool), a list of names or OpenAI's ``allowed_tools``.
     * ``parallel``: whether more than one call may come.
@@ -148,7 +148,7 @@ def response_template_of(format: Any, tokenizer: Any) -> Any:
     """The response template in ``format``, or with ``"auto"`` that of the tokenizer; ``None`` if there is none."""
     if not isinstance(format, str):
         return format if is_response_template(format) else None
-    if format != "auto" or tokenizer is None or isinstance(tokenizer, str):
+    if format != "auto" or tokenizer is None:
         return None
     found = response_template_in(tokenizer)
     return found if is_response_template(found) else None

@@ -20,6 +20,7 @@ _LIKE = 0.8
 _SCHEMA = 'write "response_format": {"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _TOOLS = 'write "tools": [{"type": "function", "function": …}]'
 _ANY_OBJECT = 'write "response_format": {"type": "json_object"}'
+_OF_TRT = f'this is TensorRT-LLM\'s field: {_SCHEMA}, or "structured_outputs" with "regex" or "grammar"'
 _ELSEWHERE = {
     "format": f"this is Ollama's field: {_SCHEMA}",
     "output_format": f"this is Anthropic's field: {_SCHEMA}",
@@ -30,6 +31,9 @@ _ELSEWHERE = {
     "json": 'write "guided_json", or "response_format"',
     "choice": 'write "guided_choice"',
     "guided_decoding": 'write "structured_outputs"',
+    "guided_decoding_params": _OF_TRT,
+    "guided_decoding_guide": _OF_TRT,
+    "guided_decoding_guide_type": _OF_TRT,
     "structural_tag": 'write "response_format": {"type": "structural_tag", "format": …}',
     "json_mode": _ANY_OBJECT,
     "json_object": _ANY_OBJECT,
@@ -42,17 +46,20 @@ _ANY_TEXT = "text/plain"
 """The ``response_mime_type`` that asks for nothing."""
 _NOTHING = {"function_call": ("auto", "none"), "response_mime_type": (_ANY_TEXT,)}
 """Values of these fields that ask for nothing."""
+_INTO_THE_BODY = "write {lost!r} into the body"
+_OF_A_BATCH = "this looks like a line of a batch file, whose request is in {name!r}: send, or pass, what {name!r} holds"
 _HOLDERS = {
-    "extra_body": "OpenAI's Python client puts what is in extra_body into the body itself",
-    "nvext": "nvext is not read here",
-    "sampling_params": "sampling_params are not read here",
+    "extra_body": f"OpenAI's Python client puts what is in extra_body into the body itself: {_INTO_THE_BODY}",
+    "nvext": f"nvext is not read here: {_INTO_THE_BODY}",
+    "sampling_params": f"sampling_params are not read here: {_INTO_THE_BODY}",
+    "body": _OF_A_BATCH,  # OpenAI's
+    "params": _OF_A_BATCH,  # Anthropic's
 }
-"""Objects in which a constraint is lost, and why."""
+"""Objects in which a constraint is lost, and what to do."""
+_OF_GEMINI = ("response_schema", "response_json_schema", "response_format", "response_mime_type", "tool_config")
 _CONFIGS = {
-    "generation_config": (
-        "Gemini's",
-        ("response_schema", "response_json_schema", "response_format", "response_mime_type"),
-    ),
+    "generation_config": ("Gemini's", _OF_GEMINI),
+    "config": ("Gemini's", _OF_GEMINI),
     "output_config": ("Anthropic's", ("format", "schema")),
     "parameters": ("TGI's", ("grammar", "response_format")),
 }
@@ -81,6 +88,18 @@ def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str
     at /format: this is Ollama's field: write "response_format":
     """
     known = (*constraints, *_TOOL_FIELDS)
+    _refuse_foreign(body, known, place)
+    for name, way in _HOLDERS.items():
+        if isinstance(inner := body.get(name), Mapping):
+            lost = next((key for key in inner if _is_lost(key, inner, known)), None)
+            if lost is not None:
+                raise RequestError(way.format(name=name, lost=lost), f"{place}/{name}/{escaped(lost)}")
+            _refuse_foreign(inner, known, f"{place}/{name}")
+    refuse_slips(body, known, place)
+
+
+def _refuse_foreign(body: Mapping[Any, Any], known: Iterable[str], place: str) -> None:
+    """``RequestError`` for a constraint in a field of another interface."""
     for name, value in body.items():
         if name in known or not isinstance(name, str):
             continue
@@ -93,13 +112,10 @@ def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str
             whose, theirs = _CONFIGS[plain]
             lost = next((key for key in value if value[key] != _ANY_TEXT and _is_lost(key, value, theirs)), None)
             if lost is not None:
-                raise RequestError(f"this is {whose} field: {_SCHEMA}", f"{pointer}/{escaped(lost)}")
-    for name, why in _HOLDERS.items():
-        if isinstance(inner := body.get(name), Mapping):
-            lost = next((key for key in inner if _is_lost(key, inner, known)), None)
-            if lost is not None:
-                raise RequestError(f"{why}: write {lost!r} into the body", f"{place}/{name}/{escaped(lost)}")
-    refuse_slips(body, known, place)
+                way = (
+                    _ELSEWHERE["tool_config"] if _plain(lost) == "tool_config" else f"this is {whose} field: {_SCHEMA}"
+                )
+                raise RequestError(way, f"{pointer}/{escaped(lost)}")
 
 
 def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) -> None:

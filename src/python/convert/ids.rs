@@ -19,25 +19,57 @@ fn token(n: i64) -> u32 {
     u32::try_from(n).unwrap_or(NO_TOKEN)
 }
 
-/// A single token id; the argument is called `id` wherever there is one.
-#[derive(Clone, Copy)]
-pub struct TokenId {
-    /// The id, [`NO_TOKEN`] for what cannot be one.
-    pub id: u32,
-    /// The integer as it was given.
-    pub given: i64,
+/// Whether [`integer`] may have put this in the place of an integer beyond 64 bits.
+fn is_widest(n: i64) -> bool {
+    n == i64::MAX || n == i64::MIN
 }
 
-impl<'py> FromPyObject<'_, 'py> for TokenId {
-    type Error = PyErr;
+/// Digits of an integer that a message shows; a longer one is cut.
+const SHOWN: usize = 40;
 
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        integer(&object, "id").map(|given| TokenId { id: token(given), given })
+/// An integer of any size as messages write it.
+#[cold]
+fn written(given: &Bound<'_, PyAny>) -> String {
+    // Python writes out some thousands of digits at most.
+    let Ok(text) = given.call_method0("__index__").and_then(|n| n.str()) else { return "of so many digits".to_owned() };
+    let text = text.to_string();
+    match text.get(..SHOWN) {
+        Some(start) if text.len() > SHOWN => format!("{start}... ({} digits)", text.trim_start_matches('-').len()),
+        _ => text,
     }
 }
 
-/// The integers of an iterable. NumPy arrays of 32 and 64 bits are copied without making Python integers.
+/// A single token id; the argument is called `id` wherever there is one.
+#[derive(Clone, Copy)]
+pub struct TokenId<'a, 'py> {
+    /// The id, [`NO_TOKEN`] for what cannot be one.
+    pub id: u32,
+    given: Borrowed<'a, 'py, PyAny>,
+}
+
+impl TokenId<'_, '_> {
+    /// The integer as it was given, for messages.
+    pub fn given(self) -> String {
+        written(&self.given)
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for TokenId<'a, 'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        integer(&object, "id").map(|n| TokenId { id: token(n), given: object })
+    }
+}
+
+/// The integers of an iterable.
 fn integers(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<i64>> {
+    integers_noting(object, name, &mut None)
+}
+
+/// The integers of an iterable, and in `widest` the first one that [`is_widest`], as messages write it. NumPy arrays of
+/// 32 and 64 bits are copied without making Python integers.
+fn integers_noting(object: &Bound<'_, PyAny>, name: &str, widest: &mut Option<String>) -> PyResult<Vec<i64>> {
     if let Ok(array) = object.cast::<PyArray1<i64>>()
         && let Ok(values) = array.to_vec()
     {
@@ -56,22 +88,30 @@ fn integers(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<i64>> {
         true => wrong_type(object, name, "a sequence of int"),
         false => e,
     })?;
-    items.enumerate().map(|(i, item)| integer(&item?, &format!("{name}[{i}]"))).collect()
+    let one = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        let n = integer(&item, &format!("{name}[{i}]"))?;
+        if is_widest(n) {
+            widest.get_or_insert_with(|| written(&item));
+        }
+        Ok(n)
+    };
+    items.enumerate().map(one).collect()
 }
 
 /// A sequence of token ids.
 pub struct TokenIds {
     /// The ids, [`NO_TOKEN`] for what cannot be one.
     pub ids: Vec<u32>,
-    /// The first integer that cannot be one.
-    stranger: Option<i64>,
+    /// The first integer that cannot be one, as messages write it.
+    stranger: Option<String>,
 }
 
 impl TokenIds {
     /// The ids in `object`, one or several; else a `TypeError` that names the argument.
     pub fn one_or_several(object: &Bound<'_, PyAny>, name: &str) -> PyResult<TokenIds> {
         if let Ok(one) = integer(object, name) {
-            return Ok(TokenIds::of(vec![one]));
+            return Ok(TokenIds::of(vec![one], is_widest(one).then(|| written(object))));
         }
         TokenIds::several(object, name).map_err(|e| {
             if !e.is_instance_of::<PyTypeError>(object.py()) {
@@ -88,11 +128,14 @@ impl TokenIds {
 
     /// The ids in an iterable; else a `TypeError` that names the argument.
     pub fn several(object: &Bound<'_, PyAny>, name: &str) -> PyResult<TokenIds> {
-        integers(object, name).map(TokenIds::of)
+        let mut widest = None;
+        let given = integers_noting(object, name, &mut widest)?;
+        Ok(TokenIds::of(given, widest))
     }
 
-    fn of(given: Vec<i64>) -> TokenIds {
+    fn of(given: Vec<i64>, widest: Option<String>) -> TokenIds {
         let stranger = given.iter().copied().find(|&n| token(n) == NO_TOKEN);
+        let stranger = stranger.map(|n| widest.filter(|_| is_widest(n)).unwrap_or_else(|| n.to_string()));
         TokenIds { ids: given.into_iter().map(token).collect(), stranger }
     }
 
