@@ -62,7 +62,12 @@ def test_for_machines(answers):
             "answers.jsonl:5": '{"item":',
             "good.json": '{"item": "tea", "count": 2}',
         }[document["name"]]
-        assert machine(answers, "check", "order.json", "--text", text, code=int(not alone["accepted"])) == alone
+        on_its_own = machine(answers, "check", "order.json", "--text", text, code=int(not alone["accepted"]))
+        file, _, line = document["name"].partition(":")
+        if file == "answers.jsonl":  # The places are those in the file.
+            assert {problem["line"] for problem in alone["problems"]} <= {alone["line"]} == {int(line)}
+            on_its_own |= {name: alone[name] for name in ("line", "problems")}
+        assert on_its_own == alone
 
 
 def test_texts_and_lines_of_any_file(answers):
