@@ -91,7 +91,7 @@ class _Search:
         return True
 
     def respell(self, names: list[str]) -> None:
-        """Put plain documents in the place of those that random walks wrote with escapes, where these are found, too."""
+        """Put plain documents in the place of those that random walks wrote with escapes, where plain ones do."""
         for text in self.found.texts:
             try:
                 value = json.loads(text or b"")
