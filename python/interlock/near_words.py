@@ -19,6 +19,11 @@ def nearest(word: str, known: Iterable[str], likeness: float = SLIP) -> str:
 
     >>> nearest("Lenght", ["length", "width"]), nearest("colour", ["length", "width"])
     ('length', '')
+
+    Two neighbouring letters in the wrong order are a slip however short the word is.
+
+    >>> nearest("tpye", ["type"], likeness=0.9)
+    'type'
     """
     lower: dict[str, str] = {}
     for name in known:
@@ -26,7 +31,17 @@ def nearest(word: str, known: Iterable[str], likeness: float = SLIP) -> str:
     if word.lower() in lower:
         return lower[word.lower()]
     found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=likeness)
+    if not found:
+        found = [name for name in lower if _is_swapped(word.lower(), name)]
     return lower[found[0]] if found else ""
+
+
+def _is_swapped(word: str, other: str) -> bool:
+    """Whether two neighbouring letters of one word stand the other way round in the other, and all else is the same."""
+    if len(word) != len(other) or len(word) < 3:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(word, other)) if a != b), len(word))
+    return word[at : at + 2] == other[at : at + 2][::-1] and word[at + 2 :] == other[at + 2 :]
 
 
 def meant(word: object, known: Iterable[str], likeness: float = SLIP) -> str:

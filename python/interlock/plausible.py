@@ -104,7 +104,9 @@ class _Writer:
         if recipe.method == "from_json_schema":
             self.schema = json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal)
             documents = {uri: json.loads(text) for uri, text in recipe.options["documents"].items()}
-            self.shapes = Shapes(References(self.schema, documents))
+            # The alternatives of a bold one are drawn; where that led to nothing, all of them count.
+            references = References(self.schema, documents)
+            self.shapes, self.every = Shapes(references, rng if bold else None), Shapes(references)
 
     # Bytes.
 
@@ -322,10 +324,14 @@ class _Writer:
         if not self.put("{"):
             raise GivenUp
         required = set(self.shapes.required(shapes))
+        every = self.every.of([(shape.schema, shape.place) for shape in shapes])
+        elsewhere = set(
+            self.every.required(every)
+        )  # What a condition or another alternative requires is a matter of it.
         first = True
         for name in self.shapes.names(shapes):
-            wanted = name in required or depth < 4 and not (self.bold and self.rng.random() < 0.25)
-            if wanted and self.key(name, first):
+            left_out = self.bold and self.rng.random() < (0.5 if name in elsewhere else 0.25)
+            if (name in required or depth < 4 and not left_out) and self.key(name, first):
                 first = False
                 self.value(self.shapes.member(shapes, name), depth + 1)
         for _ in range(40 + self.asked(shapes, "minProperties")):

@@ -73,6 +73,8 @@ ELSEWHERE = {
     "options": "enum",
     "choices": "enum",
     "oneof": "oneOf",
+    "enumeration": "enum",
+    **dict.fromkeys(("property", "props"), "properties"),
 }
 """What names that other languages have are called in JSON Schema."""
 OF_PYDANTIC = frozenset(f"uuid{version}" for version in range(1, 9))

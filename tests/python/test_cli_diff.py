@@ -10,6 +10,7 @@ from command_line import machine, run
 import interlock
 import interlock.cli
 from interlock.cli.document_differences import differences
+from interlock.cli.witness_search import _Search
 from interlock.explain import byte_vocabulary
 
 OPEN = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -47,6 +48,21 @@ def test_ordinary_schemas_differ_by_a_text(folder, first, second):
         assert accepts(first, found["only_first"]) and not accepts(second, found["only_first"])
     if found["only_second"] is not None:
         assert accepts(second, found["only_second"]) and not accepts(first, found["only_second"])
+
+
+def test_a_text_with_escapes_is_told_in_plain_spelling():
+    pair = [{"type": "object", "properties": {"id": {"type": kind}}, "required": ["id"]} for kind in ("string", "null")]
+    both = tuple(interlock.Index.from_json_schema(schema, byte_vocabulary()) for schema in pair)
+    run = _Search(both, [False, False])
+    for text in (rb'{"\u0069\u0064":"\u0049NV"}', rb'{"\u0069d"  : null,"\u0062": 1}'):
+        run.offer(text)
+    run.respell(["id"])
+    assert run.found.texts == [b'{"id":"INV"}', b'{"id":null,"b":1}']
+    plain = interlock.Index.from_json_schema(pair[0], byte_vocabulary(), spelling="plain")
+    run = _Search((both[0], plain), [False, False])
+    run.offer(rb'{"\u0069d":"x"}')
+    run.respell(["id"])
+    assert run.found.texts == [rb'{"\u0069d":"x"}', None]  # Nothing else shows how they differ.
 
 
 def test_what_is_not_decided_is_listed(folder):

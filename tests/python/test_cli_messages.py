@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from command_line import ORDER, machine, run
@@ -78,21 +76,6 @@ def test_a_misspelt_type(folder, word, meant):
         error = machine(folder, "inspect", f"schema:{json.dumps({'type': kind})}", code=3)["error"]
         said = error["message"].partition("is expected")[2].partition(" (at ")[0]
         assert said == (f'; did you mean "{meant}"?' if meant else "")
-
-
-@pytest.mark.parametrize("name", ["order.yaml", "an order.YML"])
-def test_yaml_is_to_be_converted(folder, name):
-    """The command that is shown writes a file that is taken; PyYAML itself is not needed for the tests."""
-    (folder / name).write_text("type: object\n")
-    for word, code in ((name, 2), (f"schema:@{name}", 3)):
-        error = machine(folder, "inspect", word, code=code)["error"]
-        assert "JSON" in error["message"], error
-        converts, _, rest = error["remedy"].partition("; then name ")
-        assert rest.endswith("(pip install pyyaml, where yaml is missing)")
-        (folder / "yaml.py").write_text("safe_load = lambda file: {'type': file.read().split()[1]}")
-        subprocess.run(["bash", "-c", converts.replace("python ", f"{sys.executable} ", 1)], cwd=folder, check=True)
-        made = "order.json" if name == "order.yaml" else "an order.json"
-        assert machine(folder, "check", made, "--text", "{}")["accepted"]
 
 
 def test_slips_in_schemas_and_envelopes(folder):

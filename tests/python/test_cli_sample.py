@@ -58,3 +58,44 @@ def test_distinct_examples(folder, wild):
     drawn = machine(folder, "sample", "order.json", "-n", "50", "--distinct", *wild)["samples"]
     assert len({sample["text"] for sample in drawn}) == 50
     assert "did you mean --distinct?" in run(folder, "sample", "pattern:[ab]", "--unique", *wild, code=2).stderr
+
+
+FLAGS = {"type": "object", "properties": {"debug": {"type": "boolean"}, "level": {"type": "integer"}}}
+PAID = {
+    "properties": {"paid": {"type": "boolean"}, "payment": {"type": "string"}},
+    "required": ["paid"],
+    "additionalProperties": False,
+    "if": {"properties": {"paid": {"const": True}}},
+    "then": {"required": ["payment"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "part"),
+    [
+        (FLAGS | {"if": {"required": ["debug"]}, "then": {"required": ["level"]}}, {"debug"}),
+        (FLAGS | {"anyOf": [{"required": ["debug"]}, {"required": ["level"]}]}, {"debug"}),
+        (FLAGS | {"anyOf": [{"required": ["debug"]}, {"required": ["level"]}]}, {"level"}),
+        (FLAGS | {"dependentSchemas": {"debug": {"required": ["level"]}}}, {"debug"}),
+        ({"type": "object"} | PAID, {"payment"}),
+    ],
+)
+def test_what_a_condition_requires_is_drawn_and_left_out(folder, schema, part):
+    samples = machine(folder, "sample", f"schema:{json.dumps(schema)}", "-n", "60")["samples"]
+    assert not any(sample["wild"] for sample in samples)
+    there = sum(json.loads(sample["text"]).keys() >= part for sample in samples)
+    assert 5 < there < 55
+
+
+def test_both_values_of_a_condition_are_drawn(folder):
+    samples = machine(folder, "sample", f"schema:{json.dumps({'type': 'object'} | PAID)}", "-n", "60")["samples"]
+    assert 5 < sum(json.loads(sample["text"])["paid"] for sample in samples) < 55
+
+
+@pytest.mark.parametrize(("choice", "least", "most"), [("auto", 5, 25), ("required", 30, 30), ("none", 0, 0)])
+def test_answers_with_calls_and_without(folder, choice, least, most):
+    tools = f"tools:{json.dumps([{'name': 'now', 'parameters': {'type': 'object', 'properties': {}}}])}"
+    words = ("--tool-format", "hermes", "--tool-choice", choice)
+    samples = machine(folder, "sample", tools, *words, "-n", "30")["samples"]
+    assert all(sample["confirmed"] for sample in samples)
+    assert least <= sum("<tool_call>" in sample["text"] for sample in samples) <= most

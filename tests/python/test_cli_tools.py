@@ -157,3 +157,35 @@ def test_precompute(tools):
     vocabulary = interlock.explain.byte_vocabulary()
     store = interlock.Store(tools / "store")
     assert store.key_of("tools", TOOLS, vocabulary, format="hermes") in store
+
+
+ADD = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
+PAIR = [{"name": "weather"}, {"name": "add", "parameters": ADD | {"additionalProperties": False}}]
+CALL = '<tool_call>\n{"name": "%s", "arguments": %s}\n</tool_call>'
+FUNCTION = "<tool_call>\n<function=%s>\n<parameter=a>\n%s\n</parameter>\n</function>\n</tool_call>"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "message", "at"),
+    [
+        ("hermes", CALL % ("add", '{"a": 1}'), "`b` is missing; it is required", '{"a"'),
+        (
+            "hermes",
+            "Well. " + CALL % ("add", '{"a": 1, "b": "x"}'),
+            '`b`: an integer is expected, not a string ("x")',
+            '"x"',
+        ),
+        ("hermes", CALL % ("wether", "{}"), "no tool is named wether; there are weather, add", "wether"),
+        ("hermes", CALL % ("add", '{"a": 1, "c": 2}'), "`b` is missing; it is required", '{"a"'),
+        ("qwen3_coder", FUNCTION % ("add", 1), "`b` is missing; it is required", "/function"),
+        ("qwen3_coder", FUNCTION % ("ad", 1), "no tool is named ad; there are weather, add", "ad>"),
+        ("llama3_json", '{"name": "sub", "parameters": {}}', "no tool is named sub; there are weather, add", "sub"),
+        ("hermes", (CALL % ("add", '{"a": 1}')).replace("argu", "argh"), '"h" does not fit the grammar here', "h"),
+    ],
+)
+def test_a_call_is_explained_in_the_words_of_the_tools(folder, form, text, message, at):
+    words = ("check", f"tools:{json.dumps(PAIR)}", "--tool-format", form, "--text", text)
+    problem = machine(folder, *words, code=1)["problems"][0]
+    assert problem["message"] == message and text[problem["start"] :].startswith(at)
+    if "named" in problem["message"] and "sub" not in text:
+        assert problem["hint"].startswith("did you mean ")

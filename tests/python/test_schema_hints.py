@@ -30,6 +30,11 @@ def index_of(schema):
         ("Type", "type"),
         ("$def", "$defs"),
         ("divisibleBy", "multipleOf"),
+        ("property", "properties"),
+        ("props", "properties"),
+        ("enumeration", "enum"),
+        ("tpye", "type"),
+        ("itesm", "items"),
         ("x-order", ""),
         ("markdownDescription", ""),
         ("colour", ""),
@@ -37,6 +42,27 @@ def index_of(schema):
 )
 def test_suggestions(word, meant):
     assert schema_hints.suggestion(word) == meant
+
+
+def test_one_and_many_are_taken_for_each_other():
+    for keyword in schema_hints.KEYWORDS:
+        other = keyword[:-3] + "y" if keyword.endswith("ies") else keyword.removesuffix("s")
+        for slip in (other, keyword if keyword.endswith("s") else keyword + "s"):
+            if slip not in schema_hints.KEYWORDS and slip != "ids":
+                assert schema_hints.suggestion(slip) == keyword
+
+
+def test_a_property_is_warned_of_and_refused():
+    schema = {"type": "object", "property": {"a": {}}}
+    with pytest.warns(interlock.UnknownKeywordWarning, match="did you mean properties?"):
+        interlock.Index.from_json_schema(schema, byte_vocabulary())
+    with schema_hints.handling("error"), pytest.raises(interlock.SchemaError) as refused:
+        interlock.check_json_schema(schema)
+    assert refused.value.keyword == "property"
+
+
+def test_a_schema_of_nothing_but_a_slip_is_no_object_of_that_name():
+    assert schema_hints.no_schema({"tpye": "object"}).endswith("; did you mean type?")
 
 
 def test_the_list_of_keywords_is_the_one_of_the_engine():

@@ -11,7 +11,7 @@ import pytest
 from command_line import machine, run
 
 import interlock
-from interlock.cli.diff import _Scalars
+from interlock.cli.diff import _is_open, _Scalars
 from interlock.cli.schema_inclusion import Inclusion, parse
 from interlock.cli.sources import Source
 from interlock.explain import byte_vocabulary
@@ -47,6 +47,23 @@ TREE = {
 TALLER = json.loads(json.dumps(TREE).replace('"maximum": 9', '"maximum": 99'))
 CLOSED = {**thing(a={}, b={}), "additionalProperties": False}
 
+NULL = {"type": "null"}
+PAYMENT = {**thing(paid={}, payment=text(), note=text()), "additionalProperties": False}
+MORE_PAYMENT = {**thing(paid={}, extra={}, payment=text(), note=text()), "additionalProperties": False}
+CONDITION = {
+    "if": {"properties": {"paid": {"const": True}}, "required": ["paid"]},
+    "then": {"required": ["payment"]},
+    "else": {"properties": {"note": {"maxLength": 3}}},
+}
+EITHER = {"anyOf": [{"required": ["paid"]}, {"properties": {"note": {"const": "x"}}, "required": ["note"]}]}
+
+
+def unevaluated(part):
+    return {key: value for key, value in part.items() if key != "additionalProperties"} | {
+        "unevaluatedProperties": False
+    }
+
+
 LESS = {
     "a longer text": (thing(a=text(maxLength=30)), thing(a=text(maxLength=40))),
     "a length beyond the engine's": (text(pattern="a", maxLength=10**6), text(pattern="a", maxLength=10**7)),
@@ -73,6 +90,16 @@ LESS = {
     "exclusive alternatives": ({"oneOf": PAIR}, {"oneOf": LONGER}),
     "one exclusive alternative more": ({"oneOf": PAIR[:1]}, {"oneOf": PAIR}),
     "then": ({"if": thing(a={"const": 1}), "then": {"maxProperties": 1}}, {"if": thing(a={"const": 1})}),
+    "a property more beside a condition": (CONDITION | PAYMENT, CONDITION | MORE_PAYMENT),
+    "a property more inside, beside a condition": (thing(o=CONDITION | PAYMENT), thing(o=CONDITION | MORE_PAYMENT)),
+    "a property more beside alternatives": (EITHER | PAYMENT, EITHER | MORE_PAYMENT),
+    "a property more, others unevaluated": (CONDITION | unevaluated(PAYMENT), CONDITION | unevaluated(MORE_PAYMENT)),
+    "types as a list": (thing(a={"type": ["string", "null"]}), thing(a={"anyOf": [NULL, text(), {"const": 1}]})),
+    "types of parts": (
+        thing(a=CLOSED | {"type": ["object", "null"]}),
+        thing(a={"anyOf": [CLOSED, NULL, text()]}),
+    ),
+    "exclusive types": (thing(a={"type": ["string", "null"]}), thing(a={"oneOf": [NULL, text(), {"type": "boolean"}]})),
     "beside a not": (text(maxLength=3) | {"not": {"const": "a"}}, text(maxLength=4) | {"not": {"const": "a"}}),
 }  # fmt: skip
 UNKNOWN = {
@@ -111,9 +138,26 @@ UNKNOWN = {
         {"$defs": {"a": text(maxLength=1) | {"$anchor": "x"}}, "$ref": "#x"},
         {"$defs": {"a": text(maxLength=2) | {"$anchor": "x"}}, "$ref": "#x"},
     ),
+    # The neighbour evaluates the key that the second adds, and lets it have any value.
     "what other keywords leave": (
-        thing(a={}) | {"unevaluatedProperties": False},
-        thing(a={}, b={}) | {"unevaluatedProperties": False},
+        unevaluated(thing(a={})) | {"allOf": [thing(b={})]},
+        unevaluated(thing(a={}, b=NULL)) | {"allOf": [thing(b={})]},
+    ),
+    "what a pattern of other keywords leaves": (
+        unevaluated(thing(a={})) | {"anyOf": [{"patternProperties": {"^b": True}}, {}]},
+        unevaluated(thing(a={}, b=NULL)) | {"anyOf": [{"patternProperties": {"^b": True}}, {}]},
+    ),
+    "a property more beside another condition": (
+        CONDITION | PAYMENT,
+        CONDITION | MORE_PAYMENT | {"then": {"required": ["payment", "extra"]}},
+    ),
+    "a property more in an open object beside a condition": (
+        CONDITION | thing(paid={}),
+        CONDITION | thing(paid={}, extra=NULL),
+    ),
+    "types of which one is missing": (
+        thing(a={"type": ["string", "null", "boolean"]}),
+        thing(a={"anyOf": [NULL, text()]}),
     ),
 }
 
@@ -140,6 +184,32 @@ def test_old_drafts_know_nothing_beside_a_reference():
     second = {"definitions": {"a": text()}, "allOf": [{"$ref": "#/definitions/a", "maxLength": 3}]}
     draft = {"$schema": "http://json-schema.org/draft-07/schema#"}
     assert included(draft | first, draft | second) and not included(first, second)
+
+
+def test_a_property_more_beside_a_condition_is_decided(folder):
+    """Every object is closed, so nobody is told to close one; where a text is not found, the keywords say it."""
+    more = {f"p{i}": {"type": "string", "format": "date-time"} for i in range(60)}
+    old, new = (json.loads(json.dumps(CONDITION | part)) for part in (PAYMENT, MORE_PAYMENT))
+    for schema in (old, new):
+        schema["properties"] |= more
+    words = [f"schema:{json.dumps(schema)}" for schema in (old, new)]
+    found = machine(folder, "diff", *words, "--allow", "wider")
+    assert (found["relation"], found["only_first"], found["allowed"]) == ("the first accepts less", None, True)
+
+
+@pytest.mark.parametrize(
+    ("schema", "opened"),
+    [
+        (CONDITION | PAYMENT, False),
+        (thing(o=CONDITION | PAYMENT), True),
+        (CONDITION | unevaluated(PAYMENT), False),
+        ({"allOf": [PAYMENT, thing(a={})]}, False),
+        (CONDITION | thing(a={}), True),
+        ({**PAYMENT, "dependentSchemas": {"paid": thing(note={})}}, False),
+    ],
+)
+def test_only_objects_that_are_open_are_said_to_be(schema, opened):
+    assert _is_open(schema) == opened
 
 
 def test_keys_in_any_order():

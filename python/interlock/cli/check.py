@@ -17,6 +17,7 @@ line) are checked in one run: a line for each, then the numbers. Exit code 1: so
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from typing import Any
 
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
     if not verdict.accepted and given is not None and source.kind == "json_schema" and check_many.is_lines(data):
         verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
+    if not verdict.accepted and given is not None and source.kind == "json_schema":
+        verdict.people += _yaml_answer(given, data)
     named = given is not None and given != "-"
     if named and not verdict.accepted:  # As where several files are given.
         verdict.people[:1] = style.fitting(Line((str(given), NAME), ": ") + verdict.people[0], sys.stdout)
@@ -75,6 +78,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
     )
     output.answer(machine, [*map(_step, trace or ()), *verdict.people])
     return exits.OK if verdict.accepted else exits.NO
+
+
+def _yaml_answer(given: str, data: bytes) -> list[Line]:
+    """What to do about an answer in YAML; nothing about others."""
+    from interlock.cli.yaml_files import from_yaml, is_yaml_answer
+
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        if is_yaml_answer(given, data):
+            return [Line(("  try: ", TRY), "this is YAML, and answers are JSON: " + from_yaml(given, "check"))]
+    return []
 
 
 def _step(step: dict[str, Any]) -> Line:

@@ -85,12 +85,13 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
         for document in _documents(args):
             verdict = _verdict(document, walker, speller)
             report.add(document, verdict)
+            told = _in_file(document, verdict.machine) if document.line else {"name": document.name} | verdict.machine
             if args.only_refused and verdict.accepted:
                 pass
             elif output.json and args.lines:
-                output.result(_in_file(document, verdict.machine), [])
+                output.result(told, [])
             elif output.json:
-                machine.append({"name": document.name} | verdict.machine)
+                machine.append(told)
             bar.show(report.accepted + report.refused)
     if not report.accepted + report.refused:
         names = ", ".join("the standard input" if path == "-" else path for path in args.given)

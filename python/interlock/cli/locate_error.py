@@ -142,7 +142,7 @@ def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
     from interlock.cli.suggest import near_file
-    from interlock.cli.yaml_files import from_yaml, is_yaml
+    from interlock.cli.yaml_files import from_yaml, is_yaml, is_yaml_schema
 
     assert error.offset is not None
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
@@ -164,6 +164,8 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
         remedy = f"is this a file? write {name} or schema:@{name}"
     if is_yaml(source.file):
         remedy = from_yaml(source.file)
+    elif source.name.endswith(":@-") and is_yaml_schema(text.encode()):
+        remedy = from_yaml("-")
     return PlaceInSource(text, start, start + 1, remedy, notes=notes)
 
 

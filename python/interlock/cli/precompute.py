@@ -37,6 +37,7 @@ from interlock.cli.suggest import near_file
 from interlock.cli.style import NOTE, Line
 from interlock.cli.worker import Item, Task, kind_of
 from interlock.cli.number_arguments import at_least
+from interlock.cli.yaml_files import from_yaml, yaml_name
 from interlock.plurals import counted
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")
@@ -238,7 +239,15 @@ def ignored(word: str) -> list[tuple[str, str]]:
         p.relative_to(path) for p in others if not any(part.startswith(".") for part in p.relative_to(path).parts)
     ]
     taken = ", ".join(source_words.SUFFIXES)
-    return [(p.as_posix(), f"its name ends in none of {taken}") for p in visible if p.suffix not in NOT_MEANT]
+    return [
+        (p.as_posix(), _yaml(path / p) if yaml_name(p.name) else f"its name ends in none of {taken}")
+        for p in visible
+        if p.suffix not in NOT_MEANT
+    ]
+
+
+def _yaml(path: Path) -> str:
+    return f"it is YAML by its name, and sources are JSON; {from_yaml(str(path))}"
 
 
 class Journal:

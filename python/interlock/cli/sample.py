@@ -113,7 +113,7 @@ class _Draws:
         self.most = _most(args)
         self.source = source
         self.index = index
-        self.plausible = _Plausible(Recipe.of(index))
+        self.plausible = _Plausible(Recipe.of(index), _with_calls(source))
         self.speller = Speller(index.vocabulary)
 
     def all(self) -> Iterator[_Draw]:
@@ -242,17 +242,29 @@ def _on_one_line(source: sources.Source, vocabulary: interlock.Vocabulary) -> in
     return source.compile(vocabulary, **({"whitespace": "compact"} if is_free else {}))
 
 
-class _Plausible:
-    """Draws plausible examples, and again where one way led to nothing: a file of them should hold nothing else."""
+def _with_calls(source: sources.Source) -> Recipe | None:
+    """Of tools that may be called, the answers that do call one: no plain text comes to a call by chance. ``None``
+    where each answer calls a tool, or none may.
+    """
+    if source.kind != "tools" or source.options.get("tool_choice", "auto") != "auto" or not source.text:
+        return None
+    return Recipe.of(source.compile(vocabularies.byte_vocabulary(), tool_choice="required"))
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
+
+class _Plausible:
+    """Draws plausible examples, and again where one way led to nothing: a file of them should hold nothing else. Half
+    of them are of ``other``, where there is one: a part of what the recipe accepts.
+    """
+
+    def __init__(self, recipe: Recipe, other: Recipe | None = None) -> None:
+        self.recipe, self.other = recipe, other
         self.draws = REDRAWS
 
     def draw(self, seed: str) -> bytes | None:
         """A plausible text; ``None`` where there seems to be none. The first try is that of the seed alone."""
+        recipe = random.Random(f"{seed}/other").choice([self.recipe, self.other or self.recipe])
         for again in range(self.draws):
-            drawn = example(self.recipe, random.Random(f"{seed}/{again}" if again else seed))
+            drawn = example(recipe, random.Random(f"{seed}/{again}" if again else seed))
             if drawn is not None:
                 return drawn
         self.draws = 1  # So many failures are no bad luck: the next examples do not wait for as many.

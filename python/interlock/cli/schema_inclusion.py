@@ -19,6 +19,7 @@ from typing import Any
 
 from interlock.json_pointer import unescaped
 from interlock.schema_hints import ANNOTATIONS, KEYWORDS
+from interlock.types_of_keywords import TYPES_OF_KEYWORDS
 
 SCALARS = frozenset(
     "type enum const format pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
@@ -68,6 +69,8 @@ class Inclusion:
     lead to a pair again while it is being compared. It may be assumed for a part of the value, which is smaller, and
     not for the value itself.
     """
+    pieces: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    """Parts with one of their types, kept since parts are told apart by their ``id``."""
     trail: list[tuple[int, int, bool]] = field(default_factory=list)
     depth: int = 0
     pairs: int = 0
@@ -101,7 +104,8 @@ class Inclusion:
                 return ended or began < self.depth
         a_says, b_says = self._asserting(a), self._asserting(b)
         if is_shared and [k for k in a_says if k not in SCALARS] != [k for k in b_says if k not in SCALARS]:
-            return False
+            if not (_is_without_keys(a) and _is_without_keys(b)):
+                return False
         mark, depth = len(self.trail), self.depth
         self.trail.append(pair)
         self.known[pair] = (depth, False)
@@ -129,8 +133,12 @@ class Inclusion:
 
     def _keywords(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str], up: bool) -> bool:
         """Whether each keyword of ``b`` follows from the same keyword of ``a``."""
-        if "unevaluatedProperties" in {*a_says, *b_says} or "unevaluatedItems" in {*a_says, *b_says}:
-            return self._same({k: a[k] for k in a_says}, {k: b[k] for k in b_says})
+        if {"unevaluatedProperties", "unevaluatedItems"} & {*a_says, *b_says}:
+            if self._same({k: a[k] for k in a_says}, {k: b[k] for k in b_says}):
+                return True
+            arrays = {"unevaluatedItems", *ARRAYS, "contains"} & {*a_says, *b_says}
+            if arrays or not self._unevaluated_alike(a, b, a_says, b_says):
+                return False
         shared = up or sum(key in a_says for key in IN_PLACE) + any(key in a_says for key in OBJECTS) > 1
         seen = set(a_says) | set(b_says)
         if seen & SCALARS and not self._scalars(a, b, a_says, b_says):
@@ -174,7 +182,19 @@ class Inclusion:
             return True
         if b_says == ["$ref"] and a_says != ["$ref"]:
             return self.included(a, _target(self.second, b["$ref"]), shared)
-        return b_says == ["anyOf"] and any(self.included(a, x, shared) for x in b["anyOf"])
+        if b_says == ["anyOf"] and any(self.included(a, x, shared) for x in b["anyOf"]):
+            return True
+        kinds = a.get("type")
+        if isinstance(kinds, list) and len(kinds) > 1 and len(b_says) == 1 and b_says[0] in ("anyOf", "oneOf", "$ref"):
+            return all(self.included(self._of_type(a, kind), b, shared) for kind in kinds)
+        return b_says == ["oneOf"] and self._apart(b["oneOf"]) and any(self.included(a, x, shared) for x in b["oneOf"])
+
+    def _of_type(self, part: dict[str, Any], kind: str) -> dict[str, Any]:
+        """A part with one of its types, without the keywords that say nothing of values of that type."""
+        if (id(part), kind) not in self.pieces:
+            kept = {key: value for key, value in part.items() if kind in TYPES_OF_KEYWORDS.get(key, (kind,))}
+            self.pieces[id(part), kind] = kept | {"type": kind}
+        return self.pieces[id(part), kind]
 
     def _scalars(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str]) -> bool:
         one = {key: a[key] for key in a_says if key in SCALARS}
@@ -224,17 +244,44 @@ class Inclusion:
         rest, beyond = a.get("additionalProperties", True), b.get("additionalProperties", True)
         if set(ours) != set(theirs):
             # A key that the second alone declares must not come in the first: undeclared ones are not held to a place.
-            if shared or patterns or set(theirs) - set(ours) and rest is not False:
+            if patterns or set(theirs) - set(ours) and not self._closed(a, b, a_says, b_says):
                 return False
             # One that the first alone declares is undeclared in the second, where it comes after the declared ones, and
-            # after those that are required and not declared.
+            # after those that are required and not declared. Where other parts declare keys of the same object, too,
+            # nothing is known of its place. Of a key that both declare it is: each part has it at the same place.
             more = set(ours) - set(theirs)
             last = set(list(ours)[len(ours) - len(more) :])
-            if more and not self.any_order and (last != more or set(asked) - set(theirs)):
+            if more and not self.any_order and (shared or last != more or set(asked) - set(theirs)):
                 return False
         parts = [(ours[name], theirs.get(name, beyond)) for name in ours]
         shared = shared or bool(patterns)  # A pattern may be about a declared key, too.
         return all(self.inside(x, y, shared) for x, y in [*parts, (rest, beyond)])
+
+    def _closed(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str]) -> bool:
+        """Whether nothing is in an object of ``a`` but what it declares. Where ``unevaluatedProperties`` says it, the
+        neighbours of that take other keys as well: they are the same in both, and name no key that ``b`` adds.
+        """
+        if a.get("additionalProperties") is False:
+            return True
+        return "additionalProperties" not in a and self._unevaluated_alike(a, b, a_says, b_says)
+
+    def _unevaluated_alike(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str]) -> bool:
+        """Whether both close an object by ``unevaluatedProperties``, with the same neighbours of ``properties``, which
+        leave open no keys but those that ``properties`` of the first names, or that the second does not add.
+        """
+        if a.get("unevaluatedProperties") is not False or b.get("unevaluatedProperties") is not False:
+            return False
+        if {"patternProperties", "additionalProperties"} & {*a_says, *b_says}:
+            return False
+        ours, theirs = ({key: part[key] for key in says if key in IN_PLACE or key in ("then", "else")}
+                        for part, says in ((a, a_says), (b, b_says)))  # fmt: skip
+        if not self._same(ours, theirs) or not set(a.get("properties", {})) <= set(b.get("properties", {})):
+            return False
+        added = set(b.get("properties", {})) - set(a.get("properties", {}))
+        return not any(
+            part.keys() & {*added, "$ref", "patternProperties", "additionalProperties", "unevaluatedProperties"}
+            for part in _parts(ours)
+        )
 
     def _arrays(self, a: dict[str, Any], b: dict[str, Any], shared: bool) -> bool:
         (heads, rest), (others, beyond) = _elements(a), _elements(b)
@@ -287,6 +334,15 @@ class Inclusion:
                     seen.add(reference)
                     ways.append((_target(self.first, reference), _target(self.second, reference)))
         return True
+
+
+def _is_without_keys(part: Any) -> bool:
+    """Whether a part says nothing of the keys of objects, so that it is without meaning for their order."""
+    if not isinstance(part, dict):
+        return isinstance(part, bool)
+    asserting = {key for key in part if key in KEYWORDS and key not in SILENT}
+    combining = asserting & {"anyOf", "oneOf", "allOf"}
+    return asserting - combining <= SCALARS and all(_is_without_keys(x) for key in combining for x in part[key])
 
 
 def _pairwise(a: list[Any], b: list[Any], includes: Callable[[Any, Any], bool]) -> bool:

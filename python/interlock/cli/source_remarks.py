@@ -11,6 +11,7 @@ from interlock.cli import schema_key
 from interlock.cli.output import Output
 from interlock.cli.sources import Source
 from interlock.cli.style import NOTE, TRY, Line
+from interlock.explain.idle_keywords import IdleKeyword, idle_keywords
 from interlock.explain.impossible_properties import ImpossibleProperty, impossible_properties
 from interlock.posix_classes import posix_class_at, posix_classes
 
@@ -91,6 +92,15 @@ def _impossible(source: Source) -> list[ImpossibleProperty]:
     return found
 
 
+def _idle(source: Source) -> list[IdleKeyword]:
+    """The keywords of the source's schemas that are written for nothing."""
+    found = [one.moved(place.__add__) for place, schema in _parts(source)[0] for one in idle_keywords(schema)]
+    if source.outer is not None:  # What the schema refers to stands in it a second time.
+        outer = schema_key.OuterFile(*source.outer)
+        found = list(dict.fromkeys(one.moved(outer.place) for one in found))
+    return found
+
+
 def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, Any]]]:
     """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
     keywords and formats, and the properties that nothing satisfies, for machines.
@@ -103,13 +113,14 @@ def remarks(source: Source, index: interlock.Index, output: Output, whose: str =
     if source.outer is not None:  # What the schema refers to stands in it a second time.
         outer = schema_key.OuterFile(*source.outer)
         slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
-    never = _impossible(source)
-    for slip in [*map(str, slips), *(found.classes if is_told else ()), *map(str, never)]:
+    never, idle = _impossible(source), _idle(source) if is_told else []
+    for slip in [*map(str, slips), *(found.classes if is_told else ()), *map(str, idle), *map(str, never)]:
         output.remark(Line(("warning: ", TRY), whose + slip))
     return {
         "impossible_properties": [
             {"pointer": one.pointer, "keywords": [asdict(word) for word in one.keywords]} for one in never
         ],
+        "idle_keywords": [asdict(one) for one in idle],
         "unknown_keywords": [asdict(slip) for slip in found.keywords],
         "unknown_formats": [asdict(slip) for slip in found.formats],
     }

@@ -38,6 +38,7 @@ from interlock.cli.parser import HOW
 from interlock.cli.schema_or_answer import TOOLS, is_answer
 from interlock.cli.source_words import ALIASES, EXAMPLES, KINDS, OTHER_PREFIXES, SUFFIXES, SYNTAXES, file_of, what_is
 from interlock.cli.verbatim_json import extract
+from interlock.cli.yaml_files import from_yaml, is_yaml_schema, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
 
@@ -317,6 +318,9 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     except interlock.StructuralTagError as error:
         error.source_file = file_of(name)  # type: ignore[attr-defined]
         raise
+    except interlock.SchemaError as error:
+        _point_to_yaml(error, data, name)
+        raise
     if kind == "schema":
         parsed = _parsed(text)
         if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
@@ -346,6 +350,14 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
         outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
     way: Any = getattr(args, "unknown_keywords", None) or "warn"
     return Source(KINDS[kind], text, options, name, notes, outer, written, unknown_keywords=way)
+
+
+def _point_to_yaml(error: interlock.SchemaError, data: bytes, name: str) -> None:
+    """Where a file that holds a schema is no JSON but YAML: the command that makes JSON of it."""
+    file = file_of(name)
+    if yaml_name(file) or is_yaml_schema(data):
+        remedy = from_yaml(file or "-")
+        error.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
 
 
 def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[str, Any]]:

@@ -84,7 +84,8 @@ def _names_source(path: str) -> bool:
 
 def _is_document(path: str) -> bool:
     """Whether a file is JSON that is no schema."""
-    return path.lower().endswith(".json") and bool(is_answer(_json(atomic_files.read(path))))
+    path = source_words.file_of(path)
+    return path.lower().endswith(".json") and os.path.isfile(path) and bool(is_answer(_json(atomic_files.read(path))))
 
 
 def _json(text: str | bytes) -> Any:

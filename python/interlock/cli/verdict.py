@@ -8,6 +8,7 @@ from typing import Any
 
 import interlock
 from interlock.cli import sources, vocabularies
+from interlock.cli.call_problems import in_words_of_tools
 from interlock.cli.line_with_caret import excerpt
 from interlock.cli.output import byte_set, text_of
 from interlock.cli.style import BAD, GOOD, QUIET, TRY, Line
@@ -65,6 +66,8 @@ class Walker:
         except interlock.VocabularyError:  # Special tokens of a grammar, which bytes cannot spell.
             return _without_place(taken, refused, reason)
         found = explain(self._over_bytes, data)
+        if self.source.kind == "tools":
+            found = in_words_of_tools(found, self.source.text, self.source.options)
         people = _people(found, refused, reason, bytes)
         return Verdict(False, _machine(found, data, refused, reason), people, *_brief(found, reason))
 

@@ -86,9 +86,24 @@ class _Search:
         if first != second:
             side = 0 if first else 1
             old = self.found.texts[side]
-            if old is None or len(data) < len(old):
+            if old is None or _plainness(data) < _plainness(old):
                 self.found.texts[side] = data
         return True
+
+    def respell(self, names: list[str]) -> None:
+        """Put plain documents in the place of those that random walks wrote with escapes, where plain ones do."""
+        for text in self.found.texts:
+            try:
+                value = json.loads(text or b"")
+            except (ValueError, RecursionError):
+                continue
+            for written in _written(value, names):
+                self.offer(written)
+
+
+def _plainness(data: bytes) -> tuple[int, int]:
+    """The less, the plainer: escapes are harder to read than a few more characters."""
+    return data.count(b"\\"), len(data)
 
 
 def search(
@@ -114,6 +129,7 @@ def search(
             if run.is_over or run.found.changed >= MOST_CHANGED:
                 break
             run.found.changed += run.offer(text)
+    run.respell(list(dict.fromkeys(name for document in documents for name in _names(document))))
     return run.found
 
 

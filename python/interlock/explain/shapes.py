@@ -1,10 +1,12 @@
 """Which schemas apply to a value, to a member of it or an element, as far as one can say without the value.
 
-For drawing and for examples: alternatives are all taken together, so a shape says what may be there.
+For drawing and for examples: alternatives are all taken together, so a shape says what may be there. An example that
+is to be of one alternative lets chance choose it.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,11 +26,17 @@ class Shape:
     place: Place
 
 
-class Shapes:
-    """The schemas that a schema applies."""
+def _weight(part: Any) -> int:
+    """How often an alternative is drawn: null is mostly what stands for a value that is missing."""
+    return 1 if isinstance(part, dict) and part.get("type") == "null" else 4
 
-    def __init__(self, references: References) -> None:
+
+class Shapes:
+    """The schemas that a schema applies: those of all alternatives; with a ``chance``, those of one that it draws."""
+
+    def __init__(self, references: References, chance: random.Random | None = None) -> None:
         self.references = references
+        self.chance = chance
 
     def root(self, schema: Any) -> list[Shape]:
         """The schemas of the whole document."""
@@ -56,14 +64,22 @@ class Shapes:
                 yield found
         for keyword in INPLACE:
             parts = schema.get(keyword)
-            for i, part in enumerate(parts if isinstance(parts, list) else ()):
+            parts = list(enumerate(parts if isinstance(parts, list) else ()))
+            if self.chance and parts and keyword != "allOf":
+                parts = self.chance.choices(parts, [_weight(part) for _, part in parts])
+            for i, part in parts:
                 yield part, place.at(keyword, i)
-        for keyword in ("if", "then", "else"):
+        for keyword in self._taken(("if", "then"), ("else",)) if "if" in schema else ():
             if keyword in schema:
                 yield schema[keyword], place.at(keyword)
         dependents = schema.get("dependentSchemas")
         for key, part in dependents.items() if isinstance(dependents, dict) else ():
-            yield part, place.at("dependentSchemas", key)
+            if self._taken((key,), ()):
+                yield part, place.at("dependentSchemas", key)
+
+    def _taken(self, one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+        """One of the two, or both where nothing is left to chance."""
+        return self.chance.choice((one, other)) if self.chance else one + other
 
     def names(self, shapes: list[Shape]) -> list[str]:
         """The keys that these schemas name, in the order in which they are declared."""

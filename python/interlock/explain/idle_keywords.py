@@ -1,0 +1,96 @@
+"""Keywords that are written for nothing: those about values of another type than the only one that is allowed, and
+names in ``required`` that are slips of names in ``properties``. A schema that has them is valid, and means something
+else than its author does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from interlock.json_pointer import escaped
+from interlock.near_words import nearest
+from interlock.types_of_keywords import TYPES_OF_KEYWORDS
+
+__all__ = ["IdleKeyword", "idle_keywords"]
+
+ALIKE = 0.85
+"""From this likeness on (``difflib``), a required name that is not declared is taken for a slip of a declared one."""
+_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_SCHEMAS = (
+    "items", "additionalItems", "contains", "additionalProperties", "then", "else", "if", "not", "propertyNames",
+    "unevaluatedItems", "unevaluatedProperties",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class IdleKeyword:
+    """A keyword of the schema at ``pointer``, and why it probably does not do what it is written for."""
+
+    pointer: str
+    keyword: str
+    reason: str
+
+    def __str__(self) -> str:
+        at = f" (at {self.pointer})" if self.pointer else ""
+        return f"`{self.keyword}`{at} {self.reason}"
+
+    def moved(self, place: Callable[[str], str]) -> IdleKeyword:
+        """The same with another pointer: that of a document that the schema is a part of."""
+        return replace(self, pointer=place(self.pointer))
+
+
+def idle_keywords(schema: Any) -> list[IdleKeyword]:
+    """The keywords of a schema that are probably written for nothing, in the order of their places.
+
+    >>> print(*idle_keywords({"type": "string", "maximum": 3}))
+    `maximum` asserts nothing: it is about numbers, and the type here is string
+    """
+    found: list[IdleKeyword] = []
+    ways: list[tuple[Any, str]] = [(schema, "")]
+    while ways:
+        part, pointer = ways.pop()
+        if isinstance(part, dict):
+            found += _of_another_type(part, pointer)
+            found += _undeclared(part, pointer)
+            ways += reversed(list(_inner(part, pointer)))
+    return found
+
+
+def _of_another_type(part: dict[str, Any], pointer: str) -> Iterator[IdleKeyword]:
+    types = part.get("type")
+    named = [types] if isinstance(types, str) else types if isinstance(types, list) else []
+    for keyword in part if named else ():
+        about = TYPES_OF_KEYWORDS.get(keyword)
+        if about and not {*about} & {str(name) for name in named}:
+            here = (
+                f"the type here is {named[0]}"
+                if len(named) == 1
+                else f"the types here are {', '.join(map(str, named))}"
+            )
+            yield IdleKeyword(pointer, keyword, f"asserts nothing: it is about {about[0]}s, and {here}")
+
+
+def _undeclared(part: dict[str, Any], pointer: str) -> Iterator[IdleKeyword]:
+    declared, required = part.get("properties"), part.get("required")
+    if not isinstance(declared, dict) or not isinstance(required, list) or part.get("patternProperties"):
+        return
+    free = [name for name in declared if name not in required]
+    for name in required:
+        if isinstance(name, str) and name not in declared and (meant := nearest(name, free, ALIKE)):
+            reason = f"asks for `{name}`, which properties does not declare; did you mean {meant}?"
+            yield IdleKeyword(pointer, "required", reason)
+
+
+def _inner(part: dict[str, Any], pointer: str) -> Iterator[tuple[Any, str]]:
+    """The schemas right inside of a schema, with their places."""
+    for keyword, value in part.items():
+        place = f"{pointer}/{escaped(keyword)}"
+        if keyword in _MAPS and isinstance(value, dict):
+            yield from ((inner, f"{place}/{escaped(name)}") for name, inner in value.items())
+        elif keyword in _LISTS and isinstance(value, list):
+            yield from ((inner, f"{place}/{i}") for i, inner in enumerate(value))
+        elif keyword in _SCHEMAS:
+            yield value, place
