@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Collection, Generator, Iterator
@@ -13,6 +14,7 @@ from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
 from interlock.generators.chat_content import messages_for
+from interlock.generators.model_turns import TurnPieces, turns_of
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.generators.values import text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
@@ -152,8 +154,17 @@ class LlamaCppGenerator(LocalGenerator):
     ) -> Iterator[str]:
         written: list[str] = []
         reasons: list[str] = []
-        chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
-        return _texts_of(chunks, written, reasons)
+        turns = turns_of(self.llama)
+        with turns.turn() if self._reads_at_once() else contextlib.nullcontext():
+            chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
+            pieces = TurnPieces(turns, _texts_of(chunks, written, reasons))
+            if self._reads_at_once():
+                turns.begin(pieces)
+        return pieces
+
+    def _reads_at_once(self) -> bool:
+        """Whether the model reads the prompt when a stream is made. Otherwise it does so at the first piece."""
+        return getattr(self.llama, "chat_handler", None) is not None
 
 
 def _texts_of(chunks: Iterator[Any], written: list[str], reasons: list[str]) -> Generator[str, None, str | None]:
