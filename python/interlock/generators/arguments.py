@@ -233,8 +233,13 @@ def is_batch(prompt: Any) -> bool:
         )
     if not prompt or isinstance(prompt[0], Mapping):
         return not prompt
-    for one in prompt:
-        if is_batch(one):
+    for i, one in enumerate(prompt):
+        try:
+            is_list = is_batch(one)
+        except ArgumentError as error:
+            error.args = (f"prompt {i} of the batch: {error}",)
+            raise
+        if is_list:
             raise ArgumentError("a list of prompts holds texts and lists of messages, and no further lists")
     return True
 

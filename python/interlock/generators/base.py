@@ -18,12 +18,12 @@ from interlock.generators.arguments import (
     is_batch, refuse_more,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions
-from interlock.generators.described_prompt import described, take_describe
+from interlock.generators.described_prompt import described, described_rows, take_describe
 from interlock.generators.error_advice import advice
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.sampling_options import warn_unused_seed
 from interlock.generators.stream import Stream
-from interlock.generators.values import batch_values, check_errors, one_value, parser
+from interlock.generators.values import batch_values, check_errors, named_rows, one_value, parser
 from interlock.grammars.grammar_text import GrammarText
 from interlock.output_types import Grammar, InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
@@ -156,6 +156,7 @@ class Generator(ABC):
         Other errors: ``ArgumentError`` for unsuitable arguments (``TypeError`` for an option of another Python type),
         before the model runs; ``UnsupportedError`` for a type that JSON cannot hold,
         ``InvalidOutputError`` where a check in Python, of the class itself, refuses the value, and those of ``Index``.
+        ``PromptTooLongError``, an ``InvalidOutputError`` too, for a prompt that leaves no room in the model's context.
         With ``errors="return"`` an ``InvalidOutputError`` is returned in the place of the value, so that the other
         values of a batch are not lost.
 
@@ -233,6 +234,8 @@ class Generator(ABC):
 
         An ``InvalidOutputError`` says in ``row`` which prompt it is about, and its ``results`` have the values of the
         others. With ``errors="return"`` the list itself has such errors in the places of the values that were refused.
+        A prompt that is too long for the model's context is such an error; one that is no prompt is an
+        ``ArgumentError`` that says which it is, before the model is asked.
         """
         check_prompt(prompts, options)
         check_errors(errors)
@@ -241,8 +244,8 @@ class Generator(ABC):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
-            texts = self._texts([described(one, output, is_described) for one in prompts], output, max_tokens, options)
+        with advice(max_tokens), named_rows():
+            texts = self._texts(described_rows(prompts, output, is_described), output, max_tokens, options)
         return batch_values(output, texts, max_tokens, errors)
 
     @overload

@@ -193,13 +193,14 @@ def allowed_spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16])
 
 def judge_budget(
     index: Index,
-    outputs: Sequence[Sequence[int]],
+    outputs: Sequence[Sequence[int] | None],
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
     on_tight: str = "warn",
     room: ContextRoom | None = None,
 ) -> dict[int, TightBudgetError]:
-    """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short. With
+    """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short; ``None`` is
+    one that was not made. With
     ``on_tight="error"`` it does not warn, and returns the errors by the numbers of their outputs. ``room`` is what the
     context left, if that was the budget.
     """
@@ -210,7 +211,7 @@ def judge_budget(
     cuts: dict[int, list[bytes]] = {}
     reports_ends = on_tight == "error" or _may_be_reported(index)
     for i, tokens in enumerate(outputs):
-        if found := _cuts(index, tokens, max_tokens, first_bytes, reports_ends):
+        if tokens is not None and (found := _cuts(index, tokens, max_tokens, first_bytes, reports_ends)):
             cuts[i] = found
     if not cuts:
         return {}
@@ -226,7 +227,7 @@ def judge_budget(
         return {}
     errors = {}
     for i, cut in places.items():
-        text = index.vocabulary.decode(outputs[i]).decode("utf-8", "replace")
+        text = index.vocabulary.decode(outputs[i] or ()).decode("utf-8", "replace")
         errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut, room), text)
         error.places, error.pointer = cut, cut[0] if cut else None
         error.finish_reason = "length"
@@ -289,13 +290,14 @@ class BudgetChecks:
     def check_budget(
         self,
         index: Index,
-        outputs: Sequence[Sequence[int]],
+        outputs: Sequence[Sequence[int] | None],
         max_tokens: int,
         on_tight: str | None,
         room: ContextRoom | None = None,
     ) -> dict[int, TightBudgetError]:
         """Warn if the budget left one of the outputs no room, or with ``on_tight="error"`` return the errors of those.
-        Each output is its tokens, without the prompt. ``room`` is what ``context_room`` says.
+        Each output is its tokens, without the prompt, or ``None`` for one that was not made. ``room`` is what
+        ``context_room`` says.
         """
         first_bytes = lambda: self._number_end.first_bytes  # noqa: E731
         return judge_budget(index, outputs, max_tokens, first_bytes, on_tight or "warn", room)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import re
 from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
-from interlock.context_room import context_room
+from interlock.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
 from interlock.generators.chat_content import messages_for
 from interlock.generators.model_turns import TurnPieces, turns_of
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
-from interlock.generators.values import text_or_error
+from interlock.generators.values import about_row, text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _REFUSED = frozenset(
     "self prompt messages max_tokens stream grammar response_format tools tool_choice functions function_call echo "
     "suffix".split()
 )
+
+_TOO_LONG = re.compile(r"Requested tokens \((\d+)\) exceed context window of (\d+)")
+"""What llama-cpp-python says of a prompt that leaves no room, before it reads it."""
 
 _TEMPERATURE = 0.8
 """The default of ``create_completion`` and of ``create_chat_completion``'s handlers."""
@@ -97,6 +101,10 @@ class LlamaCppGenerator(LocalGenerator):
             return messages_for(template, messages, functools.partial(self._rendered, template))
         return messages_for("", messages, None)
 
+    def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
+        """See ``LocalGenerator``."""
+        return context_room(prompt, int(self.llama.n_ctx()), max_tokens)
+
     def _option_names(self) -> Collection[str]:
         both = (self.llama.create_completion, self.llama.create_chat_completion)
         named = {name for call in both for name in inspect.signature(call).parameters}
@@ -117,7 +125,7 @@ class LlamaCppGenerator(LocalGenerator):
 
         def ended(tokens: list[int], prompt_tokens: int) -> None:
             whole = self._with_last(index, tokens, written)
-            room = context_room(prompt_tokens, int(self.llama.n_ctx()), max_tokens)
+            room = self.context_room(prompt_tokens, max_tokens)
             self.check_budget_of_one(index, whole, max_tokens, on_tight, room)
             reasons.append(self.finish_reason(index, whole, max_tokens, room))
 
@@ -147,7 +155,12 @@ class LlamaCppGenerator(LocalGenerator):
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[str | InvalidOutputError]:
-        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+        texts = []
+        for i, prompt in enumerate(prompts):
+            with about_row(i):
+                pieces = self._pieces(prompt, output, max_tokens, options)
+            texts.append(text_or_error(pieces))
+        return texts
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -169,10 +182,16 @@ class LlamaCppGenerator(LocalGenerator):
 
 def _texts_of(chunks: Iterator[Any], written: list[str], reasons: list[str]) -> Generator[str, None, str | None]:
     """The texts of the chunks, which ``written`` keeps; at last why they ended."""
-    for chunk in chunks:
-        if text := _text_of(chunk["choices"][0]):
-            written.append(text)
-            yield text
+    try:
+        for chunk in chunks:
+            if text := _text_of(chunk["choices"][0]):
+                written.append(text)
+                yield text
+    except ValueError as error:
+        found = _TOO_LONG.match(str(error))
+        if not found or written:
+            raise
+        raise ContextRoom(int(found[1]), int(found[2]), 0).error() from None
     return reasons[-1] if reasons else None
 
 

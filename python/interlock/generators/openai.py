@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
-from interlock.generators.described_prompt import described, take_describe
+from interlock.generators.described_prompt import described, described_rows, take_describe
 from interlock.generators.arguments import (
     MISSING, Prompt, as_messages, check_max_tokens, check_options, check_prompt, is_batch, refuse_more,
 )  # fmt: skip
@@ -19,7 +19,7 @@ from interlock.generators.error_advice import advice
 from interlock.generators.reply_check import ReplyCheck
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
-from interlock.generators.values import batch_values, check_errors, one_value, parser
+from interlock.generators.values import batch_values, check_errors, named_rows, one_value, parser
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.quoting import quoted, shortened
 
@@ -222,10 +222,9 @@ class AsyncOpenAIGenerator(_Requests):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
-            texts = await asyncio.gather(
-                *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
-            )
+        with advice(max_tokens), named_rows():
+            rows = described_rows(prompts, output, is_described)
+            texts = await asyncio.gather(*(self._one(row, output, max_tokens, options) for row in rows))
         return batch_values(output, texts, max_tokens, errors)
 
     def stream(  # type: ignore[override]

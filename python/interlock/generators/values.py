@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
@@ -11,7 +12,7 @@ from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.quoting import quoted
 
-__all__ = ["batch_values", "check_errors", "one_value", "parser", "text_or_error"]
+__all__ = ["about_row", "batch_values", "check_errors", "named_rows", "one_value", "parser", "text_or_error"]
 
 T = TypeVar("T")
 
@@ -56,6 +57,28 @@ def text_or_error(pieces: Iterable[str]) -> str | InvalidOutputError:
         return "".join(pieces)
     except InvalidOutputError as error:
         return error
+
+
+@contextlib.contextmanager
+def about_row(row: int) -> Iterator[None]:
+    """An ``ArgumentError`` of the block is about one of several prompts, which ``named_rows`` puts into words."""
+    try:
+        yield
+    except ArgumentError as error:
+        vars(error).setdefault("_row", row)
+        raise
+
+
+@contextlib.contextmanager
+def named_rows() -> Iterator[None]:
+    """In a batch an ``ArgumentError`` about one prompt says which it is."""
+    try:
+        yield
+    except ArgumentError as error:
+        row = vars(error).pop("_row", None)
+        if row is not None:
+            error.args = (f"prompt {row} of the batch: {error}",)
+        raise
 
 
 def batch_values(

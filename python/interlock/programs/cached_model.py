@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary
+from interlock.context_room import ContextRoom
 from interlock.generators.model_turns import ModelTurns
 
 __all__ = ["CachedModel", "common_length"]
@@ -40,13 +41,13 @@ class CachedModel(ABC):
         self._read: list[int] = []
 
     def logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
-        """The logits of the token behind ``ids``, float32 of the vocabulary's size. ``ArgumentError`` for no ids, and
-        for more than the context holds.
+        """The logits of the token behind ``ids``, float32 of the vocabulary's size. ``ArgumentError`` for no ids,
+        and ``PromptTooLongError`` for more than the context holds.
         """
         if not ids:
             raise ArgumentError("there is nothing to go on from: write some text before the first generated part")
         if self.context is not None and len(ids) > self.context:
-            raise ArgumentError(f"the text has {len(ids)} tokens, and the model's context holds {self.context}")
+            raise ContextRoom(len(ids), self.context, 0).error(what="text")
         with self.turns.turn(nests=True):
             return self._logits(ids)
 
