@@ -6,6 +6,7 @@ import re
 import sys
 import types
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -405,3 +406,37 @@ def test_a_short_context_is_the_budget_of_mlx_lm(mlx):
         narrow_mlx()("x" * 360, User, max_tokens=200, on_tight="error")
     # A cache that forgets its beginning has no end.
     assert isinstance(narrow_mlx()("x" * 431, User, max_tokens=60, max_kv_size=100), User)
+
+
+def test_documents_of_a_schema_stand_in_the_schema(llama):
+    gen = interlock.from_llama_cpp(llama)
+    said = 'under "\\$defs".*, with .* URI as its "\\$id"'
+    with pytest.raises(interlock.UnsupportedError, match=said) as caught:
+        gen("x", {"$ref": "https://example.com/s.json"})
+    assert "documents" not in str(caught.value)
+    with pytest.raises(interlock.ArgumentError, match=said):
+        gen("x", {"$ref": "https://example.com/s.json"}, documents={})
+    inner = {"$id": "https://example.com/s.json", "enum": ["a", "b"]}
+    assert gen("x", {"$ref": "https://example.com/s.json", "$defs": {"s": inner}}) in ("a", "b")
+
+
+def test_what_is_no_model_is_said(llama, mlx, vllm):
+    model = types.SimpleNamespace(args=types.SimpleNamespace(vocab_size=END + 1))
+    with pytest.raises(interlock.ArgumentError, match=r"other order, .* a tokenizer: from_mlx_lm\(model, tokenizer\)"):
+        interlock.from_mlx_lm(MlxTokenizer(), model)
+    with pytest.raises(interlock.ArgumentError, match="'smol' is a name: .*mlx_lm.load"):
+        interlock.from_mlx_lm("smol", MlxTokenizer())
+    for make, load in ((interlock.from_llama_cpp, "llama_cpp.Llama"), (interlock.from_vllm, "vllm.LLM")):
+        for name in ("x.gguf", Path("x.gguf")):
+            with pytest.raises(interlock.ArgumentError, match=f"{load} is needed, and 'x.gguf' is a name: {load}"):
+                make(name)
+        with pytest.raises(interlock.ArgumentError, match=f"{load} is needed, not MlxTokenizer, which is a tokenizer"):
+            make(MlxTokenizer())
+
+
+def test_a_llama_without_weights_is_refused_when_the_generator_is_made(llama):
+    llama.model_params = types.SimpleNamespace(vocab_only=True)
+    with pytest.raises(interlock.ArgumentError, match="no weights, so it writes nothing: leave out vocab_only=True"):
+        interlock.from_llama_cpp(llama)
+    llama.model_params.vocab_only = False
+    assert interlock.from_llama_cpp(llama)("x", ["a"]) == "a"

@@ -459,3 +459,13 @@ def test_a_context_without_room_is_named(narrow):
     assert isinstance(narrow(["b " * 300], User, errors="return")[0], interlock.PromptTooLongError)
     with pytest.raises(interlock.ArgumentError, match="^prompt 1 of the batch: the prompt is empty"):
         narrow(["a", ""], User, chat=False)
+
+
+def test_a_model_and_a_tokenizer_in_each_others_place(gen):
+    for make in (interlock.from_transformers, lambda *both: interlock.generate(*both, "x")):
+        with pytest.raises(interlock.ArgumentError, match="other order, .* is a tokenizer: from_transformers"):
+            make(gen.tokenizer, gen.model)
+    with pytest.raises(
+        interlock.ArgumentError, match="a model of transformers is needed, not .*, which is a tokenizer"
+    ):
+        interlock.from_transformers(gen.tokenizer, gen.tokenizer)

@@ -81,6 +81,7 @@ _ELSEWHERE = {
     "syntax": "the notation belongs to the grammar: interlock.Grammar(text, syntax='gbnf')",
     "limits": "limits belong to an index: pass gen(prompt, Index.from_type(output_type, gen.vocabulary, limits=...))",
     "property_order": "an option of an index: pass Index.from_json_schema(schema, gen.vocabulary, property_order=...)",
+    "documents": 'a schema brings its documents along: put each under "$defs" of the schema, with its URI as its "$id"',
     "trace": "gen.trace(prompt, output_type) returns the value with each token's reasons",
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',

@@ -15,6 +15,7 @@ from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
 from interlock.generators.chat_content import messages_for
+from interlock.generators.model_arguments import no_model
 from interlock.generators.model_turns import TurnPieces, turns_of
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.generators.values import about_row, text_or_error
@@ -45,8 +46,10 @@ class LlamaCppGenerator(LocalGenerator):
 
     def __init__(self, llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         if not callable(getattr(llama, "create_completion", None)):
+            raise no_model(llama, "a llama_cpp.Llama", "llama_cpp.Llama", "'model.gguf'")
+        if getattr(getattr(llama, "model_params", None), "vocab_only", False):
             raise ArgumentError(
-                f"a llama_cpp.Llama is needed, not {type(llama).__name__}: llama_cpp.Llama('model.gguf')"
+                "this llama_cpp.Llama has a vocabulary and no weights, so it writes nothing: leave out vocab_only=True"
             )
         super().__init__(vocabulary_from_llama(llama), whitespace=whitespace)
         self.llama = llama

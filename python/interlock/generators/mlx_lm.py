@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import inspect
+import os
 from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from interlock.context_room import ContextRoom, context_of_mlx, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
+from interlock.generators.model_arguments import is_tokenizer, no_model, refuse_swapped
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.generators.values import about_row, text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
@@ -30,6 +32,9 @@ class MlxLmGenerator(LocalGenerator):
     backend = "mlx-lm"
 
     def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
+        refuse_swapped(model, tokenizer, "from_mlx_lm")
+        if isinstance(model, str | os.PathLike) or is_tokenizer(model):
+            raise no_model(model, "a model of mlx-lm", "model, tokenizer = mlx_lm.load", "folder")
         if tokenizer is None or isinstance(tokenizer, str):
             raise ArgumentError("the model's tokenizer is needed: model, tokenizer = mlx_lm.load(folder)")
         arguments = getattr(model, "args", None)

@@ -17,6 +17,7 @@ from interlock.context_room import ContextRoom, PromptTooLongError, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
+from interlock.generators.model_arguments import no_model, refuse_swapped
 from interlock.generators.tokenizer_match import check_tokenizer
 from interlock.generators.values import about_row
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
@@ -62,10 +63,8 @@ class TransformersGenerator(LocalGenerator):
 
     def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
-            raise ArgumentError(
-                f"a model of transformers is needed, not {type(model).__name__}: "
-                "AutoModelForCausalLM.from_pretrained(name)"
-            )
+            refuse_swapped(model, tokenizer, "from_transformers")
+            raise no_model(model, "a model of transformers", "AutoModelForCausalLM.from_pretrained", "name")
         if isinstance(tokenizer, str) or not callable(tokenizer):
             raise ArgumentError(
                 f"the model's tokenizer is needed, not {type(tokenizer).__name__}: AutoTokenizer.from_pretrained(name)"
