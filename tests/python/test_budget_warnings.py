@@ -346,9 +346,7 @@ def test_a_program_says_that_it_takes_no_such_option(gen):
 
 def test_numbers_of_numpy_are_budgets_and_retries_are_none(gen):
     assert gen("S", Report, max_tokens=np.int64(60)).title == "t"
-    with pytest.raises(
-        interlock.ArgumentError, match="'max_retries': a value that its class refuses is not tried again"
-    ):
+    with pytest.raises(interlock.ArgumentError, match="'max_retries': attempts=3 asks again"):
         gen("S", Report, max_retries=2)
 
 

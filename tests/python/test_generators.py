@@ -334,7 +334,7 @@ MISTAKES = [
     (lambda g: g("x", "int"), "without quotes"),
     (lambda g: interlock.from_transformers("gpt2", None), "AutoModelForCausalLM"),
     (lambda g: interlock.from_transformers(g.model, "gpt2"), "AutoTokenizer"),
-    (lambda g: interlock.from_transformers(g.tokenizer, g.model), "a model of transformers"),
+    (lambda g: interlock.from_transformers(g.tokenizer, g.model), "the arguments are in the other order"),
     (lambda g: interlock.generate("gpt2", None, "x"), "load the model"),
     (lambda g: interlock.generate(object(), None, "x"), "in this order"),
 ]

@@ -72,7 +72,8 @@ OTHER_NAMES = {
     "num_return_sequences": "a list with the prompt several times",
     "n": "a list with the prompt several times",
 }
-_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported")
+_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported",
+        "attempts")  # fmt: skip
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
@@ -86,8 +87,7 @@ _ELSEWHERE = {
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
-    "max_retries": "a value that its class refuses is not tried again: catch InvalidOutputError, and call "
-    "again in a loop",
+    "max_retries": "attempts=3 asks again, twice at most, where a value is refused",
     "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
 }
 _STOP = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
@@ -12,7 +12,16 @@ from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.quoting import quoted
 
-__all__ = ["about_row", "batch_values", "check_errors", "named_rows", "one_value", "parser", "text_or_error"]
+__all__ = [
+    "about_row",
+    "batch_values",
+    "check_errors",
+    "named_rows",
+    "one_value",
+    "parser",
+    "raised_or_returned",
+    "text_or_error",
+]
 
 T = TypeVar("T")
 
@@ -81,11 +90,15 @@ def named_rows() -> Iterator[None]:
         raise
 
 
-def batch_values(
-    output: OutputType[Any], texts: Sequence[str | InvalidOutputError], max_tokens: int, errors: str
-) -> list[Any]:
+def raised_or_returned(value: Any, errors: str) -> Any:
+    """A value; an ``InvalidOutputError`` in its place is raised, or returned with ``errors="return"``."""
+    if isinstance(value, InvalidOutputError) and errors == "raise":
+        raise value
+    return value
+
+
+def batch_values(values: list[Any], errors: str) -> list[Any]:
     """The values of a batch. The first ``InvalidOutputError`` is raised with all results, or all stand in the list."""
-    values = [one_value(output, text, max_tokens, "return") for text in texts]
     refused = [value.of_row(i) for i, value in enumerate(values) if isinstance(value, InvalidOutputError)]
     if refused and errors == "raise":
         refused[0].results = values
