@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from interlock._core import BudgetError, Index
+from interlock.output_types.errors import InvalidOutputError
 from interlock.plurals import counted
 
-__all__ = ["ContextRoom", "context_room"]
+__all__ = ["ContextRoom", "PromptTooLongError", "context_of_mlx", "context_room"]
+
+
+class PromptTooLongError(BudgetError, InvalidOutputError):
+    """The model's context has no room for an output behind a prompt: shorten the prompt.
+
+    It is a ``BudgetError`` whose ``limit`` is the room that is left. It is one prompt's own, so in a batch it is
+    handled as an ``InvalidOutputError``: ``row`` is the number of the prompt, ``results`` has the values of the others,
+    and ``errors="return"`` puts it in the place of the value. ``text`` is empty, for nothing was generated.
+    """
+
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message, text)
 
 
 @dataclass(frozen=True)
@@ -21,25 +37,27 @@ class ContextRoom:
     left: int
     """How many tokens an output may have."""
 
-    def check(self, index: Index) -> None:
-        """``BudgetError`` if no output has room."""
+    def check(self, index: Index, what: str = "prompt") -> None:
+        """``PromptTooLongError`` if no output has room. ``what`` is what stands in the context."""
         if not self.left:
-            raise self.error()
+            raise self.error(what=what)
         try:
             index.guide(max_tokens=self.left)
         except BudgetError as error:
-            raise self.error(error) from None
+            raise self.error(error, what) from None
 
-    def error(self, cause: BudgetError | None = None) -> BudgetError:
-        """``cause``, whose budget is the room, in words that say so. A larger ``max_tokens`` would not help."""
+    def error(self, cause: BudgetError | None = None, what: str = "prompt") -> PromptTooLongError:
+        """``cause``, whose budget is the room, in words that say so. A larger ``max_tokens`` would not help. ``what``
+        is what stands in the context.
+        """
         needed = getattr(cause, "value", None)
         room = f"room for {counted(self.left, 'token')}" if self.left else "no room"
         why = "" if needed is None else f", but the shortest output that was found needs {counted(needed, 'token')}"
         if cause is not None and needed is None:
             why = ", and no complete output is known that is so short"
-        error = BudgetError(
-            f"the prompt has {counted(self.prompt, 'token')}, and the model's context of {self.context} has {room} "
-            f"behind it{why}: shorten the prompt"
+        error = PromptTooLongError(
+            f"the {what} has {counted(self.prompt, 'token')}, and the model's context of {self.context} has {room} "
+            f"behind it{why}: shorten the {what}"
         )
         error.limit, error.value = self.left, needed
         return error
@@ -56,3 +74,9 @@ def context_room(prompt: int, context: int | None, max_tokens: int, reserved: in
     if context is None or context - prompt - reserved >= max_tokens:
         return None
     return ContextRoom(prompt, context, max(0, context - prompt - reserved))
+
+
+def context_of_mlx(model: Any) -> int | None:
+    """How many tokens a model of mlx-lm can look at; ``None`` where it does not say."""
+    context = getattr(getattr(model, "args", None), "max_position_embeddings", None)
+    return context if isinstance(context, int) else None

@@ -84,12 +84,12 @@ class Bounded(pydantic.BaseModel):
         (Summary, None),
         (Bounded, None),
         (bool, None),
-        (Tree, ".children[] (how deep it nests)"),
+        (Tree, "/children/* (how deep it nests)"),
         (str | None, "the value itself (maxLength, in Python max_length)"),
         (list[bool], "the value itself (maxItems, in Python max_length)"),
-        (Annotated[list[str], Field(max_length=3)], "[] (maxLength, in Python max_length)"),
+        (Annotated[list[str], Field(max_length=3)], "/* (maxLength, in Python max_length)"),
         (dict[str, bool], "the value itself (maxProperties, in Python max_length)"),
-        (tuple[bool, int], "[1] (minimum and maximum, in Python ge and le)"),
+        (tuple[bool, int], "/1 (minimum and maximum, in Python ge and le)"),
         (Annotated[str, Field(pattern="^a+$")], "the value itself (maxLength, in Python max_length)"),
         (Any, "the value itself (a type with bounds)"),
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, None),
@@ -133,7 +133,7 @@ def test_where_everything_is_bounded_a_larger_budget_is_advised():
 
 def test_a_missing_bound_is_named():
     message = said(Tree, '{"label": "a", "children": [' + '{"label": "a", "children": [' * 40, 200)
-    assert "beginning with .children[] (how deep it nests)" in message and "larger" not in message
+    assert "beginning with /children/* (how deep it nests)" in message and "larger" not in message
 
 
 @pytest.mark.parametrize("make", [lambda: interlock.Grammar('start: "<" /[a-z]*/ ">"'), lambda: re.compile("<[a-z]*>")])
@@ -312,9 +312,29 @@ def test_advice_for_free_text_is_not_about_patterns():
         gen("N", str, max_tokens=20, on_tight="error")
 
 
+class Page(pydantic.BaseModel):
+    name: str
+    notes: Annotated[list[str], Field(max_length=3)]
+    body: str | None
+
+
+def test_the_advice_is_a_bound_for_what_took_the_room():
+    long = "word " * 200
+    message = said(Page, f'{{"name": "a", "notes": [], "body": "{long}', 200)
+    assert "Bound the texts and lists of the type, beginning with /body (maxLength, in Python max_length)" in message
+    message = said(Page, f'{{"name": "a", "notes": ["b", "{long}', 200)
+    assert "beginning with /notes/1 (maxLength" in message
+    message = said(list[bool], "[" + "true, " * 200, 60)
+    assert "beginning with the value itself (maxItems" in message
+    # A budget that is tight, too: a larger one alone would be filled.
+    message = said(Page, f'{{"name": "{long}', 45)
+    assert "max_tokens=45 is tight" in message
+    assert "bound /name (maxLength, in Python max_length), which took the room, or pass a larger max_tokens" in message
+
+
 def test_the_depth_of_a_flat_class_is_not_mentioned():
     message = said(Report, LONG.replace("word ", "word " * 10), 200)
-    assert "beginning with .summary" in message and "nests" not in message
+    assert "beginning with /summary" in message and "nests" not in message
     assert said(Tree, '{"label": "a", "children": [' * 40, 200).count("nests") == 1
 
 
@@ -326,9 +346,7 @@ def test_a_program_says_that_it_takes_no_such_option(gen):
 
 def test_numbers_of_numpy_are_budgets_and_retries_are_none(gen):
     assert gen("S", Report, max_tokens=np.int64(60)).title == "t"
-    with pytest.raises(
-        interlock.ArgumentError, match="'max_retries': a value that its class refuses is not tried again"
-    ):
+    with pytest.raises(interlock.ArgumentError, match="'max_retries': attempts=3 asks again"):
         gen("S", Report, max_retries=2)
 
 

@@ -15,7 +15,7 @@ import interlock
 
 KINDS = """PatternError SchemaError UnsupportedError UnsatisfiableError GrammarError LimitError BudgetError
 TokenRejected VocabularyError ArtifactError ArgumentError GuideBusyError RequestError StructuralTagError ToolFormatError
-InvalidOutputError TightBudgetError""".split()
+InvalidOutputError TightBudgetError PromptTooLongError""".split()
 
 
 @pytest.mark.parametrize("name", KINDS)

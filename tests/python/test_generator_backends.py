@@ -6,6 +6,7 @@ import re
 import sys
 import types
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -68,6 +69,8 @@ class Llama:
 
     def _run(self, prompt, max_tokens, logits_processor):
         ids = list(prompt.encode())
+        if len(ids) >= self.n_ctx():
+            raise ValueError(f"Requested tokens ({len(ids)}) exceed context window of {self.n_ctx()}")
         for _ in range(max_tokens):
             logits = scores(ids)
             for processor in logits_processor:
@@ -350,3 +353,90 @@ def test_the_room_of_llama_cpp_and_its_last_token(llama):
         gen("x", re.compile("[a-z]+"), max_tokens=5, on_tight="error")
     assert len(caught.value.text) == 5
     assert len(gen("x", re.compile("[a-z]{5}"), max_tokens=5, on_tight="error")) == 5
+
+
+def narrow_mlx():
+    arguments = types.SimpleNamespace(vocab_size=END + 1, max_position_embeddings=400)
+    return interlock.from_mlx_lm(types.SimpleNamespace(args=arguments), MlxTokenizer())
+
+
+@pytest.mark.parametrize("backend", ["llama.cpp", "mlx-lm"])
+@pytest.mark.parametrize("length", [390, 400, 431])
+def test_a_prompt_that_is_too_long_is_said_alike(backend, length, llama, mlx):
+    gen = interlock.from_llama_cpp(llama) if backend == "llama.cpp" else narrow_mlx()
+    room = 400 - length - (backend == "mlx-lm")
+    behind = f"room for {room} tokens behind it, but .* needs" if room > 0 else "no room behind it"
+    said = f"the prompt has {length} tokens, and the model's context of 400 has {behind}.*: shorten the prompt"
+    for call in (gen, gen.stream, gen.trace):
+        with pytest.raises(interlock.PromptTooLongError, match=said) as caught:
+            call("x" * length, User, chat=False, max_tokens=60).value  # noqa: B018
+        assert isinstance(caught.value, interlock.BudgetError) and caught.value.limit == max(0, room)
+    prompts = ["a", "x" * length, "b"]
+    with pytest.raises(interlock.BudgetError, match="^prompt 1 of the batch: " + said) as caught:
+        gen(prompts, User, chat=False, max_tokens=60)
+    assert caught.value.row == 1 and caught.value.text == ""
+    first, error, last = gen(prompts, User, chat=False, max_tokens=60, errors="return")
+    assert isinstance(first, User) and isinstance(last, User) and caught.value.results[::2] == [first, last]
+    assert isinstance(error, interlock.PromptTooLongError) and error.row == 1
+    alone = gen("x" * length, User, chat=False, max_tokens=60, errors="return")
+    assert isinstance(alone, interlock.PromptTooLongError) and alone.row is None
+
+
+def test_a_budget_without_an_output_is_an_error_of_the_whole_batch(llama, mlx):
+    for gen in (interlock.from_llama_cpp(llama), narrow_mlx()):
+        with pytest.raises(interlock.BudgetError, match="pass max_tokens=") as caught:
+            gen(["a", "b"], User, chat=False, max_tokens=3, errors="return")
+        assert not isinstance(caught.value, interlock.PromptTooLongError)
+
+
+def test_what_is_no_prompt_is_said_before_the_model_is_asked(llama):
+    gen = interlock.from_llama_cpp(llama)
+    for wrong, said in (
+        ([{"role": "user"}], "message 0 has the keys"),
+        ("\ud800", "the prompt is no Unicode text"),
+        (None, "a prompt is a text or a list of messages"),
+    ):
+        with pytest.raises(interlock.ArgumentError, match=f"^prompt 1 of the batch: {said}"):
+            gen(["a", wrong], User)
+    assert llama.asked == []
+
+
+def test_a_short_context_is_the_budget_of_mlx_lm(mlx):
+    with pytest.raises(interlock.TightBudgetError, match=r"room of 39 tokens behind the prompt \(360 of .* 400\)"):
+        narrow_mlx()("x" * 360, User, max_tokens=200, on_tight="error")
+    # A cache that forgets its beginning has no end.
+    assert isinstance(narrow_mlx()("x" * 431, User, max_tokens=60, max_kv_size=100), User)
+
+
+def test_documents_of_a_schema_stand_in_the_schema(llama):
+    gen = interlock.from_llama_cpp(llama)
+    said = 'under "\\$defs".*, with .* URI as its "\\$id"'
+    with pytest.raises(interlock.UnsupportedError, match=said) as caught:
+        gen("x", {"$ref": "https://example.com/s.json"})
+    assert "documents" not in str(caught.value)
+    with pytest.raises(interlock.ArgumentError, match=said):
+        gen("x", {"$ref": "https://example.com/s.json"}, documents={})
+    inner = {"$id": "https://example.com/s.json", "enum": ["a", "b"]}
+    assert gen("x", {"$ref": "https://example.com/s.json", "$defs": {"s": inner}}) in ("a", "b")
+
+
+def test_what_is_no_model_is_said(llama, mlx, vllm):
+    model = types.SimpleNamespace(args=types.SimpleNamespace(vocab_size=END + 1))
+    with pytest.raises(interlock.ArgumentError, match=r"other order, .* a tokenizer: from_mlx_lm\(model, tokenizer\)"):
+        interlock.from_mlx_lm(MlxTokenizer(), model)
+    with pytest.raises(interlock.ArgumentError, match="'smol' is a name: .*mlx_lm.load"):
+        interlock.from_mlx_lm("smol", MlxTokenizer())
+    for make, load in ((interlock.from_llama_cpp, "llama_cpp.Llama"), (interlock.from_vllm, "vllm.LLM")):
+        for name in ("x.gguf", Path("x.gguf")):
+            with pytest.raises(interlock.ArgumentError, match=f"{load} is needed, and 'x.gguf' is a name: {load}"):
+                make(name)
+        with pytest.raises(interlock.ArgumentError, match=f"{load} is needed, not MlxTokenizer, which is a tokenizer"):
+            make(MlxTokenizer())
+
+
+def test_a_llama_without_weights_is_refused_when_the_generator_is_made(llama):
+    llama.model_params = types.SimpleNamespace(vocab_only=True)
+    with pytest.raises(interlock.ArgumentError, match="no weights, so it writes nothing: leave out vocab_only=True"):
+        interlock.from_llama_cpp(llama)
+    llama.model_params.vocab_only = False
+    assert interlock.from_llama_cpp(llama)("x", ["a"]) == "a"

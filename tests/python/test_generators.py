@@ -334,7 +334,7 @@ MISTAKES = [
     (lambda g: g("x", "int"), "without quotes"),
     (lambda g: interlock.from_transformers("gpt2", None), "AutoModelForCausalLM"),
     (lambda g: interlock.from_transformers(g.model, "gpt2"), "AutoTokenizer"),
-    (lambda g: interlock.from_transformers(g.tokenizer, g.model), "a model of transformers"),
+    (lambda g: interlock.from_transformers(g.tokenizer, g.model), "the arguments are in the other order"),
     (lambda g: interlock.generate("gpt2", None, "x"), "load the model"),
     (lambda g: interlock.generate(object(), None, "x"), "in this order"),
 ]
@@ -449,3 +449,23 @@ def test_a_context_without_room_is_named(narrow):
         assert "pass max_tokens" not in str(caught.value) and caught.value.limit == 199 - length < caught.value.value
     with pytest.raises(interlock.BudgetError, match="the model's context of 200 has no room behind it: shorten"):
         narrow("b " * 300, Book)
+    # In a batch it is that prompt's alone, and takes no room from the others.
+    with pytest.raises(interlock.PromptTooLongError, match="^prompt 1 of the batch: the prompt has") as caught:
+        narrow(["One", "b " * 300, "Two"], User, max_tokens=90)
+    found = narrow(["One", "b " * 300, "Two", prompt], User, max_tokens=90, errors="return")
+    assert [type(one) for one in found] == [User, interlock.PromptTooLongError, User, interlock.PromptTooLongError]
+    assert found[::2] == narrow(["One", "Two"], User, max_tokens=90) and [one.row for one in found[1::2]] == [1, 3]
+    assert caught.value.results[::2] == found[::2]
+    assert isinstance(narrow(["b " * 300], User, errors="return")[0], interlock.PromptTooLongError)
+    with pytest.raises(interlock.ArgumentError, match="^prompt 1 of the batch: the prompt is empty"):
+        narrow(["a", ""], User, chat=False)
+
+
+def test_a_model_and_a_tokenizer_in_each_others_place(gen):
+    for make in (interlock.from_transformers, lambda *both: interlock.generate(*both, "x")):
+        with pytest.raises(interlock.ArgumentError, match="other order, .* is a tokenizer: from_transformers"):
+            make(gen.tokenizer, gen.model)
+    with pytest.raises(
+        interlock.ArgumentError, match="a model of transformers is needed, not .*, which is a tokenizer"
+    ):
+        interlock.from_transformers(gen.tokenizer, gen.tokenizer)

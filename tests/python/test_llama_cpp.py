@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import json
 import operator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -267,3 +268,24 @@ def test_tokens_that_the_text_would_lack_are_not_sampled(llama, vocabulary):
     reply = constrained(llama, index, "def f():\n" + " " * 60 + "x", max_tokens=100, temperature=0.0)
     text = reply["choices"][0]["text"]
     assert text.startswith("\n" + " " * 40) and text.endswith("end")
+
+
+def test_calls_of_generators_in_several_threads_wait_for_each_other(llama):
+    """Two generations in one context end the process."""
+    generators = [interlock.from_llama_cpp(llama), interlock.from_llama_cpp(llama)]
+    options = {"max_tokens": 40, "temperature": 0.0}
+    alone = generators[0]("Name a city.", SCHEMA, **options)
+    stream = generators[0].stream("Name a city.", SCHEMA, **options)
+    first = next(stream)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: generators[i % 2]("Name a city.", SCHEMA, **options), range(4)))
+    assert found == [alone] * 4 and stream.value == alone and stream.text.startswith(first)
+
+
+def test_a_prompt_that_is_too_long_costs_its_own_row(llama):
+    gen = interlock.from_llama_cpp(llama)
+    prompts = ["a", "word " * 600, "b"]
+    found = gen(prompts, ["yes", "no"], errors="return")
+    assert set(found[::2]) <= {"yes", "no"} and found[1].row == 1
+    with pytest.raises(interlock.PromptTooLongError, match="context of 512 has no room behind it: shorten the prompt"):
+        gen.stream(prompts[1], ["yes", "no"]).value  # noqa: B018

@@ -186,9 +186,23 @@ def test_a_number_that_the_budget_cut_warns_however_short_it_is():
 def test_a_full_context_is_said():
     program = started("Text ", {"Text ": "and more and more"})
     program.model.context = 8
-    with pytest.raises(interlock.ArgumentError, match="context holds 8"):
-        program.gen("x", max_tokens=20)
+    begun = len(program._transcript.ids)
+    assert 2 < begun < 8
+    # What the context leaves is the budget: a value is whole.
+    with pytest.warns(interlock.TightBudgetWarning, match=f"the room of {8 - begun} tokens behind"):
+        assert len(program.gen("x", re.compile("[a-z ]{2,}"), max_tokens=20)) >= 2
+    program = started("Text ", {})
+    program.model.context = begun + 1
+    said = f"the text has {begun} tokens, and the model's context of {begun + 1} has room for 1 token behind it, but"
+    with pytest.raises(interlock.PromptTooLongError, match=f"{said} .*: shorten the text"):
+        program.gen("x", re.compile("[a-z]{40}"))
     assert str(program) == "Text "
+    program = started("Text and more and more", {})
+    program.model.context = 8
+    with pytest.raises(interlock.BudgetError, match=r"the text has \d+ tokens, .* no room behind it: shorten the text"):
+        program.gen("x", max_tokens=20)
+    with pytest.raises(interlock.BudgetError, match="the text has 9 tokens"):
+        program.model.logits([1] * 9)
 
 
 def test_sampling():

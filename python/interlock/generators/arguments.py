@@ -72,7 +72,8 @@ OTHER_NAMES = {
     "num_return_sequences": "a list with the prompt several times",
     "n": "a list with the prompt several times",
 }
-_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported")
+_OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported",
+        "attempts")  # fmt: skip
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
@@ -81,12 +82,12 @@ _ELSEWHERE = {
     "syntax": "the notation belongs to the grammar: interlock.Grammar(text, syntax='gbnf')",
     "limits": "limits belong to an index: pass gen(prompt, Index.from_type(output_type, gen.vocabulary, limits=...))",
     "property_order": "an option of an index: pass Index.from_json_schema(schema, gen.vocabulary, property_order=...)",
+    "documents": 'a schema brings its documents along: put each under "$defs" of the schema, with its URI as its "$id"',
     "trace": "gen.trace(prompt, output_type) returns the value with each token's reasons",
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
-    "max_retries": "a value that its class refuses is not tried again: catch InvalidOutputError, and call "
-    "again in a loop",
+    "max_retries": "attempts=3 asks again, twice at most, where a value is refused",
     "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
 }
 _STOP = (
@@ -233,8 +234,13 @@ def is_batch(prompt: Any) -> bool:
         )
     if not prompt or isinstance(prompt[0], Mapping):
         return not prompt
-    for one in prompt:
-        if is_batch(one):
+    for i, one in enumerate(prompt):
+        try:
+            is_list = is_batch(one)
+        except ArgumentError as error:
+            error.args = (f"prompt {i} of the batch: {error}",)
+            raise
+        if is_list:
             raise ArgumentError("a list of prompts holds texts and lists of messages, and no further lists")
     return True
 

@@ -17,13 +17,14 @@ from interlock.generators.arguments import (
     DEFAULT_MAX_TOKENS, MISSING, OTHER_METHODS, Message, Prompt, check_max_tokens, check_options, check_prompt,
     is_batch, refuse_more,
 )  # fmt: skip
+from interlock.generators.attempts import Asking, asked, take_attempts
 from interlock.generators.call_options import CallOptions
-from interlock.generators.described_prompt import described, take_describe
+from interlock.generators.described_prompt import described, described_rows, take_describe
 from interlock.generators.error_advice import advice
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.sampling_options import warn_unused_seed
 from interlock.generators.stream import Stream
-from interlock.generators.values import batch_values, check_errors, one_value, parser
+from interlock.generators.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.grammars.grammar_text import GrammarText
 from interlock.output_types import Grammar, InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
@@ -156,6 +157,7 @@ class Generator(ABC):
         Other errors: ``ArgumentError`` for unsuitable arguments (``TypeError`` for an option of another Python type),
         before the model runs; ``UnsupportedError`` for a type that JSON cannot hold,
         ``InvalidOutputError`` where a check in Python, of the class itself, refuses the value, and those of ``Index``.
+        ``PromptTooLongError``, an ``InvalidOutputError`` too, for a prompt that leaves no room in the model's context.
         With ``errors="return"`` an ``InvalidOutputError`` is returned in the place of the value, so that the other
         values of a batch are not lost.
 
@@ -164,6 +166,9 @@ class Generator(ABC):
         ``TightBudgetWarning`` where ``max_tokens`` left no room: the value is whole, but its texts may be empty. With
         ``on_tight="error"`` it is a ``TightBudgetError`` instead, an ``InvalidOutputError``, and ``on_tight="ignore"``
         is silent. ``on_unsupported="warn"`` leaves bounds that cannot be enforced to the class; see ``output_type_of``.
+
+        ``attempts`` is how often the model is asked, by default once: where an answer is an ``InvalidOutputError``, it
+        is asked again, and messages then say what was wrong.
 
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
         has to fill in.
@@ -182,10 +187,12 @@ class Generator(ABC):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
+        attempts = take_attempts(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            text = self._texts([described(prompt, output, is_described)], output, max_tokens, options)[0]
-        return one_value(output, text, max_tokens, errors)
+            rows = [described(prompt, output, is_described)]
+            values = self._values(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+        return raised_or_returned(values[0], errors)
 
     @overload
     def batch(
@@ -233,6 +240,8 @@ class Generator(ABC):
 
         An ``InvalidOutputError`` says in ``row`` which prompt it is about, and its ``results`` have the values of the
         others. With ``errors="return"`` the list itself has such errors in the places of the values that were refused.
+        A prompt that is too long for the model's context is such an error; one that is no prompt is an
+        ``ArgumentError`` that says which it is, before the model is asked.
         """
         check_prompt(prompts, options)
         check_errors(errors)
@@ -240,10 +249,23 @@ class Generator(ABC):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
+        attempts = take_attempts(options)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
-            texts = self._texts([described(one, output, is_described) for one in prompts], output, max_tokens, options)
-        return batch_values(output, texts, max_tokens, errors)
+        with advice(max_tokens), named_rows():
+            rows = described_rows(prompts, output, is_described)
+            values = self._values(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+        return batch_values(values, errors)
+
+    def _values(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
+        """What comes of the prompts that ``asking`` yields."""
+        texts: Any = None
+        while True:
+            try:
+                prompts, options = asking.send(texts)
+            except StopIteration as end:
+                found: list[Any] = end.value
+                return found
+            texts = self._texts(prompts, output, max_tokens, options)
 
     @overload
     def stream(

@@ -21,7 +21,7 @@ from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask
 from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
-from interlock.output_types.unbounded_places import unbounded_place
+from interlock.output_types.unbounded_places import unbounded_place, unbounded_within
 from interlock.plurals import counted
 from interlock.quoting import quoted
 
@@ -193,13 +193,14 @@ def allowed_spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16])
 
 def judge_budget(
     index: Index,
-    outputs: Sequence[Sequence[int]],
+    outputs: Sequence[Sequence[int] | None],
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
     on_tight: str = "warn",
     room: ContextRoom | None = None,
 ) -> dict[int, TightBudgetError]:
-    """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short. With
+    """Warn (``TightBudgetWarning``) once if one of ``outputs``, each a sequence of tokens, was cut short; ``None`` is
+    one that was not made. With
     ``on_tight="error"`` it does not warn, and returns the errors by the numbers of their outputs. ``room`` is what the
     context left, if that was the budget.
     """
@@ -210,24 +211,21 @@ def judge_budget(
     cuts: dict[int, list[bytes]] = {}
     reports_ends = on_tight == "error" or _may_be_reported(index)
     for i, tokens in enumerate(outputs):
-        if found := _cuts(index, tokens, max_tokens, first_bytes, reports_ends):
+        if tokens is not None and (found := _cuts(index, tokens, max_tokens, first_bytes, reports_ends)):
             cuts[i] = found
     if not cuts:
         return {}
     places = {i: _places(found) if index.kind == "json_schema" else ("",) for i, found in cuts.items()}
     if on_tight == "warn":
         which = "" if len(outputs) == 1 else f" (prompts {', '.join(map(str, cuts))})"
-        warn_caller(
-            _message(
-                index, max_tokens, which, tuple(dict.fromkeys(place for one in places.values() for place in one)), room
-            ),
-            TightBudgetWarning,
-        )
+        named = tuple(dict.fromkeys(place for one in places.values() for place in one))
+        text = _text_of(index, outputs[next(iter(cuts))])
+        warn_caller(_message(index, max_tokens, which, named, room, text), TightBudgetWarning)
         return {}
     errors = {}
     for i, cut in places.items():
-        text = index.vocabulary.decode(outputs[i]).decode("utf-8", "replace")
-        errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut, room), text)
+        text = _text_of(index, outputs[i])
+        errors[i] = error = TightBudgetError(_message(index, max_tokens, "", cut, room, text), text)
         error.places, error.pointer = cut, cut[0] if cut else None
         error.finish_reason = "length"
     return errors
@@ -238,8 +236,19 @@ def _places(cuts: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(open_place(text.decode("utf-8", "replace")) for text in cuts))
 
 
-def _message(index: Index, max_tokens: int, which: str, places: Sequence[str], room: ContextRoom | None) -> str:
-    """What happened, and what helps."""
+def _text_of(index: Index, tokens: Sequence[int] | None) -> str:
+    return index.vocabulary.decode(tokens or ()).decode("utf-8", "replace")
+
+
+def _message(
+    index: Index, max_tokens: int, which: str, places: Sequence[str], room: ContextRoom | None, text: str
+) -> str:
+    """What happened to a value with this text, and what helps."""
+    took = None
+    if index.kind == "json_schema":
+        # The last tokens of a text may be missing.
+        with contextlib.suppress(RecursionError, ValueError):
+            took = unbounded_within(json.loads(index.source), json.loads(text))
     needed = index.guide().min_tokens_to_finish()
     shortest = counted(needed, "token")
     larger = f"pass a larger max_tokens, such as {max(2 * max_tokens, needed + 32)}"
@@ -250,20 +259,24 @@ def _message(index: Index, max_tokens: int, which: str, places: Sequence[str], r
     named = [place for place in places if place]
     at = "" if not named else f" at {', '.join(named[:_SHOWN])}{' and others' if len(named) > _SHOWN else ''}"
     if max_tokens >= max(_AMPLE * needed, needed + 16):
-        remedy = _remedy(index, larger)
+        remedy = _remedy(index, larger, took)
         began = f"{limit} ended the value{which}{at}, which is whole"
         if remedy is None:
             return f"{began}. The type has bounds everywhere, and permits longer values: {larger}"
         return f"the model did not stop by itself, and {began}; the shortest one needs only {shortest}. {remedy}"
     may_be = "with empty texts or short lists" if index.kind == "json_schema" else "before the model would have ended"
+    if took is not None:
+        larger = f"bound {took}, which took the room, or {larger}"
     return (
         f"{limit} is tight{which}: the value is whole, but it may have been cut short{at}, {may_be}. "
         f"The shortest value alone needs {shortest}: {larger}"
     )
 
 
-def _remedy(index: Index, larger: str) -> str | None:
-    """What helps against a value that an ample budget ended; ``None`` for a larger budget alone."""
+def _remedy(index: Index, larger: str, took: str | None) -> str | None:
+    """What helps against a value that an ample budget ended; ``None`` for a larger budget alone. ``took`` is the place
+    without a bound that took the room, where there is one.
+    """
     less = "ask for less in the prompt"
     if is_free_text(index):
         return f"{less[0].upper()}{less[1:]}, or {larger}"
@@ -271,8 +284,8 @@ def _remedy(index: Index, larger: str) -> str | None:
         return f"Bound the repetitions of the grammar's rules and terminals, {less}, or {larger}"
     if index.kind == "regex":
         return f"Bound the repetitions of the pattern ({{0,30}} in the place of *), {less}, or {larger}"
-    place = None
-    if index.kind == "json_schema":
+    place = took
+    if place is None and index.kind == "json_schema":
         # What a schema says with other keywords is not looked at, and no bound may be missing there.
         with contextlib.suppress(RecursionError):
             place = unbounded_place(json.loads(index.source))
@@ -289,13 +302,14 @@ class BudgetChecks:
     def check_budget(
         self,
         index: Index,
-        outputs: Sequence[Sequence[int]],
+        outputs: Sequence[Sequence[int] | None],
         max_tokens: int,
         on_tight: str | None,
         room: ContextRoom | None = None,
     ) -> dict[int, TightBudgetError]:
         """Warn if the budget left one of the outputs no room, or with ``on_tight="error"`` return the errors of those.
-        Each output is its tokens, without the prompt. ``room`` is what ``context_room`` says.
+        Each output is its tokens, without the prompt, or ``None`` for one that was not made. ``room`` is what
+        ``context_room`` says.
         """
         first_bytes = lambda: self._number_end.first_bytes  # noqa: E731
         return judge_budget(index, outputs, max_tokens, first_bytes, on_tight or "warn", room)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.argument_types import require
+from interlock.generators.arguments import as_messages, check_prompt
+from interlock.generators.values import about_row
 from interlock.output_types import OutputType
 from interlock.output_types.description import describe
 
-__all__ = ["described", "take_describe"]
+__all__ = ["described", "described_rows", "take_describe"]
 
 
 def take_describe(options: dict[str, Any]) -> bool:
@@ -17,6 +20,17 @@ def take_describe(options: dict[str, Any]) -> bool:
     asked = options.pop("describe", None)
     require(describe=(asked, "flag?"))
     return bool(asked)
+
+
+def described_rows(prompts: Iterable[Any], output: OutputType[Any], is_asked: bool) -> list[Any]:
+    """The prompts of a batch, each as ``described`` makes it. ``ArgumentError`` for what is no prompt."""
+    rows = []
+    for i, prompt in enumerate(prompts):
+        with about_row(i):
+            check_prompt(prompt, {})
+            as_messages(prompt)
+            rows.append(described(prompt, output, is_asked))
+    return rows
 
 
 def described(prompt: Any, output: OutputType[Any], is_asked: bool) -> Any:

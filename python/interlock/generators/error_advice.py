@@ -9,6 +9,8 @@ from interlock._core import BudgetError, UnsupportedError
 
 __all__ = ["advice"]
 
+_DOCUMENTS = "pass it in `documents`"
+_UNDER_DEFS = 'put it into the schema: under "$defs", with that URI as its "$id"'
 _BACKREFERENCE = (
     "\nWrite the repeated texts out, (?:aa|bb|cc), if there are few; or generate the part once, and repeat it in "
     "Python: a Program writes a part, and then program += part"
@@ -27,6 +29,9 @@ def advice(max_tokens: int | None = None) -> Iterator[None]:
             error.args = (f"{error}: pass max_tokens={needed} or more",)
         raise
     except UnsupportedError as error:
+        if error.hint == _DOCUMENTS:
+            error.args = (str(error).replace(_DOCUMENTS, _UNDER_DEFS),)
+            error.hint = _UNDER_DEFS
         if str(error).startswith("a backreference cannot") and not str(error).endswith(_BACKREFERENCE):
             error.args = (f"{error}{_BACKREFERENCE}",)
         raise

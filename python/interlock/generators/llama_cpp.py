@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import re
 from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
-from interlock.context_room import context_room
+from interlock.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings
 from interlock.generators.chat_content import messages_for
+from interlock.generators.model_arguments import no_model
+from interlock.generators.model_turns import TurnPieces, turns_of
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
-from interlock.generators.values import text_or_error
+from interlock.generators.values import about_row, text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ _REFUSED = frozenset(
     "self prompt messages max_tokens stream grammar response_format tools tool_choice functions function_call echo "
     "suffix".split()
 )
+
+_TOO_LONG = re.compile(r"Requested tokens \((\d+)\) exceed context window of (\d+)")
+"""What llama-cpp-python says of a prompt that leaves no room, before it reads it."""
 
 _TEMPERATURE = 0.8
 """The default of ``create_completion`` and of ``create_chat_completion``'s handlers."""
@@ -39,8 +46,10 @@ class LlamaCppGenerator(LocalGenerator):
 
     def __init__(self, llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         if not callable(getattr(llama, "create_completion", None)):
+            raise no_model(llama, "a llama_cpp.Llama", "llama_cpp.Llama", "'model.gguf'")
+        if getattr(getattr(llama, "model_params", None), "vocab_only", False):
             raise ArgumentError(
-                f"a llama_cpp.Llama is needed, not {type(llama).__name__}: llama_cpp.Llama('model.gguf')"
+                "this llama_cpp.Llama has a vocabulary and no weights, so it writes nothing: leave out vocab_only=True"
             )
         super().__init__(vocabulary_from_llama(llama), whitespace=whitespace)
         self.llama = llama
@@ -95,6 +104,10 @@ class LlamaCppGenerator(LocalGenerator):
             return messages_for(template, messages, functools.partial(self._rendered, template))
         return messages_for("", messages, None)
 
+    def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
+        """See ``LocalGenerator``."""
+        return context_room(prompt, int(self.llama.n_ctx()), max_tokens)
+
     def _option_names(self) -> Collection[str]:
         both = (self.llama.create_completion, self.llama.create_chat_completion)
         named = {name for call in both for name in inspect.signature(call).parameters}
@@ -115,7 +128,7 @@ class LlamaCppGenerator(LocalGenerator):
 
         def ended(tokens: list[int], prompt_tokens: int) -> None:
             whole = self._with_last(index, tokens, written)
-            room = context_room(prompt_tokens, int(self.llama.n_ctx()), max_tokens)
+            room = self.context_room(prompt_tokens, max_tokens)
             self.check_budget_of_one(index, whole, max_tokens, on_tight, room)
             reasons.append(self.finish_reason(index, whole, max_tokens, room))
 
@@ -145,23 +158,43 @@ class LlamaCppGenerator(LocalGenerator):
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[str | InvalidOutputError]:
-        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+        texts = []
+        for i, prompt in enumerate(prompts):
+            with about_row(i):
+                pieces = self._pieces(prompt, output, max_tokens, options)
+            texts.append(text_or_error(pieces))
+        return texts
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
         written: list[str] = []
         reasons: list[str] = []
-        chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
-        return _texts_of(chunks, written, reasons)
+        turns = turns_of(self.llama)
+        with turns.turn() if self._reads_at_once() else contextlib.nullcontext():
+            chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
+            pieces = TurnPieces(turns, _texts_of(chunks, written, reasons))
+            if self._reads_at_once():
+                turns.begin(pieces)
+        return pieces
+
+    def _reads_at_once(self) -> bool:
+        """Whether the model reads the prompt when a stream is made. Otherwise it does so at the first piece."""
+        return getattr(self.llama, "chat_handler", None) is not None
 
 
 def _texts_of(chunks: Iterator[Any], written: list[str], reasons: list[str]) -> Generator[str, None, str | None]:
     """The texts of the chunks, which ``written`` keeps; at last why they ended."""
-    for chunk in chunks:
-        if text := _text_of(chunk["choices"][0]):
-            written.append(text)
-            yield text
+    try:
+        for chunk in chunks:
+            if text := _text_of(chunk["choices"][0]):
+                written.append(text)
+                yield text
+    except ValueError as error:
+        found = _TOO_LONG.match(str(error))
+        if not found or written:
+            raise
+        raise ContextRoom(int(found[1]), int(found[2]), 0).error() from None
     return reasons[-1] if reasons else None
 
 

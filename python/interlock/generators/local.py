@@ -151,7 +151,11 @@ class LocalGenerator(BudgetChecks, Generator):
         options.pop("on_tight", None)
         check_options(options, SamplingOptions.__optional_keys__, f"a trace with {self.backend}")
         ids = self.encode(prompt, chat)
-        guide = self.index(output).guide(max_tokens=max_tokens)
+        index = self.index(output)
+        if room := self.context_room(len(ids), max_tokens):
+            room.check(index)
+            max_tokens = room.left
+        guide = index.guide(max_tokens=max_tokens)
         end = self.number_end(options.get("temperature") or 0.0)
         return ids, sampled_ids(self.cached_model(), self.vocabulary, guide, ids, options, end)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import codecs
 import inspect
+import os
 from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
+from interlock.context_room import ContextRoom, context_of_mlx, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
+from interlock.generators.model_arguments import is_tokenizer, no_model, refuse_swapped
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
-from interlock.generators.values import text_or_error
+from interlock.generators.values import about_row, text_or_error
 from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ class MlxLmGenerator(LocalGenerator):
     backend = "mlx-lm"
 
     def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
+        refuse_swapped(model, tokenizer, "from_mlx_lm")
+        if isinstance(model, str | os.PathLike) or is_tokenizer(model):
+            raise no_model(model, "a model of mlx-lm", "model, tokenizer = mlx_lm.load", "folder")
         if tokenizer is None or isinstance(tokenizer, str):
             raise ArgumentError("the model's tokenizer is needed: model, tokenizer = mlx_lm.load(folder)")
         arguments = getattr(model, "args", None)
@@ -36,6 +42,10 @@ class MlxLmGenerator(LocalGenerator):
         super().__init__(vocabulary_from_mlx(tokenizer, size=width), whitespace=whitespace)
         self.model, self.tokenizer = model, tokenizer
         self._chat = chat
+
+    def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
+        """See ``LocalGenerator``. The stop token has its place in the context."""
+        return context_room(prompt, context_of_mlx(self.model), max_tokens, reserved=1)
 
     def _option_names(self) -> Collection[str]:
         from mlx_lm.generate import generate_step
@@ -73,7 +83,12 @@ class MlxLmGenerator(LocalGenerator):
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[str | InvalidOutputError]:
-        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+        texts = []
+        for i, prompt in enumerate(prompts):
+            with about_row(i):
+                pieces = self._pieces(prompt, output, max_tokens, options)
+            texts.append(text_or_error(pieces))
+        return texts
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -84,14 +99,13 @@ class MlxLmGenerator(LocalGenerator):
         if not ids:
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
         index = self.index(output)
-        end = self.number_end(options.get("temperature") or 0.0)
-        mask = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True, number_end=end)
-        return self._written(ids, mask, index, max_tokens, seed, options)
+        # What is impossible is said now; what the context has no room for, where the prompt is read.
+        index.guide(max_tokens=max_tokens)
+        return self._written(ids, index, max_tokens, seed, options)
 
     def _written(
         self,
         ids: list[int],
-        mask: GuideLogitsProcessor,
         index: Index,
         max_tokens: int,
         seed: int | None,
@@ -101,6 +115,13 @@ class MlxLmGenerator(LocalGenerator):
         from mlx_lm import stream_generate
         from mlx_lm.sample_utils import make_sampler
 
+        # A cache that keeps the last tokens alone has no end.
+        room = None if options.get("max_kv_size") else self.context_room(len(ids), max_tokens)
+        if room is not None:
+            room.check(index)
+        budget = max_tokens if room is None else room.left
+        end = self.number_end(options.get("temperature") or 0.0)
+        mask = GuideLogitsProcessor(index, max_tokens=budget, canonical=True, number_end=end)
         if seed is not None:
             mx.random.seed(seed)
         named = set(inspect.signature(make_sampler).parameters)
@@ -116,7 +137,7 @@ class MlxLmGenerator(LocalGenerator):
             self.model,
             self.tokenizer,
             ids,
-            max_tokens=max_tokens + 1,
+            max_tokens=budget + 1,
             sampler=make_sampler(**sampling),
             logits_processors=processors,
             **options,
@@ -127,5 +148,5 @@ class MlxLmGenerator(LocalGenerator):
             if text:
                 yield text
         mask.check(taken)
-        self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight)
-        return self.finish_reason(index, taken[len(ids) :], max_tokens)
+        self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight, room)
+        return self.finish_reason(index, taken[len(ids) :], max_tokens, room)

@@ -9,17 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
-from interlock.generators.described_prompt import described, take_describe
+from interlock.generators.described_prompt import described, described_rows, take_describe
 from interlock.generators.arguments import (
     MISSING, Prompt, as_messages, check_max_tokens, check_options, check_prompt, is_batch, refuse_more,
 )  # fmt: skip
+from interlock.generators.attempts import Asking, asked, take_attempts
 from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.error_advice import advice
 from interlock.generators.reply_check import ReplyCheck
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
-from interlock.generators.values import batch_values, check_errors, one_value, parser
+from interlock.generators.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.quoting import quoted, shortened
 
@@ -200,10 +201,12 @@ class AsyncOpenAIGenerator(_Requests):
             return await self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
+        attempts = take_attempts(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            text = await self._one(described(prompt, output, is_described), output, max_tokens, options)
-        return one_value(output, text, max_tokens, errors)
+            rows = [described(prompt, output, is_described)]
+            values = await self._awaited(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+        return raised_or_returned(values[0], errors)
 
     async def batch(  # type: ignore[override]
         self,
@@ -221,12 +224,23 @@ class AsyncOpenAIGenerator(_Requests):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
+        attempts = take_attempts(options)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
-            texts = await asyncio.gather(
-                *(self._one(described(prompt, output, is_described), output, max_tokens, options) for prompt in prompts)
-            )
-        return batch_values(output, texts, max_tokens, errors)
+        with advice(max_tokens), named_rows():
+            rows = described_rows(prompts, output, is_described)
+            values = await self._awaited(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+        return batch_values(values, errors)
+
+    async def _awaited(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
+        """What comes of the prompts that ``asking`` yields, which are asked at once."""
+        texts: Any = None
+        while True:
+            try:
+                prompts, options = asking.send(texts)
+            except StopIteration as end:
+                found: list[Any] = end.value
+                return found
+            texts = await asyncio.gather(*(self._one(prompt, output, max_tokens, options) for prompt in prompts))
 
     def stream(  # type: ignore[override]
         self, prompt: Prompt = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
-from interlock.context_room import ContextRoom, context_room
+from interlock.context_room import ContextRoom, PromptTooLongError, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated
+from interlock.generators.model_arguments import no_model, refuse_swapped
 from interlock.generators.tokenizer_match import check_tokenizer
+from interlock.generators.values import about_row
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, seeded, with_sampling
 from interlock.output_types import InvalidOutputError, OutputType
@@ -61,10 +63,8 @@ class TransformersGenerator(LocalGenerator):
 
     def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
-            raise ArgumentError(
-                f"a model of transformers is needed, not {type(model).__name__}: "
-                "AutoModelForCausalLM.from_pretrained(name)"
-            )
+            refuse_swapped(model, tokenizer, "from_transformers")
+            raise no_model(model, "a model of transformers", "AutoModelForCausalLM.from_pretrained", "name")
         if isinstance(tokenizer, str) or not callable(tokenizer):
             raise ArgumentError(
                 f"the model's tokenizer is needed, not {type(tokenizer).__name__}: AutoTokenizer.from_pretrained(name)"
@@ -112,11 +112,25 @@ class TransformersGenerator(LocalGenerator):
             return []
         _refuse_cutting(output, options)
         index = self.index(output)
-        rows = [self.encode(prompt, options.get("chat")) for prompt in prompts]
-        ids = self._generated(rows, index, max_tokens, dict(options))
-        room = self.context_room(max(map(len, rows)), max_tokens)
-        refused = self.check_budget(index, ids, max_tokens, options.get("on_tight"), room)
-        texts = (self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids)
+        rows: dict[int, list[int]] = {}
+        refused: dict[int, InvalidOutputError] = {}
+        for i, prompt in enumerate(prompts):
+            with about_row(i):
+                ids = self.encode(prompt, options.get("chat"))
+            try:
+                if own := self.context_room(len(ids), max_tokens):
+                    own.check(index)
+                rows[i] = ids
+            except PromptTooLongError as error:
+                refused[i] = error
+        if not rows:
+            return [refused[i] for i in range(len(prompts))]
+        # Prompts that are too long are left out, and take no room from the others.
+        made = dict(zip(rows, self._generated(list(rows.values()), index, max_tokens, dict(options))))
+        room = self.context_room(max(map(len, rows.values())), max_tokens)
+        outputs = [made.get(i) for i in range(len(prompts))]
+        refused |= self.check_budget(index, outputs, max_tokens, options.get("on_tight"), room)
+        texts = (self.vocabulary.decode(row or ()).decode("utf-8", "replace") for row in outputs)
         return [refused.get(i, text) for i, text in enumerate(texts)]
 
     def _token_ids(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
@@ -11,7 +12,16 @@ from interlock.generators.number_warnings import warn_long_number
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.quoting import quoted
 
-__all__ = ["batch_values", "check_errors", "one_value", "parser", "text_or_error"]
+__all__ = [
+    "about_row",
+    "batch_values",
+    "check_errors",
+    "named_rows",
+    "one_value",
+    "parser",
+    "raised_or_returned",
+    "text_or_error",
+]
 
 T = TypeVar("T")
 
@@ -58,11 +68,37 @@ def text_or_error(pieces: Iterable[str]) -> str | InvalidOutputError:
         return error
 
 
-def batch_values(
-    output: OutputType[Any], texts: Sequence[str | InvalidOutputError], max_tokens: int, errors: str
-) -> list[Any]:
+@contextlib.contextmanager
+def about_row(row: int) -> Iterator[None]:
+    """An ``ArgumentError`` of the block is about one of several prompts, which ``named_rows`` puts into words."""
+    try:
+        yield
+    except ArgumentError as error:
+        vars(error).setdefault("_row", row)
+        raise
+
+
+@contextlib.contextmanager
+def named_rows() -> Iterator[None]:
+    """In a batch an ``ArgumentError`` about one prompt says which it is."""
+    try:
+        yield
+    except ArgumentError as error:
+        row = vars(error).pop("_row", None)
+        if row is not None:
+            error.args = (f"prompt {row} of the batch: {error}",)
+        raise
+
+
+def raised_or_returned(value: Any, errors: str) -> Any:
+    """A value; an ``InvalidOutputError`` in its place is raised, or returned with ``errors="return"``."""
+    if isinstance(value, InvalidOutputError) and errors == "raise":
+        raise value
+    return value
+
+
+def batch_values(values: list[Any], errors: str) -> list[Any]:
     """The values of a batch. The first ``InvalidOutputError`` is raised with all results, or all stand in the list."""
-    values = [one_value(output, text, max_tokens, "return") for text in texts]
     refused = [value.of_row(i) for i, value in enumerate(values) if isinstance(value, InvalidOutputError)]
     if refused and errors == "raise":
         refused[0].results = values

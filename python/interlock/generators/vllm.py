@@ -8,6 +8,7 @@ from typing import Any
 from interlock._core import ArgumentError
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import Generator
+from interlock.generators.model_arguments import no_model
 from interlock.generators.reply_check import ReplyCheck
 from interlock.generators.server_requests import structured_fields
 from interlock.output_types import InvalidOutputError, OutputType
@@ -25,7 +26,7 @@ class VllmGenerator(Generator):
 
     def __init__(self, llm: Any, *, chat: bool | None = None) -> None:
         if not callable(getattr(llm, "chat", None)) or not callable(getattr(llm, "generate", None)):
-            raise ArgumentError(f"a vllm.LLM is needed, not {type(llm).__name__}: vllm.LLM(model)")
+            raise no_model(llm, "a vllm.LLM", "vllm.LLM", "name")
         super().__init__()
         self.llm = llm
         self._chat = chat

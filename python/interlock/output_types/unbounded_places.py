@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.json_pointer import unescaped
+from interlock.json_pointer import escaped, unescaped
 
-__all__ = ["unbounded_place"]
+__all__ = ["unbounded_place", "unbounded_within"]
 
 _OF_TYPE = {
     "string": ("maxLength", "minLength", "pattern", "format"),
     "array": ("maxItems", "items", "prefixItems"),
     "object": ("properties", "additionalProperties", "maxProperties"),
 }
+_NESTS = "how deep it nests"
 _KINDS = ("string", "number", "array", "object")
 # Formats whose texts are short: of times, only the fraction of a second could go on.
 _SHORT = frozenset(("date", "time", "date-time", "uuid", "ipv4", "ipv6"))
@@ -26,10 +28,36 @@ def unbounded_place(schema: Any) -> str | None:
     none. A type that holds itself is of any length. A number with bounds on both sides is not.
 
     >>> unbounded_place({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False})
-    '.a (maxLength, in Python max_length)'
+    '/a (maxLength, in Python max_length)'
     """
     root = schema if isinstance(schema, Mapping) else {}
     return _Search(root).place(schema, "", ())
+
+
+def unbounded_within(schema: Any, value: Any) -> str | None:
+    """The place that took at least half of the text of all members of ``value``, or one inside of it, if its values can
+    be of any length; ``None`` where none did. The elements of a list are looked at before the list.
+
+    >>> text = {"type": "string"}
+    >>> schema = {"type": "object", "properties": {"a": text, "b": text}, "additionalProperties": False}
+    >>> unbounded_within(schema, {"a": "short", "b": "a text that goes on and on"})
+    '/b (maxLength, in Python max_length)'
+    """
+    search = _Search(schema if isinstance(schema, Mapping) else {})
+    at = ""
+    places: list[tuple[str, Any]] = []
+    while isinstance(value, dict | list) and value:
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        sizes = {step: len(json.dumps(member)) for step, member in members}
+        step = max(sizes, key=lambda one: sizes[one])
+        value, schema = value[step], search.inner(schema, step, ())
+        if schema is None or 2 * sizes[step] < sum(sizes.values()):
+            break
+        at = f"{at}/{escaped(step)}"
+        places.append((at, schema))
+    found = (search.place(inner, place, ()) for place, inner in reversed(places))
+    # Of a type that holds itself, the schema's place is shorter than the value's.
+    return next((one for one in found if one is not None and _NESTS not in one), None)
 
 
 class _Search:
@@ -65,17 +93,43 @@ class _Search:
             found.append(next(filter(None, (self._of_kind(kind, schema, at, within) for kind in named)), None))
         return None if None in found else found[0]
 
-    def _referred(self, ref: str, at: str, within: tuple[str, ...]) -> str | None:
-        if ref in self._bounded:
+    def inner(self, schema: Any, step: str | int, within: tuple[str, ...]) -> Any:
+        """The schema of a member or an element; ``None`` where it cannot be told."""
+        if not isinstance(schema, Mapping):
             return None
-        if ref in within:
-            return _said(at, "how deep it nests")
+        if isinstance(step, int):
+            first = schema.get("prefixItems")
+            first = first if isinstance(first, list) else []
+            found = first[step] if step < len(first) else schema.get("items")
+        else:
+            properties = schema.get("properties")
+            found = properties.get(step) if isinstance(properties, Mapping) else None
+            if found is None and not schema.get("patternProperties"):
+                found = schema.get("additionalProperties")
+        if isinstance(found, Mapping):
+            return found
+        ref = schema.get("$ref")
+        options = [part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key) or ()]
+        if isinstance(ref, str) and ref not in within:
+            options.append(self._target(ref))
+            within = (*within, ref)
+        return next((one for part in options if (one := self.inner(part, step, within)) is not None), None)
+
+    def _target(self, ref: str) -> Any:
+        """What a reference inside of the schema leads to."""
         target: Any = self._root if ref == "#" else None
         if ref.startswith("#/"):
             target = self._root
             for step in ref[2:].split("/"):
                 target = target.get(unescaped(step)) if isinstance(target, Mapping) else None
-        found = self.place(target, at, (*within, ref))
+        return target
+
+    def _referred(self, ref: str, at: str, within: tuple[str, ...]) -> str | None:
+        if ref in self._bounded:
+            return None
+        if ref in within:
+            return _said(at, _NESTS)
+        found = self.place(self._target(ref), at, (*within, ref))
         if found is None:
             self._bounded.add(ref)
         return found
@@ -98,15 +152,15 @@ class _Search:
         most = schema.get("maxItems")
         if most is None and rest is not False:
             return _said(at, "maxItems, in Python max_length")
-        found = [self.place(one, f"{at}[{i}]", within) for i, one in enumerate(first)]
+        found = [self.place(one, f"{at}/{i}", within) for i, one in enumerate(first)]
         if rest is not False and (most is None or most > len(first)):
-            found.append(self.place(rest, f"{at}[]", within))
+            found.append(self.place(rest, f"{at}/*", within))
         return next(filter(None, found), None)
 
     def _object(self, schema: Mapping[str, Any], at: str, within: tuple[str, ...]) -> str | None:
         properties = schema.get("properties")
         for name, inner in properties.items() if isinstance(properties, Mapping) else ():
-            if (found := self.place(inner, f"{at}.{name}", within)) is not None:
+            if (found := self.place(inner, f"{at}/{escaped(name)}", within)) is not None:
                 return found
         others = [*(schema.get("patternProperties") or {}).values(), schema.get("additionalProperties", True)]
         others = [one for one in others if one is not False]
@@ -117,7 +171,7 @@ class _Search:
             return _said(at, "maxProperties, in Python max_length")
         names = {"type": "string", **(schema.get("propertyNames") or {})}
         return self.place(names, f"{at} names", within) or next(
-            filter(None, (self.place(one, f"{at}{{}}", within) for one in others)), None
+            filter(None, (self.place(one, f"{at}/*", within) for one in others)), None
         )
 
 

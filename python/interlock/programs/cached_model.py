@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary
+from interlock.context_room import ContextRoom
+from interlock.generators.model_turns import ModelTurns
 
 __all__ = ["CachedModel", "common_length"]
 
@@ -34,16 +36,22 @@ class CachedModel(ABC):
         """How often the model was asked."""
         self.tokens_read = 0
         """How many tokens it has read in all calls."""
+        self.turns = ModelTurns()
+        """Programs of several threads take turns."""
         self._read: list[int] = []
 
     def logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
-        """The logits of the token behind ``ids``, float32 of the vocabulary's size. ``ArgumentError`` for no ids, and
-        for more than the context holds.
+        """The logits of the token behind ``ids``, float32 of the vocabulary's size. ``ArgumentError`` for no ids,
+        and ``PromptTooLongError`` for more than the context holds.
         """
         if not ids:
             raise ArgumentError("there is nothing to go on from: write some text before the first generated part")
         if self.context is not None and len(ids) > self.context:
-            raise ArgumentError(f"the text has {len(ids)} tokens, and the model's context holds {self.context}")
+            raise ContextRoom(len(ids), self.context, 0).error(what="text")
+        with self.turns.turn(nests=True):
+            return self._logits(ids)
+
+    def _logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
         # The last token is read in any case, for its logits.
         keep = min(common_length(self._read, ids), len(ids) - 1)
         known, self._read = len(self._read), []

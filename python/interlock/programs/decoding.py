@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Index
+from interlock.context_room import context_room
 from interlock.generators.budget_warnings import judge_budget
 from interlock.integrations._number_end import first_bytes
 from interlock.masks import allocate_bitmask, apply_padded
@@ -47,9 +48,13 @@ class Decoder:
     ) -> bytes:
         """Generate one part behind ``transcript`` and return its bytes. ``stopped`` is asked after every token whether
         the bytes so far are enough. Warns (``TightBudgetWarning``) if the budget left no room. ``BudgetError`` if no
-        output has ``max_tokens`` tokens or fewer.
+        output has ``max_tokens`` tokens or fewer, ``PromptTooLongError`` if the context has no room for one.
         """
         begun = len(transcript.data)
+        room = context_room(len(transcript.ids), self.model.context, max_tokens)
+        if room is not None:
+            room.check(index, "text")
+            max_tokens = room.left
         guide = index.guide(max_tokens=max_tokens, context_ids=transcript.ids)
         healed = not guide.must_stop and self._heal(transcript, guide, sampler)
         while not guide.must_stop:
@@ -69,7 +74,7 @@ class Decoder:
             and free.advance_many(guide.tokens) == len(guide.tokens)
             and not free.must_stop
         )
-        judge_budget(index, [guide.tokens], max_tokens, self._first_bytes)
+        judge_budget(index, [guide.tokens], max_tokens, self._first_bytes, room=room)
         return transcript.data[begun:]
 
     def _first_bytes(self) -> npt.NDArray[np.uint16]:

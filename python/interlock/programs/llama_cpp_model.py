@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Vocabulary
+from interlock.generators.model_turns import turns_of
 from interlock.programs.cached_model import CachedModel
 
 __all__ = ["LlamaCppModel"]
@@ -19,6 +20,7 @@ class LlamaCppModel(CachedModel):
     def __init__(self, llama: Any, vocabulary: Vocabulary) -> None:
         super().__init__(vocabulary, int(llama.n_ctx()))
         self._llama = llama
+        self.turns = turns_of(llama)
         self._seen: npt.NDArray[np.intc] = np.empty(0, dtype=np.intc)
 
     def encode(self, text: str) -> list[int]:

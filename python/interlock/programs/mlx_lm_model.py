@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Vocabulary
+from interlock.context_room import context_of_mlx
 from interlock.programs.cached_model import CachedModel
 
 __all__ = ["MlxLmModel"]
@@ -17,7 +18,7 @@ class MlxLmModel(CachedModel):
     """Reads token after token of one sequence."""
 
     def __init__(self, model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
-        super().__init__(vocabulary)
+        super().__init__(vocabulary, context_of_mlx(model))
         self._model, self._tokenizer = model, tokenizer
         self._cache: Any = None
 

@@ -154,21 +154,23 @@ class Program:
         begun = len(self._transcript.data)
         before = self._transcript.fork()
         try:
-            with advice(max_tokens):
+            index = self.generator.index(output)
+            with advice(max_tokens), self.model.turns.turn(nests=True):
                 data = self._decoder.write(
                     self._transcript,
-                    self.generator.index(output),
+                    index,
                     max_tokens,
                     sampler,
                     (lambda so_far: any(end in so_far for end in ends)) if ends else None,
                 )
+                by_budget = self._decoder.ended_by_budget
             found = [at for end in ends if (at := data.find(end)) >= 0]
             if found:
                 data = data[: min(found)]
                 self._transcript.cut(begun + len(data))
             text = data.decode("utf-8", "replace")
             value = output.parse(text)
-            self._warn_of_numbers(output, text, max_tokens, value)
+            self._warn_of_numbers(output, text, max_tokens, value, by_budget)
         except BaseException:
             # A part that failed was never written.
             self._transcript = before
@@ -285,12 +287,14 @@ class Program:
     def __str__(self) -> str:
         return self._transcript.data.decode("utf-8", "replace")
 
-    def _warn_of_numbers(self, output: OutputType[Any], text: str, max_tokens: int, value: Any) -> None:
+    def _warn_of_numbers(
+        self, output: OutputType[Any], text: str, max_tokens: int, value: Any, by_budget: bool
+    ) -> None:
         """Warn of a number that the model did not end. Where the budget ended a part, the model is asked once more for
         what it would have written.
         """
         is_cut = False
-        if self._decoder.ended_by_budget and output.kind == "json_schema" and text.lstrip("-")[:1].isdigit():
+        if by_budget and output.kind == "json_schema" and text.lstrip("-")[:1].isdigit():
             wanted = int(self.model.logits(self._transcript.ids).argmax())
             is_cut = self.model.vocabulary.decode([wanted])[:1] in _NUMBER_GOES_ON
         warn_long_number(output, text, max_tokens, is_cut, value=value)
