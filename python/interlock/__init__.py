@@ -82,7 +82,7 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
-    from interlock.context_room import PromptTooLongError
+    from interlock.output_types.context_room import PromptTooLongError
     from interlock.generators.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.index_files import IncompleteTablesWarning
     from interlock.generators.number_warnings import UnboundedNumberWarning
@@ -181,7 +181,7 @@ _LATE = {
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",
-    "PromptTooLongError": "interlock.context_room",
+    "PromptTooLongError": "interlock.output_types.context_room",
     "Refusal": "interlock.refusals",
     "refusal": "interlock.refusals",
     "IncompleteTablesWarning": "interlock.index_files",

@@ -16,7 +16,7 @@ from pydantic import Field
 from scripted_generator import ScriptedGenerator
 
 import interlock
-from interlock.context_room import context_room
+from interlock.output_types.context_room import context_room
 from interlock import schema_hints
 from interlock.generators.budget_warnings import is_cut_short, judge_budget
 from interlock.generators.partial_json import open_place

@@ -103,5 +103,5 @@ def test_the_option_is_checked():
             grammars.sql(max_depth=most)
     with pytest.raises(TypeError, match="max_depth must be an int or None, not str"):
         grammars.sql(max_depth="2")
-    with pytest.raises(TypeError, match="max_depth must be an int, not str"):
+    with pytest.raises(TypeError, match="max_depth must be an int or None, not str"):
         grammars.load("sql", max_depth="2")

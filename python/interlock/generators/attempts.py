@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from interlock._core import ArgumentError
-from interlock.context_room import PromptTooLongError
+from interlock.output_types.context_room import PromptTooLongError
 from interlock.generators.budget_warnings import TightBudgetError
 from interlock.generators.values import one_value
 from interlock.output_types import InvalidOutputError, OutputType

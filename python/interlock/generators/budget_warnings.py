@@ -15,7 +15,7 @@ import numpy.typing as npt
 from interlock._core import ArgumentError, Guide, Index
 from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
-from interlock.context_room import ContextRoom
+from interlock.output_types.context_room import ContextRoom
 from interlock.generators.partial_json import open_place
 from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask

@@ -10,7 +10,7 @@ from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
-from interlock.context_room import ContextRoom, context_room
+from interlock.output_types.context_room import ContextRoom, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.budget_warnings import allowed_spellings

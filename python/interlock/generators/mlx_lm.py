@@ -9,7 +9,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
-from interlock.context_room import ContextRoom, context_of_mlx, context_room
+from interlock.output_types.context_room import ContextRoom, context_of_mlx, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated

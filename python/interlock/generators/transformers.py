@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
-from interlock.context_room import ContextRoom, PromptTooLongError, context_room
+from interlock.output_types.context_room import ContextRoom, PromptTooLongError, context_room
 from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.local import LocalGenerator
 from interlock.generators.chat_content import templated

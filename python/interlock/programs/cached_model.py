@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary
-from interlock.context_room import ContextRoom
+from interlock.output_types.context_room import ContextRoom
 from interlock.generators.model_turns import ModelTurns
 
 __all__ = ["CachedModel", "common_length"]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Vocabulary
-from interlock.context_room import context_of_mlx
+from interlock.output_types.context_room import context_of_mlx
 from interlock.programs.cached_model import CachedModel
 
 __all__ = ["MlxLmModel"]

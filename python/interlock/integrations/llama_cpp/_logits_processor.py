@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock import ArgumentError, BudgetError, Index, TokenRejected, UnsupportedError
-from interlock.context_room import context_room
+from interlock.output_types.context_room import context_room
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
 from interlock.integrations._number_end import NumberEnd
