@@ -203,6 +203,23 @@ def test_text_that_only_looks_like_a_call_of_python():
     assert auto.accepts('[get_weather(city="Rome"), add(a=2)] and [add(a=1)]')
 
 
+@pytest.mark.parametrize(
+    ("schema", "written"),
+    [
+        ({"type": "string"}, "'a{}'"),
+        ({"type": "string", "pattern": "^a"}, "'a{}'"),
+        ({"type": "object"}, "{{'a{}': 1}}"),
+    ],
+)
+def test_strings_of_python_hold_no_zero_byte(schema, written):
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"s": schema}}}
+    vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
+    index = interlock.Index.from_tools([tool], vocabulary, format="pythonic", tool_choice="required")
+    for more, is_accepted in (("b", True), ("\0", False)):
+        data = f"[f(s={written.format(more)})]".encode()
+        assert (index.guide().advance_many(list(data)) == len(data)) is is_accepted
+
+
 def test_names_that_begin_like_another():
     tools = [{"name": "get"}, {"name": "get_weather", "parameters": SCHEMAS["get_weather"]}]
     for format in FORMATS:

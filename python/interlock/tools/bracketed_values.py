@@ -40,7 +40,7 @@ class BracketedValues(ObjectMembers):
                 name = self.builder.terminal(f"/[A-Za-z_][A-Za-z0-9_]*/{but}", place)
                 return self.builder.rule(f'{name} "=" {value}', place)
             names = [
-                self.builder.terminal(f"{_quote(mark)} (/[^{mark}\\\\\\n\\r]*/{but}) {_quote(mark)}", place)
+                self.builder.terminal(f"{_quote(mark)} (/[^{mark}\\\\\\n\\r\\x00]*/{but}) {_quote(mark)}", place)
                 for mark in "'\""
             ]
             return self.builder.rule(f"({' | '.join(names)}) /: ?/ {value}", place)

@@ -106,7 +106,7 @@ def raw_string(schema: Any, pointer: str, closers: Sequence[str]) -> str:
 
 
 def python_string(schema: Any, pointer: str) -> str:
-    """A terminal: a string of ``schema`` between Python's quotes."""
+    """A terminal: a string of ``schema`` between Python's quotes, without U+0000, which no source of Python has."""
     schema = schema if isinstance(schema, Mapping) else {}
     most = schema.get("maxLength")
     bounds = f"{{{int(schema.get('minLength', 0))},{'' if most is None else int(most)}}}"
@@ -115,11 +115,11 @@ def python_string(schema: Any, pointer: str) -> str:
     for quote in "'\"":
         if conditions:
             # The text stands for itself: it has neither quotes nor backslashes.
-            plain = f"/[^{quote}\\\\\\n\\r]{bounds}/"
+            plain = f"/[^{quote}\\\\\\n\\r\\x00]{bounds}/"
             found.append(
                 f'"{chr(92) if quote == chr(34) else ""}{quote}" ({_all_of([*conditions, plain])}) '
                 f'"{chr(92) if quote == chr(34) else ""}{quote}"'
             )
         else:
-            found.append(f"/{quote}(?:[^{quote}\\\\\\n\\r]|{_PYTHON_ESCAPE}){bounds}{quote}/")
+            found.append(f"/{quote}(?:[^{quote}\\\\\\n\\r\\x00]|{_PYTHON_ESCAPE}){bounds}{quote}/")
     return " | ".join(found)
