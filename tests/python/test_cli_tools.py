@@ -180,6 +180,9 @@ FUNCTION = "<tool_call>\n<function=%s>\n<parameter=a>\n%s\n</parameter>\n</funct
         ("qwen3_coder", FUNCTION % ("add", 1), "`b` is missing; it is required", "/function"),
         ("qwen3_coder", FUNCTION % ("ad", 1), "no tool is named ad; there are weather, add", "ad>"),
         ("llama3_json", '{"name": "sub", "parameters": {}}', "no tool is named sub; there are weather, add", "sub"),
+        ("pythonic", "[ad(a=1)]", "no tool is named ad; there are weather, add", "ad("),
+        ("pythonic", "[add(a=abc)]", '"a" does not fit the grammar here', "abc"),
+        ("pythonic", "[add(a=True)]", '"T" does not fit the grammar here', "True"),
         ("hermes", (CALL % ("add", '{"a": 1}')).replace("argu", "argh"), '"h" does not fit the grammar here', "h"),
     ],
 )

@@ -30,7 +30,9 @@ def _problems(found: Explanation, tools: Sequence[Any], form: Any) -> list[Probl
     for begin in _begins(form, found.text, place):
         name = begin["name"]
         if begin.start("name") <= place <= begin.end("name"):
-            return [] if name in names else [_no_tool(begin, list(names))]
+            # A word is the name of a tool where something stands in front of it or behind it that says so.
+            is_call = begin["before"] or begin["rest"] is not None
+            return [_no_tool(begin, list(names))] if is_call and name not in names else []
         if name in names and begin["rest"] is not None and begin.end() <= place:
             return _of_arguments(found.text, begin.end(), place, names[name], form)
     return []
@@ -41,7 +43,7 @@ def _begins(form: Any, text: str, place: int) -> Iterator[re.Match[str]]:
     matches: list[re.Match[str]] = []
     for notation in form.notations:
         before, _, after = notation.begin.partition("${name}")
-        pattern = rf"{_pattern(before)}(?P<name>[\w.:/-]+)(?P<rest>{_pattern(after)})?"
+        pattern = rf"(?P<before>{_pattern(before)})(?P<name>[\w.:/-]+)(?P<rest>{_pattern(after)})?"
         matches += (match for match in re.finditer(pattern, text) if match.start("name") <= place)
     return iter(sorted(matches, key=lambda match: (match.start("name"), match.end()), reverse=True))
 
