@@ -16,6 +16,8 @@ from interlock.explain import byte_vocabulary
 OPEN = {"type": "object", "properties": {"a": {"type": "integer"}}}
 STRINGS = {"type": "object", "properties": {"a": {"type": "string"}, "c": {"type": "integer"}}}
 
+REQUIRED = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
 
 def changed(schema, **properties):
     return schema | {"properties": schema["properties"] | properties}
@@ -36,6 +38,7 @@ def accepts(schema, text):
         (STRINGS, changed(STRINGS, a={"type": "string", "maxLength": 30})),
         (STRINGS, changed(STRINGS, c={"type": ["integer", "null"]})),
         (STRINGS, changed(STRINGS, c={"enum": [1, 2, 17]})),
+        (REQUIRED, REQUIRED | {"additionalProperties": False}),
     ],
 )
 def test_ordinary_schemas_differ_by_a_text(folder, first, second):

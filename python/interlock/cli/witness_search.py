@@ -33,6 +33,7 @@ SECONDS = 2.0
 """After which the search ends."""
 VALUES: tuple[Any, ...] = ("", "x", "é", 0, 1, -1, 7, 0.5, 1e3, True, False, None, [], [0], {}, {"x": 0})
 """What is put in the place of a value, or at a new key."""
+_UNNAMED = ("other", "more", *(f"other{n}" for n in range(10_000)))
 
 
 @dataclass
@@ -186,6 +187,9 @@ def _variants(base: Any, names: list[str], values: list[Any]) -> Iterator[Any]:
         if isinstance(inner, dict):
             for key in list(inner):
                 yield _with(base, place, {k: v for k, v in inner.items() if k != key})
+            # A key that neither schema names, which open objects take and closed ones refuse.
+            unnamed = next(name for name in _UNNAMED if name not in names and name not in inner)
+            yield from (_with(base, place, inner | {unnamed: value}) for value in VALUES[:4])
             for name in names:
                 if name not in inner:
                     for value in values:
