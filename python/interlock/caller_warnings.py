@@ -8,8 +8,8 @@ import warnings
 __all__ = ["warn_caller"]
 
 
-_INSIDE = ("interlock", "torch", "transformers")
-"""Packages between the caller's program and this one: a generation of transformers calls back."""
+_INSIDE = ("interlock", "torch", "transformers", "llama_cpp", "mlx_lm", "_collections_abc")
+"""Packages between the caller's program and this one: a generation calls back, and streams are generators."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
