@@ -117,9 +117,6 @@ pub(super) fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Op
 /// The shortest bytes from a state of a lexeme to its end, the closing quote of a string included; `None` where the
 /// search is too long. `count` is the number of code points read.
 pub fn shortest_end(lexeme: &Lexeme, state: StateId, count: u32) -> Option<Arc<[u8]>> {
-    if lexeme.kind() == LexemeKind::Raw && lexeme.state(state).accepting {
-        return Some(Arc::from([]));
-    }
     shortest_end_within(lexeme, state, count, MAX_SEARCHED).way
 }
 
@@ -151,10 +148,12 @@ pub(crate) fn shortest_end_within(lexeme: &Lexeme, state: StateId, count: u32, m
     if let Some(found) = known(lexeme).ways.get(&(place, max_searched)) {
         return found.clone();
     }
-    let orders: &[SearchOrder] = match () {
-        () if lexeme.least_bytes_are_exact() => &[SearchOrder::ByBound],
-        () if max_searched > FEW_SEARCHED => &[SearchOrder::ByBound, SearchOrder::ByAllParts],
-        () => &[SearchOrder::ByAllParts, SearchOrder::ByBound],
+    let orders: &[SearchOrder] = if lexeme.least_bytes_are_exact() {
+        &[SearchOrder::ByBound]
+    } else if max_searched > FEW_SEARCHED {
+        &[SearchOrder::ByBound, SearchOrder::ByAllParts]
+    } else {
+        &[SearchOrder::ByAllParts, SearchOrder::ByBound]
     };
     let found = in_bounds(lexeme, place, |lexeme, place| {
         let mut searched = 0;

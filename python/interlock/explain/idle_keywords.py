@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interlock.json_pointer import escaped
+from interlock.explain.subschemas import subschemas
 from interlock.near_words import nearest
 from interlock.types_of_keywords import TYPES_OF_KEYWORDS
 
@@ -17,12 +17,6 @@ __all__ = ["IdleKeyword", "idle_keywords"]
 
 ALIKE = 0.85
 """From this likeness on (``difflib``), a required name that is not declared is taken for a slip of a declared one."""
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_SCHEMAS = (
-    "items", "additionalItems", "contains", "additionalProperties", "then", "else", "if", "not", "propertyNames",
-    "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ def idle_keywords(schema: Any) -> list[IdleKeyword]:
         if isinstance(part, dict):
             found += _of_another_type(part, pointer)
             found += _undeclared(part, pointer)
-            ways += reversed(list(_inner(part, pointer)))
+            ways += reversed([(inner, place) for _, inner, place in subschemas(part, pointer)])
     return found
 
 
@@ -82,15 +76,3 @@ def _undeclared(part: dict[str, Any], pointer: str) -> Iterator[IdleKeyword]:
         if isinstance(name, str) and name not in declared and (meant := nearest(name, free, ALIKE)):
             reason = f"asks for `{name}`, which properties does not declare; did you mean {meant}?"
             yield IdleKeyword(pointer, "required", reason)
-
-
-def _inner(part: dict[str, Any], pointer: str) -> Iterator[tuple[Any, str]]:
-    """The schemas right inside of a schema, with their places."""
-    for keyword, value in part.items():
-        place = f"{pointer}/{escaped(keyword)}"
-        if keyword in _MAPS and isinstance(value, dict):
-            yield from ((inner, f"{place}/{escaped(name)}") for name, inner in value.items())
-        elif keyword in _LISTS and isinstance(value, list):
-            yield from ((inner, f"{place}/{i}") for i, inner in enumerate(value))
-        elif keyword in _SCHEMAS:
-            yield value, place

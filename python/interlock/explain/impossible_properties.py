@@ -15,21 +15,16 @@ from urllib.parse import quote
 import interlock
 from interlock import schema_hints
 from interlock.explain.contradicting_keywords import Keyword, contradiction
-from interlock.json_pointer import escaped, unescaped
+from interlock.explain.subschemas import HOLDERS, subschemas
+from interlock.json_pointer import unescaped
 
 __all__ = ["ImpossibleProperty", "impossible_properties"]
 
 MOST_CHARACTERS = 1 << 20
 """Characters of schemas that are compiled for this. The properties that come after them are not looked at."""
 WHOLE = "urn:interlock:schema"
-#: Keywords whose values are schemas by name, lists of schemas, and schemas. Those of ``not`` and ``if`` are not looked
-#: at: what they describe is not what comes out.
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_SCHEMAS = (
-    "items", "additionalItems", "contains", "additionalProperties", "then", "else", "unevaluatedItems",
-    "unevaluatedProperties",
-)  # fmt: skip
+#: What these describe is not what comes out.
+_NOT_ASSERTING = ("if", "not", "propertyNames")
 
 
 @dataclass(frozen=True)
@@ -101,18 +96,10 @@ def _asserting(schema: Any, pointer: str) -> Iterator[str]:
     """The places of properties with a schema that may contradict itself: it has two keywords that assert something."""
     if not isinstance(schema, dict):
         return
-    for keyword in _MAPS:
-        parts = schema.get(keyword)
-        for name, part in parts.items() if isinstance(parts, dict) else ():
-            place = f"{pointer}/{keyword}/{escaped(name)}"
-            if keyword == "properties" and isinstance(part, dict):
-                says = set(part) & schema_hints.KEYWORDS - schema_hints.ANNOTATIONS - {"$defs", "definitions"}
-                if len(says) > 1 or says & {"allOf", "$ref"}:
-                    yield place
-            yield from _asserting(part, place)
-    for keyword in _LISTS:
-        listed = schema.get(keyword)
-        for i, part in enumerate(listed if isinstance(listed, list) else ()):
-            yield from _asserting(part, f"{pointer}/{keyword}/{i}")
-    for keyword in _SCHEMAS:
-        yield from _asserting(schema.get(keyword), f"{pointer}/{keyword}")
+    inner = [one for one in subschemas(schema, pointer) if one[0] not in _NOT_ASSERTING]
+    for keyword, part, place in sorted(inner, key=lambda one: HOLDERS.index(one[0])):
+        if keyword == "properties" and isinstance(part, dict):
+            says = set(part) & schema_hints.KEYWORDS - schema_hints.ANNOTATIONS - {"$defs", "definitions"}
+            if len(says) > 1 or says & {"allOf", "$ref"}:
+                yield place
+        yield from _asserting(part, place)
