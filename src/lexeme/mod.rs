@@ -384,6 +384,14 @@ impl Lexeme {
         if to != UNKNOWN { to } else { self.fill_row(id, class) }
     }
 
+    /// [`next`](Self::next) where it was found out before, of a state that is neither dead nor closed.
+    #[inline]
+    pub fn known_next(&self, id: StateId, byte: u8) -> Option<StateId> {
+        let class = usize::from(self.shared.classes[usize::from(byte)]);
+        let to = self.state(id).row[class].load(Ordering::Acquire);
+        (to != UNKNOWN).then_some(to)
+    }
+
     /// Whether `byte` keeps to one spelling of every text: escapes only of what needs one, the short one where there is
     /// one. Of an escape that was `begun` before, only the case of the digits is chosen.
     pub fn spells_once(&self, state: &LexemeState, byte: u8, begun: bool) -> bool {

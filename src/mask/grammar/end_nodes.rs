@@ -6,7 +6,7 @@
 
 use crate::expr::ByteSet;
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::scanner::{REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::vocab::Trie;
 
 /// States of the scanner that are looked at.
@@ -49,32 +49,31 @@ impl NodesByByte {
 /// Ends in the state itself have any byte before them. `None` where too many states follow.
 fn bytes_at_ends(program: &GrammarProgram, from: ScanStateId) -> Option<(ByteSet, ByteSet)> {
     let scanner = &program.scanner;
-    let (mut before, mut behind) = ([false; 256], [false; 256]);
+    let (mut classes_before, mut behind) = ([false; 256], [false; 256]);
     let mut states = vec![from];
+    let mut ends: Vec<(u32, ObligationsId)> = Vec::new();
     let mut at = 0;
     while let Some(&state) = states.get(at) {
-        for (class, &first) in scanner.bytes_of_classes().iter().enumerate() {
-            let ends = &scanner.state(state).ends;
-            for &(terminal, obligations) in ends {
-                let bytes = scanner.bytes_of_class(class);
-                bytes.for_each(|byte| behind[byte] |= program.may_follow(terminal, obligations, byte as u8));
-            }
-            let next = scanner.next(state, first);
-            if next == REFUSED {
-                continue;
-            }
-            if !scanner.state(next).ends.is_empty() {
-                before[scanner.bytes_of_class(class)].fill(true);
-            }
-            if !states.contains(&next) {
-                if states.len() == MOST_STATES {
-                    return None;
+        for &end in scanner.state(state).ends.iter().filter(|end| !ends.contains(end)).collect::<Vec<_>>() {
+            ends.push(end);
+            behind.iter_mut().zip(0..=255).for_each(|(behind, byte)| *behind |= program.may_follow(end.0, end.1, byte));
+        }
+        let (mut last, mut last_ends) = (REFUSED, false);
+        for (class, next) in scanner.successors(state).enumerate() {
+            if next != last {
+                (last, last_ends) = (next, next != REFUSED && !scanner.state(next).ends.is_empty());
+                if next != REFUSED && !states.contains(&next) {
+                    if states.len() == MOST_STATES {
+                        return None;
+                    }
+                    states.push(next);
                 }
-                states.push(next);
             }
+            classes_before[class] |= last_ends;
         }
         at += 1;
     }
+    let before = std::array::from_fn(|byte| classes_before[scanner.class(byte as u8)]);
     Some((before, behind))
 }
 

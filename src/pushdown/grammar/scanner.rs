@@ -5,8 +5,10 @@
 //! that no longer one follows, and this promise is kept byte by byte until nothing could break it any more. So a match
 //! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+use smallvec::SmallVec;
 
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
@@ -39,6 +41,8 @@ pub type TerminalState = (u32, StateId);
 /// A state of the scanner.
 pub struct ScanState {
     row: Box<[AtomicU32]>,
+    /// How often few of its unknown successors were alike.
+    unlike: AtomicU8,
     /// What the text may still become.
     pub live: Box<[TerminalState]>,
     /// What must not be read to an end any more.
@@ -214,6 +218,15 @@ impl Scanner {
         }
     }
 
+    /// The states behind a byte of each class, [`REFUSED`] where there is none.
+    pub fn successors(&self, id: ScanStateId) -> impl Iterator<Item = ScanStateId> {
+        let next = move |(row, &first): (&AtomicU32, &u8)| match row.load(Ordering::Acquire) {
+            UNKNOWN => self.make_next(id, first),
+            known => known,
+        };
+        self.state(id).row.iter().zip(&self.firsts).map(next)
+    }
+
     /// The state with only those of its terminals that are to stay, or [`REFUSED`].
     pub(super) fn restricted(&self, id: ScanStateId, stays: impl Fn(&TerminalState) -> bool) -> ScanStateId {
         let state = self.state(id);
@@ -256,7 +269,59 @@ impl Scanner {
             }
         };
         state.row[self.class(byte)].store(to, Ordering::Release);
+        self.fill_alike(state, byte, to);
         to
+    }
+
+    /// Sets the other successors of a state that are known now: those of bytes that no live terminal reads, and of bytes
+    /// that leave the automata where `byte` does, which is `to`. Where documents are read beside it, the scanner tells all
+    /// bytes apart, and most of its states have two or three successors.
+    fn fill_alike(&self, state: &ScanState, byte: u8, to: ScanStateId) {
+        /// Automata that are looked at for each byte.
+        const FEW: usize = 4;
+        /// A look that finds fewer has not paid.
+        const PAYS: usize = 8;
+        /// So often a look at a state may not pay.
+        const MOST_UNLIKE: u8 = 3;
+        let obligations = self.obligations(state.obligations);
+        // Some automata read this one as what it is, and others as a border.
+        let is_border = byte == END && self.any_looks_ahead();
+        if is_border
+            || state.live.len() + obligations.len() > FEW
+            || state.unlike.load(Ordering::Relaxed) >= MOST_UNLIKE
+        {
+            return;
+        }
+        // Each automaton, its state, and where this byte leads.
+        let all: SmallVec<[(&Lexeme, StateId, Option<StateId>); FEW]> = (state.live.iter().copied())
+            .chain(obligations.iter().map(|&(_, terminal, from)| (terminal, from)))
+            .filter_map(|(terminal, from)| {
+                let lexeme = self.lexeme(terminal)?.as_ref();
+                Some((lexeme, from, lexeme.known_next(from, byte)))
+            })
+            .collect();
+        let live = &all[..state.live.len()];
+        let mut count = 0;
+        for (row, &first) in state.row.iter().zip(&self.firsts) {
+            if row.load(Ordering::Relaxed) != UNKNOWN || (first == END && self.any_looks_ahead()) {
+                continue;
+            }
+            let is_alike = || all.iter().all(|&(l, from, next)| next.is_some() && l.known_next(from, first) == next);
+            let is_dead =
+                || live.iter().all(|&(l, from, _)| l.known_next(from, first).is_some_and(|next| next <= CLOSED));
+            let known = if is_dead() {
+                REFUSED
+            } else if is_alike() {
+                to
+            } else {
+                continue;
+            };
+            row.store(known, Ordering::Release);
+            count += 1;
+        }
+        if count < PAYS {
+            state.unlike.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// The obligations behind a terminal that is read by itself and ends in a state; `None` where it may not end.
@@ -313,7 +378,8 @@ impl Scanner {
         let live = content.0.clone();
         let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
         builder.bytes += live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
-        self.states.set(id, ScanState { row, live, obligations, ends, at_boundary });
+        let unlike = AtomicU8::new(0);
+        self.states.set(id, ScanState { row, unlike, live, obligations, ends, at_boundary });
         builder.by_content.insert(content, id);
         id
     }
