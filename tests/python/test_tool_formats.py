@@ -294,3 +294,19 @@ def test_detection():
         detect_format("{{ messages[0].content }}")
     with pytest.raises(ToolFormatError, match="without a chat template"):
         detect_format(_Tokenizer(chat_template=None))
+
+
+def test_values_of_python_calls_may_be_json():
+    form = tool_format("olmo_3")
+    call = Call("add", {"a": 1.5, "b": ["x", None], "c": True})
+    written = '<function_calls>add(a=1.5, b=["x", null], c=true)</function_calls>'
+    assert render_calls(form, [call]) == written
+    assert calls("olmo_3", written) == [call]
+    # Escapes of JSON, which in Python's strings mean something else.
+    assert read_arguments(form.arguments, r'a="\ud83d\ude00\/"') == {"a": "😀/"}
+    assert read_arguments(form.arguments, "a='x', b=True") == {"a": "x", "b": True}
+    wrong = {"name": "mine", "notation": NOTATION, "arguments": {"encoding": "python", "values": "json"}}
+    assert tool_format(wrong).arguments.objects == "json"
+    wrong["arguments"]["objects"] = "python"
+    with pytest.raises(ToolFormatError, match="values that are JSON"):
+        tool_format(wrong)

@@ -80,6 +80,8 @@ def _python_name(key: str) -> str:
 
 def _python(arguments: Arguments, value: Any, is_compact: bool) -> str:
     kind = json_type(value)
+    if arguments.values == "json":
+        return _json(value, is_compact)
     if kind == "object":
         if arguments.objects == "json":
             return _json(value, is_compact)

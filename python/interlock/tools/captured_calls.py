@@ -78,7 +78,8 @@ def _arguments(data: bytes, part: _Part) -> dict[str, Any]:
             raise ToolFormatError(f"the arguments cannot be read as JSON: {error}") from error
         # A schema may allow more than objects.
         return found if isinstance(found, dict) else {"input": found}
-    return read_arguments(Arguments(encoding, quote=part.words[2] if len(part.words) > 2 else ""), text)  # type: ignore[arg-type]
+    detail = {"python": "values", "gemma": "quote"}[encoding]
+    return read_arguments(Arguments(encoding, **dict(zip([detail], part.words[2:]))), text)  # type: ignore[arg-type]
 
 
 def _members(data: bytes, parts: Sequence[_Part]) -> dict[str, Any]:

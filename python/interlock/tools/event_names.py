@@ -79,6 +79,8 @@ def encoding_of(node: Any) -> tuple[str, ...]:
     """In which encoding a format writes arguments: the words of the event."""
     if isinstance(node, _STYLED):
         style = node.style
+        if style.encoding == "python" and style.values == "json":
+            return (style.encoding, style.values)
         return (style.encoding, style.quote) if style.encoding == "gemma" else (style.encoding,)
     if isinstance(node, nodes.Tag):
         return encoding_of(node.content)

@@ -240,7 +240,10 @@ def _arguments(table: _Table) -> Arguments:
         if not values["quote"]:
             table.refuse("quote", "it is empty")
     elif encoding == "python":
-        values["objects"] = table.one_of("objects", ("python", "json"), "python")
+        values["values"] = table.one_of("values", ("python", "json"), "python")
+        values["objects"] = table.one_of("objects", ("python", "json"), values["values"])
+        if values["values"] == "json" and values["objects"] != "json":
+            table.refuse("objects", "values that are JSON hold objects that are JSON")
     table.done()
     return Arguments(**values)
 

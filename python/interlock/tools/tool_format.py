@@ -120,6 +120,8 @@ class Arguments:
     """``gemma``: what stands on both sides of a string. A string never contains it."""
     objects: Literal["python", "json"] = "python"
     """``python``: how objects are written: ``{'a': True}`` or ``{"a": true}``."""
+    values: Literal["python", "json"] = "python"
+    """``python``: how every value is written: ``a=True, b='x'`` or ``a=true, b="x"``."""
 
 
 @dataclass(frozen=True)
