@@ -296,6 +296,13 @@ def test_detection():
         detect_format(_Tokenizer(chat_template=None))
 
 
+def test_olmo_is_told_from_others_with_function_calls():
+    olmo = "{{ ' <functions>' + tools + '</functions>' }}{{ '<function_calls>' + calls + '</function_calls>' }}"
+    assert detect_format(olmo).name == "olmo_3"
+    deepseek = "{% set dsml_token = '｜DSML｜' %}<functions></functions>{{ '<' ~ dsml_token ~ 'function_calls>' }}"
+    assert detect_format(deepseek + "{# no <function_calls> #}").name == "deepseek_v3_2"
+
+
 def test_values_of_python_calls_may_be_json():
     form = tool_format("olmo_3")
     call = Call("add", {"a": 1.5, "b": ["x", None], "c": True})
@@ -305,6 +312,7 @@ def test_values_of_python_calls_may_be_json():
     # Escapes of JSON, which in Python's strings mean something else.
     assert read_arguments(form.arguments, r'a="\ud83d\ude00\/"') == {"a": "😀/"}
     assert read_arguments(form.arguments, "a='x', b=True") == {"a": "x", "b": True}
+    assert read_arguments(form.arguments, "a=['x', null]") == {"a": ["x", None]}
     wrong = {"name": "mine", "notation": NOTATION, "arguments": {"encoding": "python", "values": "json"}}
     assert tool_format(wrong).arguments.objects == "json"
     wrong["arguments"]["objects"] = "python"

@@ -100,12 +100,12 @@ class _Reader:
 class _Python(_Reader):
     """``a=1, b='x'``. Words of JSON (``true``, ``null``) are read too: models mix them in.
 
-    With ``has_json`` a value is read as JSON if it can be, whose strings have other escapes than Python's.
+    With ``writes_json`` a value is read as JSON if it can be: JSON's strings have other escapes than Python's.
     """
 
-    def __init__(self, text: str, has_json: bool = False) -> None:
+    def __init__(self, text: str, writes_json: bool) -> None:
         super().__init__(text)
-        self.has_json = has_json
+        self.writes_json = writes_json
 
     def keywords(self, at: int) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
@@ -119,7 +119,7 @@ class _Python(_Reader):
 
     def value(self, at: int) -> tuple[Any, int]:
         at = _blank(self.text, at)
-        if self.has_json:
+        if self.writes_json:
             with contextlib.suppress(ValueError):
                 return json.JSONDecoder().raw_decode(self.text, at)
         if match := _STRING.match(self.text, at):

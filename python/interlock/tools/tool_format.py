@@ -118,10 +118,10 @@ class Arguments:
     holds too, and a string that stands without them does not begin or end with a line end."""
     quote: str = ""
     """``gemma``: what stands on both sides of a string. A string never contains it."""
-    objects: Literal["python", "json"] = "python"
-    """``python``: how objects are written: ``{'a': True}`` or ``{"a": true}``."""
     values: Literal["python", "json"] = "python"
     """``python``: how every value is written: ``a=True, b='x'`` or ``a=true, b="x"``."""
+    objects: Literal["python", "json"] = "python"
+    """``python``: how objects are written, where other values are Python's: ``{'a': True}`` or ``{"a": true}``."""
 
 
 @dataclass(frozen=True)
