@@ -36,9 +36,9 @@ def test_the_remedy_of_a_grammar_fits_its_error(tmp_path, name, text, words, rem
         ("a^b", "leave it out: "),
         ("a$b", "leave it out: "),
         # The message says all.
-        (r"a\bb", "change it; "),
-        (r"a[^\s\S]", "change it; "),
-        ("a(?!b)b", "change it; "),
+        (r"a\bb", "the place above contradicts itself; "),
+        (r"a[^\s\S]", "the place above contradicts itself; "),
+        ("a(?!b)b", "the place above contradicts itself; "),
         # More parts than are looked through one by one.
         ("(?=a)" * 25 + "b", "no text matches; "),
     ],

@@ -250,11 +250,23 @@ def test_files_of_users(tmp_path):
         tool_format(file)
     with pytest.raises(ToolFormatError, match="cannot be read"):
         tool_format(tmp_path / "none.toml")
+    auto = ' format="auto" finds the one of a tokenizer.'
     end = f"interlock.tools.format_names() lists all {len(FORMATS)}; a file is given as a pathlib.Path"
     for name, hint in (
         ("hermess", "did you mean 'hermes'?"),
-        ("Qwen/Qwen3-8B", 'a model\'s is found by format="auto" and its tokenizer.'),
-        ("zzzzzzzz", 'format="auto" finds the one of a tokenizer.'),
+        ("olmo", "did you mean 'olmo_3'?"),
+        ("llama4", "did you mean 'pythonic' (Llama 4)?"),
+        ("nemotron", "did you mean 'nemotron_v2' or 'qwen3_coder' (Nemotron 3 Nano)?"),
+        ("Qwen/Qwen3-8B", "did you mean 'hermes' (Qwen 3)?" + auto),
+        ("Qwen/Qwen3.5-4B", "did you mean 'qwen3_coder' (Qwen 3.5)?" + auto),
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "did you mean 'qwen3_coder'?" + auto),
+        ("openai/gpt-oss-20b", "did you mean 'harmony' (gpt-oss)?" + auto),
+        ("ibm-granite/granite-4.0-h-small", "did you mean 'hermes' (Granite 4)?" + auto),
+        ("deepseek-v3.2", "did you mean 'deepseek_v3_2'?"),
+        ("granite-9", auto[1:]),
+        ("", auto[1:]),
+        ("somebody/Unknown-8B", auto[1:]),
+        ("zzzzzzzz", auto[1:]),
     ):
         with pytest.raises(ToolFormatError) as caught:
             tool_format(name)

@@ -16,9 +16,10 @@ from interlock.near_words import meant, nearest
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.format_marks import literal_texts, marks_of
+from interlock.tools.format_suggestions import suggested_formats
 from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
 
-__all__ = ["format_names", "read_arguments_table", "read_format", "tool_format"]
+__all__ = ["format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
 
 _ESCAPES = ("none", "json", "attribute", "xml")
 #: How like a name must be to one that is missing, to be taken for a slip of it: ``text_begin`` is none of ``begin``.
@@ -60,16 +61,24 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         )
     if format in format_names():
         return _of_package(format)
-    if close := nearest(format, format_names(), 0.5):
-        hint = f"did you mean {close!r}?"
-    elif "/" in format:
-        hint = 'a model\'s is found by format="auto" and its tokenizer.'
-    else:
-        hint = 'format="auto" finds the one of a tokenizer.'
+    close = formats_meant(format, "'")
+    hint = f"did you mean {close}? " if close else ""
+    if "/" in format or not close:
+        hint += 'format="auto" finds the one of a tokenizer. '
     raise ToolFormatError(
-        f"no tool format has the name {format!r}: {hint} interlock.tools.format_names() lists all "
+        f"no tool format has the name {format!r}: {hint}interlock.tools.format_names() lists all "
         f"{len(format_names())}; a file is given as a pathlib.Path"
     )
+
+
+def formats_meant(word: str, quote: str = "") -> str:
+    """The formats that were probably meant by a word, in the words of a message; empty if it is like none.
+
+    >>> formats_meant("olmo"), formats_meant("nemotron")
+    ('olmo_3', 'nemotron_v2 or qwen3_coder (Nemotron 3 Nano)')
+    """
+    found = suggested_formats(word, map(_of_package, format_names()))
+    return " or ".join(f"{quote}{name}{quote}{f' ({model})' if model else ''}" for name, model in found)
 
 
 @functools.cache
