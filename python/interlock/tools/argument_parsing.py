@@ -7,7 +7,7 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
@@ -66,10 +66,12 @@ def _read_at(arguments: Arguments, text: str, at: int, schema: Any) -> tuple[dic
         return values, at
     if arguments.encoding == "python":
         return _Python(text, arguments.values == "json").keywords(at)
-    values, at = _Gemma(text, arguments.quote).value(at)
-    if not isinstance(values, dict):
-        raise ToolFormatError("the arguments are no object")
-    return values, at
+    if arguments.encoding == "gemma":
+        values, at = _Gemma(text, arguments.quote).value(at)
+        if not isinstance(values, dict):
+            raise ToolFormatError("the arguments are no object")
+        return values, at
+    assert_never(arguments.encoding)
 
 
 def _blank(text: str, at: int) -> int:

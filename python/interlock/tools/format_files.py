@@ -10,14 +10,14 @@ import pathlib
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from interlock.near_words import meant, nearest
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.format_marks import literal_texts, marks_of
 from interlock.tools.format_suggestions import suggested_formats
-from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
+from interlock.tools.tool_format import Arguments, CallId, Encoding, Layout, Notation, Reasoning, ToolFormat
 
 __all__ = ["format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
 
@@ -216,7 +216,7 @@ def _layout(table: _Table) -> Layout:
 
 
 def _arguments(table: _Table) -> Arguments:
-    encoding = table.one_of("encoding", ("json", "python", "tagged", "gemma"), None)
+    encoding = table.one_of("encoding", get_args(Encoding), None)
     values: dict[str, Any] = {"encoding": encoding}
     if encoding == "tagged":
         values["begin"] = table.template("begin", ("key", "type"))
