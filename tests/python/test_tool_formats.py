@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from interlock import InterlockError
+from interlock import Index, InterlockError, TokenRejected
 from interlock.tools import Call, ToolFormatError, detect_format, format_names, render, tool_format
 from interlock.tools.argument_parsing import read_arguments
 from interlock.tools.argument_writing import write_arguments
@@ -330,3 +330,18 @@ def test_values_of_python_calls_may_be_json():
     wrong["arguments"]["objects"] = "python"
     with pytest.raises(ToolFormatError, match="values that are JSON"):
         tool_format(wrong)
+
+
+def test_calls_with_json_values_stand_on_one_line(byte_vocabulary):
+    """The maker's own parser splits calls at ends of lines."""
+    parameters = {"type": "object", "properties": {"a": {"type": "array"}, "b": {"type": "object"}}}
+    index = Index.from_tools([{"name": "f", "parameters": parameters}], byte_vocabulary, format="olmo_3")
+    for written in ("a=[1,2]", 'a=[1, 2],b={"x": [ ]}', 'a=["\\n"]'):
+        assert [
+            event.call
+            for event in index.parse(f"<function_calls>f({written})</function_calls>")
+            if hasattr(event, "call")
+        ]
+    for written in ("a=[1,\n2]", 'b={"x":\r1}', "b={\n}"):
+        with pytest.raises(TokenRejected):
+            index.parse(f"<function_calls>f({written})</function_calls>")

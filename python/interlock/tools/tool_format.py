@@ -123,7 +123,7 @@ class Arguments:
     quote: str = ""
     """``gemma``: what stands on both sides of a string. A string never contains it."""
     values: Literal["python", "json"] = "python"
-    """``python``: how every value is written: ``a=True, b='x'`` or ``a=true, b="x"``."""
+    """``python``: how every value is written: ``a=True, b='x'`` or ``a=true, b="x"``. This JSON has no line ends."""
     objects: Literal["python", "json"] = "python"
     """``python``: how objects are written, where other values are Python's: ``{'a': True}`` or ``{"a": true}``."""
 
