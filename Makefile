@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev dev-python wheel release check test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
+.PHONY: help all dev dev-python wheel release check check-python test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
-	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
+	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style style-python lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -62,6 +62,7 @@ release: $(VENV)/.built-release ## the same with the wheel as it is shipped (wha
 BUILT := $(or $(CARGO_TARGET_DIR),target)/fast-build/libinterlock.$(if $(filter Darwin,$(shell uname -s)),dylib,so)
 define IMPORT_CHECKOUT
 echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"; \
+	printf '#!/bin/sh\nexec "%s" -m interlock "$$@"\n' "$(abspath $(BIN))/python" > $(BIN)/interlock; chmod +x $(BIN)/interlock; \
 	rm -f $(VENV)/.built-*
 endef
 dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package from this checkout
@@ -82,6 +83,8 @@ dev-python: $(VENV)/.ready ## the same without Rust: take the core from a wheel 
 WORKERS := 2
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
+MYPY = cd python && "$(abspath $(BIN))/python" -m mypy --config-file ../pyproject.toml -p interlock
+
 # What to run before every commit. The Python tests take most of its time, some minutes on two cores; TESTS says which.
 TESTS := tests/python
 check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/test_guide.py
@@ -89,8 +92,14 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 	$(MAKE) --no-print-directory style
 	cargo check --quiet --all-targets
 	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
-	cd python && ../$(BIN)/python -m mypy --config-file ../pyproject.toml -p interlock
+	$(MYPY)
 	$(PYTEST) -m "not slow" $(TESTS)
+
+# What of it needs no Rust. The order of folders is a test of Python here, which TESTS does not leave out.
+check-python: style-python ## the same for Python alone, without Rust: what make dev-python has placed is enough
+	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "there is no core yet: run make dev-python WHEEL=path" >&2; exit 1; }
+	$(MYPY)
+	$(PYTEST) -m "not slow" $(TESTS) tests/python/test_layering.py
 
 # Two at a time: the Rust tests beside the wheel and what tests it. Instruction counts are `make guard`, which builds the
 # library once more.
@@ -267,9 +276,11 @@ guard-update: ## write the instruction counts anew
 	$(PYTHON) benches/guard.py --update
 
 # Seconds, without a build. `make check`, `make test` and `make lint` all begin with it, so that they agree.
-style: $(VENV)/.ready ## formatters of Rust and Python, and the linter of Python
+style-python: $(VENV)/.ready
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
+
+style: style-python ## formatters of Rust and Python, and the linter of Python
 	cargo fmt --check
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo fmt --check --manifest-path fuzz/Cargo.toml

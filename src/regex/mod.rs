@@ -36,7 +36,7 @@ use crate::limits::Limits;
 use crate::regex::lower::assertion_free;
 use crate::regex::lower::atomic;
 use crate::regex::lower::continuation;
-use crate::regex::lower::symbol_texts;
+use crate::regex::lower::preferred;
 pub use crate::regex::lower::symbol_texts::SymbolTexts;
 use crate::regex::lower::within_grammar;
 use crate::regex::parse::ecma;
@@ -117,7 +117,7 @@ pub fn lower_symbol(
 pub fn lower_part(x: &mut Exprs, pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<Option<ExprId>> {
     let (tree, root) = parse_tree(pattern, options, limits)?;
     let f = tree.facts(root);
-    if f.atomic || symbol_texts::is_lazy(&tree) {
+    if f.atomic || preferred::is_lazy(&tree) {
         return Ok(None);
     }
     let pure = assertion_free::AssertionFree::new(x, &tree)?;

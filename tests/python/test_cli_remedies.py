@@ -28,6 +28,26 @@ def test_the_remedy_of_a_grammar_fits_its_error(tmp_path, name, text, words, rem
     assert error.get("remedy") is None if remedy is None else error["remedy"].startswith(remedy), error
 
 
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        ("(?<=a)b", "the pattern is the whole output, and nothing stands beside it: "),
+        ("a(?=b)", "the pattern is the whole output, and nothing stands beside it: "),
+        ("a^b", "leave it out: "),
+        ("a$b", "leave it out: "),
+        # The message says all.
+        (r"a\bb", "the place above contradicts itself; "),
+        (r"a[^\s\S]", "the place above contradicts itself; "),
+        ("a(?!b)b", "the place above contradicts itself; "),
+        # More parts than are looked through one by one.
+        ("(?=a)" * 25 + "b", "no text matches; "),
+    ],
+)
+def test_the_remedy_of_a_pattern_that_accepts_nothing_fits_the_reason(tmp_path, pattern, remedy):
+    error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
+    assert "accepts nothing" in error["message"] and error["remedy"].startswith(remedy), error
+
+
 def test_the_remedy_of_another_notation_leads_on(tmp_path):
     (tmp_path / "wrong.gbnf").write_text('start: "a" start | "b"\n')
     assert here(tmp_path, "check", "wrong.gbnf", "--syntax", "lark", "--text", "ab").returncode == 0

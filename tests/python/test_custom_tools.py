@@ -7,7 +7,7 @@ import pytest
 from interlock import Index, UnsatisfiableError, UnsupportedError
 from interlock.tools import ChatCompletionDeltas, RequestError, chat_completion_choice, format_names
 
-FORMATS = ("hermes", "qwen3_coder", "functiongemma", "gemma_4", "pythonic", "harmony", "deepseek_v3_1")
+FORMATS = ("hermes", "qwen3_coder", "functiongemma", "gemma_4", "pythonic", "olmo_3", "harmony", "deepseek_v3_1")
 JSON_FORMATS = ("hermes", "mistral", "harmony", "deepseek_v3_1")
 
 

@@ -94,6 +94,18 @@ def test_every_field_of_a_file_is_explained():
             assert f"`{name}" in page, (table.__name__, field.name)
 
 
+def test_the_recipe_names_the_files_that_know_the_encodings():
+    recipe = DOCS.parent / "CONTRIBUTING.md"
+    if not recipe.is_file():
+        pytest.skip("CONTRIBUTING.md is not here")
+    section = recipe.read_text("utf-8").split("## Recipe: a format of tool calls")[1].split("## Recipe")[0]
+    folder = Path(interlock.tools.__path__[0])
+    complete = {
+        file.name for file in folder.glob("*.py") if re.search(r"assert_never\(.*encoding", file.read_text("utf-8"))
+    }
+    assert set(re.findall(r"`(\w+\.py)` \*\*\(m\)\*\*", section)) == complete
+
+
 def test_docstrings():
     for module in pkgutil.walk_packages(interlock.tools.__path__, "interlock.tools."):
         assert doctest.testmod(importlib.import_module(module.name)).failed == 0, module.name

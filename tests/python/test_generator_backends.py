@@ -11,30 +11,19 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from generator_stand_ins import END, NO_WARNINGS_OF_ENDS, LlamaContext, User, bytes_and_end
 
 import interlock
 from interlock.generators import llama_cpp as llama_cpp_generator
 from interlock.generators import mlx_lm as mlx_lm_generator
 from interlock.output_types import output_type_of
 
-END = 256
-
-# Random logits neither end a number by themselves nor a text before its budget.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::interlock.UnboundedNumberWarning"),
-    pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning"),
-]
-
-
-@dataclass
-class User:
-    name: str
-    age: int
+pytestmark = NO_WARNINGS_OF_ENDS
 
 
 @pytest.fixture(scope="module")
 def vocabulary():
-    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[END])
+    return bytes_and_end()
 
 
 def scores(ids):
@@ -48,24 +37,13 @@ def scores(ids):
 # llama-cpp-python
 
 
-class Llama:
+class Llama(LlamaContext):
     """``create_completion`` and ``create_chat_completion`` as far as the generator uses them."""
 
     metadata = {"tokenizer.chat_template": "x"}
-    draft_model = None
-    scores = np.zeros((8, 1))
 
     def __init__(self):
         self.asked = []
-
-    def n_vocab(self):
-        return END + 1
-
-    def n_ctx(self):
-        return 400
-
-    def tokenize(self, text, add_bos=True, special=False):
-        return list(text)
 
     def _run(self, prompt, max_tokens, logits_processor):
         ids = list(prompt.encode())

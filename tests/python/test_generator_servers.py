@@ -6,33 +6,21 @@ import asyncio
 import json
 import re
 import types
-from dataclasses import dataclass
 from typing import Literal
 
 import pytest
+from generator_stand_ins import NO_WARNINGS_OF_ENDS, User, bytes_and_end
 
 import interlock
 from interlock.generators.server_requests import openai_request, pattern_text, structured_fields
 from interlock.output_types import OutputType, output_type_of
 
-END = 256
-
-# A reply neither ends a number by itself nor a text before its budget.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::interlock.UnboundedNumberWarning"),
-    pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning"),
-]
-
-
-@dataclass
-class User:
-    name: str
-    age: int
+pytestmark = NO_WARNINGS_OF_ENDS
 
 
 @pytest.fixture(scope="module")
 def vocabulary():
-    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[END])
+    return bytes_and_end()
 
 
 def chunks(text, reason="stop"):

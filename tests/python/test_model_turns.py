@@ -8,13 +8,13 @@ import threading
 
 import numpy as np
 import pytest
+from generator_stand_ins import END, LlamaContext, bytes_and_end
 
 import interlock
 from interlock.generators import llama_cpp as llama_cpp_generator
 from interlock.generators.model_turns import ModelTurns, TurnPieces, turns_of
 from interlock.programs.cached_model import CachedModel
 
-END = 256
 PATTERN = ["water is wet", "fire is hot", "ice is cold"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning")
@@ -22,30 +22,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::interlock.TightBudgetWarning")
 
 @pytest.fixture(scope="module")
 def vocabulary():
-    return interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[END])
+    return bytes_and_end()
 
 
-class Llama:
+class Llama(LlamaContext):
     """A context that notices when two generations use it at once."""
-
-    metadata = {}
-    draft_model = None
-    scores = np.zeros((8, 1))
 
     def __init__(self):
         self.reader = None
         self.inside = 0
         self.overlaps = 0
         self.begun = []
-
-    def n_vocab(self):
-        return END + 1
-
-    def n_ctx(self):
-        return 400
-
-    def tokenize(self, text, add_bos=True, special=False):
-        return list(text)
 
     def create_chat_completion(self, messages, max_tokens=None, stream=False, logits_processor=None):
         raise AssertionError("prompts are texts")

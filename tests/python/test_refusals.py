@@ -151,7 +151,7 @@ def test_a_text_in_place_of_tools(byte_vocabulary):
     with pytest.raises(interlock.RequestError, match="tools are a list, not a string; json.loads reads a text"):
         Index.from_tools('[{"name": "f"}]', byte_vocabulary, format="hermes")
     with pytest.raises(
-        interlock.ToolFormatError, match=r"'Qwen/Qwen3-8B': a model's is found by format=\"auto\" and its"
+        interlock.ToolFormatError, match=r"'Qwen/Qwen3-8B': did you mean 'hermes' \(Qwen 3\)\? format=\"auto\""
     ):
         Index.from_tools([{"name": "f"}], byte_vocabulary, format="Qwen/Qwen3-8B")
     with pytest.raises(TypeError, match="'whitespac'; there are .*; did you mean 'whitespace'"):

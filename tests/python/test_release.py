@@ -71,7 +71,36 @@ def test_every_loop_looks_at_formats_and_style(target):
     needed = head.split(":")[1].split("##")[0].split()
     assert "style" in needed or any(line.endswith(" style") for line in commands), target
     for program in ("ruff format --check .", "ruff check .", "cargo fmt --check"):
-        assert program in rule("style"), program
+        assert program in rule("style-python") + rule("style"), program
+
+
+def made_by(target: str) -> str:
+    """What ``make`` would run for a target."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    return subprocess.run(
+        ["make", "-n", "-o", ".venv/.ready", target], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_python_is_worked_on_without_rust():
+    checks = made_by("check-python")
+    for program in (
+        "ruff format --check .",
+        "ruff check .",
+        "-m mypy",
+        '-m "not slow"',
+        "tests/python/test_layering.py",
+    ):
+        assert program in checks, program
+    for commands in (checks, made_by("dev-python")):
+        assert "cargo " not in commands and "rustc " not in commands
+    assert re.search(r"^check-python:.* ## ", rule("check-python")), "make help lists it"
+
+
+@pytest.mark.parametrize("target", ["dev", "dev-python"])
+def test_a_checkout_has_the_command(target):
+    assert '-m interlock "$@"' in made_by(target) and "> .venv/bin/interlock" in made_by(target)
 
 
 def test_one_release_of_ruff():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from interlock import InterlockError
+from interlock import Index, InterlockError, TokenRejected
 from interlock.tools import Call, ToolFormatError, detect_format, format_names, render, tool_format
 from interlock.tools.argument_parsing import read_arguments
 from interlock.tools.argument_writing import write_arguments
@@ -250,11 +250,23 @@ def test_files_of_users(tmp_path):
         tool_format(file)
     with pytest.raises(ToolFormatError, match="cannot be read"):
         tool_format(tmp_path / "none.toml")
+    auto = ' format="auto" finds the one of a tokenizer.'
     end = f"interlock.tools.format_names() lists all {len(FORMATS)}; a file is given as a pathlib.Path"
     for name, hint in (
         ("hermess", "did you mean 'hermes'?"),
-        ("Qwen/Qwen3-8B", 'a model\'s is found by format="auto" and its tokenizer.'),
-        ("zzzzzzzz", 'format="auto" finds the one of a tokenizer.'),
+        ("olmo", "did you mean 'olmo_3'?"),
+        ("llama4", "did you mean 'pythonic' (Llama 4)?"),
+        ("nemotron", "did you mean 'nemotron_v2' or 'qwen3_coder' (Nemotron 3 Nano)?"),
+        ("Qwen/Qwen3-8B", "did you mean 'hermes' (Qwen 3)?" + auto),
+        ("Qwen/Qwen3.5-4B", "did you mean 'qwen3_coder' (Qwen 3.5)?" + auto),
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "did you mean 'qwen3_coder'?" + auto),
+        ("openai/gpt-oss-20b", "did you mean 'harmony' (gpt-oss)?" + auto),
+        ("ibm-granite/granite-4.0-h-small", "did you mean 'hermes' (Granite 4)?" + auto),
+        ("deepseek-v3.2", "did you mean 'deepseek_v3_2'?"),
+        ("granite-9", auto[1:]),
+        ("", auto[1:]),
+        ("somebody/Unknown-8B", auto[1:]),
+        ("zzzzzzzz", auto[1:]),
     ):
         with pytest.raises(ToolFormatError) as caught:
             tool_format(name)
@@ -294,3 +306,42 @@ def test_detection():
         detect_format("{{ messages[0].content }}")
     with pytest.raises(ToolFormatError, match="without a chat template"):
         detect_format(_Tokenizer(chat_template=None))
+
+
+def test_olmo_is_told_from_others_with_function_calls():
+    olmo = "{{ ' <functions>' + tools + '</functions>' }}{{ '<function_calls>' + calls + '</function_calls>' }}"
+    assert detect_format(olmo).name == "olmo_3"
+    deepseek = "{% set dsml_token = '｜DSML｜' %}<functions></functions>{{ '<' ~ dsml_token ~ 'function_calls>' }}"
+    assert detect_format(deepseek + "{# no <function_calls> #}").name == "deepseek_v3_2"
+
+
+def test_values_of_python_calls_may_be_json():
+    form = tool_format("olmo_3")
+    call = Call("add", {"a": 1.5, "b": ["x", None], "c": True})
+    written = '<function_calls>add(a=1.5, b=["x", null], c=true)</function_calls>'
+    assert render_calls(form, [call]) == written
+    assert calls("olmo_3", written) == [call]
+    # Escapes of JSON, which in Python's strings mean something else.
+    assert read_arguments(form.arguments, r'a="\ud83d\ude00\/"') == {"a": "😀/"}
+    assert read_arguments(form.arguments, "a='x', b=True") == {"a": "x", "b": True}
+    assert read_arguments(form.arguments, "a=['x', null]") == {"a": ["x", None]}
+    wrong = {"name": "mine", "notation": NOTATION, "arguments": {"encoding": "python", "values": "json"}}
+    assert tool_format(wrong).arguments.objects == "json"
+    wrong["arguments"]["objects"] = "python"
+    with pytest.raises(ToolFormatError, match="values that are JSON"):
+        tool_format(wrong)
+
+
+def test_calls_with_json_values_stand_on_one_line(byte_vocabulary):
+    """The maker's own parser splits calls at ends of lines."""
+    parameters = {"type": "object", "properties": {"a": {"type": "array"}, "b": {"type": "object"}}}
+    index = Index.from_tools([{"name": "f", "parameters": parameters}], byte_vocabulary, format="olmo_3")
+    for written in ("a=[1,2]", 'a=[1, 2],b={"x": [ ]}', 'a=["\\n"]'):
+        assert [
+            event.call
+            for event in index.parse(f"<function_calls>f({written})</function_calls>")
+            if hasattr(event, "call")
+        ]
+    for written in ("a=[1,\n2]", 'b={"x":\r1}', "b={\n}"):
+        with pytest.raises(TokenRejected):
+            index.parse(f"<function_calls>f({written})</function_calls>")

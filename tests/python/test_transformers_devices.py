@@ -11,26 +11,17 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make test-t
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
 
 import models  # noqa: E402
+from padded_rows import PATTERNS, padded_vocabulary  # noqa: E402
 
 from interlock.integrations._row import Row  # noqa: E402
 from interlock.integrations.transformers import GuideLogitsProcessor  # noqa: E402
 
-PAD, EOS, EOT = 256, 257, 258
 WIDTH = models.WIDTH
-PATTERNS = [
-    r"[0-9]{3}-[0-9]{3}",
-    r"(yes|no|perhaps)",
-    None,
-    r"\[([0-9],){2}[0-9]\]",
-    r"[a-f]{1,6}",
-    r'\{"k": (true|false)\}',
-]
 
 
 @pytest.fixture(scope="module")
 def vocabulary():
-    tokens = [bytes([i]) for i in range(256)] + [b""] * 3
-    return interlock.Vocabulary(tokens, eos_token_ids=[EOS, EOT], special_token_ids=[PAD], size=WIDTH)
+    return padded_vocabulary(WIDTH)
 
 
 class Transfers:

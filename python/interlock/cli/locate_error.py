@@ -86,10 +86,21 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
         elif isinstance(error, interlock.UnsupportedError) and "backreference" in str(error):
             remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
     elif isinstance(error, interlock.UnsatisfiableError):
-        remedy = "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
+        remedy = _never_remedy(str(error))
     if error.offset is None:
         return PlaceInSource(pattern, 0, 1, remedy, found=False) if remedy else None
     return PlaceInSource(pattern, error.offset, error.offset + 1, remedy)
+
+
+def _never_remedy(message: str) -> str:
+    """What to do about a pattern that accepts nothing; empty where the message says all that is known."""
+    if " asks for" in message:
+        return "the pattern is the whole output, and nothing stands beside it: write what is asked for into the pattern"
+    if "the start of the text" in message or "the end of the text" in message:
+        return "leave it out: the pattern is the whole output, which has one beginning and one end"
+    if "can never" in message:
+        return ""
+    return "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
 
 
 def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:

@@ -96,11 +96,11 @@ def _beside(document: Mapping[str, Any]) -> PlaceInSource:
 def _format(word: str) -> Any:
     """The format that a name or a file stands for."""
     from interlock.tools.errors import ToolFormatError
-    from interlock.tools.format_files import tool_format
+    from interlock.tools.format_files import formats_meant, tool_format
 
     is_file = word.endswith(".toml") or os.sep in word
     if not is_file and word not in format_names():
-        meant = nearest(word, format_names(), 0.5)
+        meant = formats_meant(word)
         way = f"did you mean {meant}?" if meant else f"there are {', '.join(format_names())}; or a .toml file"
         raise UsageError(f"--tool-format {word}: no format of tool calls has this name", way)
     try:

@@ -10,9 +10,10 @@ from typing import Any
 
 from interlock.explain.document import Member, Node
 from interlock.explain.validator import Outcome, Problem, Step
-from interlock.explain.wording import ARTICLES, count, either, listed, literal, shown, subject
+from interlock.explain.wording import ARTICLES, either, listed, literal, shown, subject
 from interlock.json_pointer import escaped
 from interlock.near_words import nearest
+from interlock.plurals import counted
 from interlock.quoting import shortened
 
 Rule = Callable[[Step, Any], None]
@@ -171,7 +172,7 @@ def _beyond(step: Step, schema: Any, begin: int, keyword: str) -> None:
         step.out.items.add(i)
     if len(step.node.items) > begin:
         last = step.node.items[-1].end
-        has = count(len(step.node.items), "element")
+        has = counted(len(step.node.items), "element")
         message = f"{step.subject} has {has}; at most {begin} are allowed ({keyword})"
         step.span(keyword, message, step.node.items[begin].start, last, until=last)
 
@@ -206,7 +207,7 @@ def _contains(step: Step, schema: Any) -> None:
     most = step.schema.get("maxContains") if step.has("maxContains") else None
     least = least if isinstance(least, Decimal) else Decimal(1)
     fit = "that fits" if len(matching) == 1 else "that fit"
-    has = f"{step.subject} has {count(len(matching), 'element')} {fit} `contains`"
+    has = f"{step.subject} has {counted(len(matching), 'element')} {fit} `contains`"
     if len(matching) < least:
         start = step.node.start
         keyword = "contains" if least == 1 else "minContains"

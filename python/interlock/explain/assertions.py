@@ -9,8 +9,9 @@ from typing import Any
 
 from interlock.explain.document import Node
 from interlock.explain.validator import Step
-from interlock.explain.wording import ARTICLES, count, either, listed, literal
+from interlock.explain.wording import ARTICLES, either, listed, literal
 from interlock.near_words import nearest
+from interlock.plurals import counted
 
 
 def is_type(node: Node, name: Any) -> bool | None:
@@ -139,7 +140,7 @@ def _length(keyword: str, word: str, size: Callable[[Node], int], kind: str, nou
         found = size(step.node)
         if found < bound if least else found > bound:
             edge = "at least" if least else "at most"
-            has = f"has {count(found, noun, plural)}"
+            has = f"has {counted(found, noun, plural)}"
             step.problem(keyword, f"{step.subject} {has}; {edge} {literal(bound)} are {word} ({keyword})")
 
     return rule

@@ -66,8 +66,3 @@ def listed(words: Sequence[str], most: int = 12) -> str:
 def either(words: Sequence[str]) -> str:
     """``a``, ``a or b``, ``a, b or c``."""
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
-
-
-def count(number: int | Decimal, noun: str, plural: str = "") -> str:
-    """``1 element``, ``2 elements``."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"

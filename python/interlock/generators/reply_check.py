@@ -8,19 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock._core import Index, LimitError, UnsupportedError, Vocabulary
+from interlock._core import Index, LimitError, UnsupportedError
+from interlock._recipe import byte_vocabulary
 from interlock.output_types import InvalidOutputError, OutputType
 
 __all__ = ["ReplyCheck"]
-
-_END = 256
-_bytes: list[Vocabulary] = []
-
-
-def _byte_vocabulary() -> Vocabulary:
-    if not _bytes:
-        _bytes.append(Vocabulary([bytes([i]) for i in range(_END)] + [b""], eos_token_ids=[_END]))
-    return _bytes[0]
 
 
 class ReplyCheck:
@@ -40,12 +32,12 @@ class ReplyCheck:
         if output.kind == "json_schema":
             options = {"whitespace": "flexible", "spelling": "any", "property_order": "any"}
         try:
-            self._index = output.index(_byte_vocabulary(), **options)
+            self._index = output.index(byte_vocabulary(), **options)
         except (LimitError, UnsupportedError):
             if not options:
                 raise
             self._is_ordered = True
-            self._index = output.index(_byte_vocabulary(), **{**options, "property_order": "schema"})
+            self._index = output.index(byte_vocabulary(), **{**options, "property_order": "schema"})
 
     def __call__(self, text: str) -> str:
         """``text``; ``InvalidOutputError``, with the place and the reason, if the server should not have written it."""

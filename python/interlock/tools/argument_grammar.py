@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from interlock.tools.bracketed_values import BracketedValues
 from interlock.tools.schema_parts import object_parts
@@ -21,7 +21,11 @@ class ArgumentGrammar(TaggedParameters, BracketedValues):
         parts = object_parts(self.schema, self.schema, self.place)
         bodies = [self.object(part, self.place, is_root=True) for part in parts]
         body = self.alternatives([body for body in bodies if body is not None], self.place)
-        return self.builder.rule(f'"{{" {body} "}}"', self.place) if self.style.encoding == "gemma" else body
+        if self.style.encoding == "gemma":
+            return self.builder.rule(f'"{{" {body} "}}"', self.place)
+        if self.style.encoding == "python" or self.style.encoding == "tagged":
+            return body
+        assert_never(self.style.encoding)
 
     def member(self, key: str, schema: Any, place: str, is_root: bool) -> str | None:
         """``key`` with a value; ``None`` where it has none."""

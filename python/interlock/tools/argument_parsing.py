@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
@@ -64,11 +65,13 @@ def _read_at(arguments: Arguments, text: str, at: int, schema: Any) -> tuple[dic
             raise ToolFormatError("the arguments are JSON, but no object")
         return values, at
     if arguments.encoding == "python":
-        return _Python(text).keywords(at)
-    values, at = _Gemma(text, arguments.quote).value(at)
-    if not isinstance(values, dict):
-        raise ToolFormatError("the arguments are no object")
-    return values, at
+        return _Python(text, arguments.values == "json").keywords(at)
+    if arguments.encoding == "gemma":
+        values, at = _Gemma(text, arguments.quote).value(at)
+        if not isinstance(values, dict):
+            raise ToolFormatError("the arguments are no object")
+        return values, at
+    assert_never(arguments.encoding)
 
 
 def _blank(text: str, at: int) -> int:
@@ -97,7 +100,14 @@ class _Reader:
 
 
 class _Python(_Reader):
-    """``a=1, b='x'``. Words of JSON (``true``, ``null``) are read too: models mix them in."""
+    """``a=1, b='x'``. Words of JSON (``true``, ``null``) are read too: models mix them in.
+
+    With ``writes_json`` a value is read as JSON if it can be: JSON's strings have other escapes than Python's.
+    """
+
+    def __init__(self, text: str, writes_json: bool) -> None:
+        super().__init__(text)
+        self.writes_json = writes_json
 
     def keywords(self, at: int) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
@@ -111,6 +121,9 @@ class _Python(_Reader):
 
     def value(self, at: int) -> tuple[Any, int]:
         at = _blank(self.text, at)
+        if self.writes_json:
+            with contextlib.suppress(ValueError):
+                return json.JSONDecoder().raw_decode(self.text, at)
         if match := _STRING.match(self.text, at):
             try:
                 return ast.literal_eval(match[0].replace("\n", "\\n").replace("\r", "\\r")), match.end()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
@@ -43,7 +43,9 @@ def _written(arguments: Arguments, values: Mapping[str, Any], is_compact: bool) 
         )
     if arguments.encoding == "gemma":
         return _gemma(arguments, dict(values))
-    return "".join(_parameter(arguments, key, value, is_compact) for key, value in values.items())
+    if arguments.encoding == "tagged":
+        return "".join(_parameter(arguments, key, value, is_compact) for key, value in values.items())
+    assert_never(arguments.encoding)
 
 
 def json_type(value: Any) -> str:
@@ -80,6 +82,8 @@ def _python_name(key: str) -> str:
 
 def _python(arguments: Arguments, value: Any, is_compact: bool) -> str:
     kind = json_type(value)
+    if arguments.values == "json":
+        return _json(value, is_compact)
     if kind == "object":
         if arguments.objects == "json":
             return _json(value, is_compact)

@@ -66,6 +66,8 @@ class BracketedValues(ObjectMembers):
         """A value in the encodings ``python`` and ``gemma``."""
         if schema is False:
             return None
+        if self.style.values == "json":
+            return self.json(schema, place, self.node.excludes)
         if not says_anything(schema):
             return self.free_value(place)
         key = f"value {id(schema)}"

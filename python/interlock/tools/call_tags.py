@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from interlock.tools import template
 from interlock.tools.argument_writing import type_text
@@ -85,6 +85,8 @@ def _custom(form: ToolFormat, inner: nodes.Format) -> nodes.Format:
         return nodes.Sequence((nodes.ConstString(f"{CUSTOM_INPUT}="), quoted))
     if style.encoding == "gemma":
         return nodes.Sequence((nodes.ConstString(f"{{{CUSTOM_INPUT}:"), quoted, nodes.ConstString("}")))
+    if style.encoding != "tagged":
+        assert_never(style.encoding)
     values = {"key": escape(CUSTOM_INPUT, style.key_escape), "type": type_text(style, "")}
     begin, end = template.fill(style.begin, values), template.fill(style.end, values)
     event = nodes.Event("argument", CUSTOM_INPUT)

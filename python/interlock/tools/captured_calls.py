@@ -14,9 +14,8 @@ from typing import Any
 from interlock.tools.argument_parsing import PYTHON_WORDS, read_arguments
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.escapes import unescape
-from interlock.tools.event_names import MARK, read_event
+from interlock.tools.event_names import MARK, read_event, style_of
 from interlock.tools.render import Call
-from interlock.tools.tool_format import Arguments
 
 __all__ = ["read_call"]
 
@@ -78,7 +77,7 @@ def _arguments(data: bytes, part: _Part) -> dict[str, Any]:
             raise ToolFormatError(f"the arguments cannot be read as JSON: {error}") from error
         # A schema may allow more than objects.
         return found if isinstance(found, dict) else {"input": found}
-    return read_arguments(Arguments(encoding, quote=part.words[2] if len(part.words) > 2 else ""), text)  # type: ignore[arg-type]
+    return read_arguments(style_of(part.words[1:]), text)
 
 
 def _members(data: bytes, parts: Sequence[_Part]) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
 from interlock.tools.spec import nodes
+from interlock.tools.tool_format import Arguments
 
-__all__ = ["encoding_of", "holds_events", "marks_arguments", "read_event", "written_event"]
+__all__ = ["encoding_of", "holds_events", "marks_arguments", "read_event", "style_of", "written_event"]
 
 #: What the names of events begin with, where the engine reports captures.
 MARK = "\x01"
@@ -75,13 +77,26 @@ def marks_arguments(node: Any) -> bool:
     return False
 
 
+#: The fields of an encoding without which its arguments cannot be read back: the event has their values.
+_READ_BY = {"gemma": ("quote",), "python": ("values",)}
+
+
 def encoding_of(node: Any) -> tuple[str, ...]:
     """In which encoding a format writes arguments: the words of the event."""
     if isinstance(node, _STYLED):
-        style = node.style
-        return (style.encoding, style.quote) if style.encoding == "gemma" else (style.encoding,)
+        return (node.style.encoding, *(getattr(node.style, name) for name in _READ_BY.get(node.style.encoding, ())))
     if isinstance(node, nodes.Tag):
         return encoding_of(node.content)
     if isinstance(node, nodes.Sequence):
         return next((found for one in node.elements if (found := encoding_of(one)) != ("any",)), ("any",))
     return ("any",)
+
+
+def style_of(words: Sequence[str]) -> Arguments:
+    """The encoding that ``encoding_of`` named, as far as reading its arguments needs it.
+
+    >>> style_of(("gemma", "<|")).quote
+    '<|'
+    """
+    encoding, *values = words
+    return Arguments(encoding, **dict(zip(_READ_BY.get(encoding, ()), values, strict=True)))  # type: ignore[arg-type]

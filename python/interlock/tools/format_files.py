@@ -10,15 +10,16 @@ import pathlib
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from interlock.near_words import meant, nearest
 from interlock.tools import template
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.format_marks import literal_texts, marks_of
-from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
+from interlock.tools.format_suggestions import suggested_formats
+from interlock.tools.tool_format import Arguments, CallId, Encoding, Layout, Notation, Reasoning, ToolFormat
 
-__all__ = ["format_names", "read_arguments_table", "read_format", "tool_format"]
+__all__ = ["format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
 
 _ESCAPES = ("none", "json", "attribute", "xml")
 #: How like a name must be to one that is missing, to be taken for a slip of it: ``text_begin`` is none of ``begin``.
@@ -60,16 +61,24 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         )
     if format in format_names():
         return _of_package(format)
-    if close := nearest(format, format_names(), 0.5):
-        hint = f"did you mean {close!r}?"
-    elif "/" in format:
-        hint = 'a model\'s is found by format="auto" and its tokenizer.'
-    else:
-        hint = 'format="auto" finds the one of a tokenizer.'
+    close = formats_meant(format, "'")
+    hint = f"did you mean {close}? " if close else ""
+    if "/" in format or not close:
+        hint += 'format="auto" finds the one of a tokenizer. '
     raise ToolFormatError(
-        f"no tool format has the name {format!r}: {hint} interlock.tools.format_names() lists all "
+        f"no tool format has the name {format!r}: {hint}interlock.tools.format_names() lists all "
         f"{len(format_names())}; a file is given as a pathlib.Path"
     )
+
+
+def formats_meant(word: str, quote: str = "") -> str:
+    """The formats that were probably meant by a word, in the words of a message; empty if it is like none.
+
+    >>> formats_meant("olmo"), formats_meant("nemotron")
+    ('olmo_3', 'nemotron_v2 or qwen3_coder (Nemotron 3 Nano)')
+    """
+    found = suggested_formats(word, map(_of_package, format_names()))
+    return " or ".join(f"{quote}{name}{quote}{f' ({model})' if model else ''}" for name, model in found)
 
 
 @functools.cache
@@ -207,7 +216,7 @@ def _layout(table: _Table) -> Layout:
 
 
 def _arguments(table: _Table) -> Arguments:
-    encoding = table.one_of("encoding", ("json", "python", "tagged", "gemma"), None)
+    encoding = table.one_of("encoding", get_args(Encoding), None)
     values: dict[str, Any] = {"encoding": encoding}
     if encoding == "tagged":
         values["begin"] = table.template("begin", ("key", "type"))
@@ -240,7 +249,10 @@ def _arguments(table: _Table) -> Arguments:
         if not values["quote"]:
             table.refuse("quote", "it is empty")
     elif encoding == "python":
-        values["objects"] = table.one_of("objects", ("python", "json"), "python")
+        values["values"] = table.one_of("values", ("python", "json"), "python")
+        values["objects"] = table.one_of("objects", ("python", "json"), values["values"])
+        if values["values"] == "json" and values["objects"] != "json":
+            table.refuse("objects", "values that are JSON hold objects that are JSON")
     table.done()
     return Arguments(**values)
 

@@ -58,8 +58,10 @@ class ObjectMembers:
         if node.any_order:
             asked["property_order"] = "any"
         most = self.builder.json.most_whitespace if node.max_whitespace_cnt is None else node.max_whitespace_cnt
-        if most is not None:
-            asked["whitespace_pattern"] = f"[ \\n\\t\\r]{{0,{most}}}"
+        # Where a value of a Python call is JSON, the call stands on one line.
+        blank = "[ \\t]" if self.style.values == "json" else "[ \\n\\t\\r]"
+        if most is not None or self.style.values == "json":
+            asked["whitespace_pattern"] = blank + ("*" if most is None else f"{{0,{most}}}")
         whole = excluding(document(schema, self.schema), excludes)
         if not isinstance(whole, Mapping):
             whole = {} if whole else {"not": {}}

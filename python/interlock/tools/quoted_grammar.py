@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from interlock._core import UnsupportedError
 from interlock.tools.argument_grammar import ArgumentGrammar
@@ -42,7 +42,9 @@ def quoted(builder: GrammarBuilder, node: nodes.Quoted, stops: Any, pointer: str
     if style.encoding == "python":
         inner = ArgumentGrammar(builder, nodes.JsonSchema(schema, style), f"{pointer}/content")
         return str(inner.value(schema, f"{pointer}/content"))
-    return ArgumentGrammar(builder, nodes.JsonSchema(schema, style), f"{pointer}/content").root()
+    if style.encoding == "json":
+        return ArgumentGrammar(builder, nodes.JsonSchema(schema, style), f"{pointer}/content").root()
+    assert_never(style.encoding)
 
 
 def _schema(content: Any, pointer: str) -> dict[str, Any]:

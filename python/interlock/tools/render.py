@@ -142,12 +142,10 @@ def render_calls(form: ToolFormat, calls: Sequence[Call], notation: int = 0, *, 
 def _call(form: ToolFormat, notation: Notation, call: Call, index: int, is_compact: bool) -> str:
     values = {"name": written_name(form, notation, call.name), "id": call.id or form.id.of(index)}
     arguments = write_arguments(form.arguments, call.arguments, is_compact)
-    if form.arguments.encoding == "gemma" or not notation.end or notation.end not in arguments:
-        return template.fill(notation.begin, values) + arguments + template.fill(notation.end, values)
-    if form.arguments.encoding in ("json", "python"):
-        # The closer may stand inside a string: the reader of JSON and of Python knows where the arguments end.
-        return template.fill(notation.begin, values) + arguments + template.fill(notation.end, values)
-    raise ToolFormatError(f"an argument of {call.name!r} contains {notation.end!r}, which ends the call")
+    # Where strings have quotes the closer may stand inside of one: its reader knows where the arguments end.
+    if form.arguments.encoding == "tagged" and notation.end and notation.end in arguments:
+        raise ToolFormatError(f"an argument of {call.name!r} contains {notation.end!r}, which ends the call")
+    return template.fill(notation.begin, values) + arguments + template.fill(notation.end, values)
 
 
 def written_name(form: ToolFormat, notation: Notation, name: str) -> str:

@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Arguments", "CallId", "Layout", "Notation", "Reasoning", "ToolFormat"]
+__all__ = ["Arguments", "CallId", "Encoding", "Layout", "Notation", "Reasoning", "ToolFormat"]
 
 Escape = Literal["none", "json", "attribute", "xml"]
 """How a name or key is spelled: as it is; as inside a JSON string; with ``&amp;`` and ``&quot;``; and ``&lt;``,
 ``&gt;`` too."""
+
+
+Encoding = Literal["json", "python", "tagged", "gemma"]
+"""How arguments are written. Type checkers name the places where one of these has no branch."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class CallId:
 class Arguments:
     """How arguments are written. docs/formats.md has the meaning of every field, with examples."""
 
-    encoding: Literal["json", "python", "tagged", "gemma"] = "json"
+    encoding: Encoding = "json"
     begin: str = ""
     """``tagged``: opens a parameter, with ``${key}`` and perhaps ``${type}``."""
     end: str = ""
@@ -118,8 +122,10 @@ class Arguments:
     holds too, and a string that stands without them does not begin or end with a line end."""
     quote: str = ""
     """``gemma``: what stands on both sides of a string. A string never contains it."""
+    values: Literal["python", "json"] = "python"
+    """``python``: how every value is written: ``a=True, b='x'`` or ``a=true, b="x"``. This JSON has no line ends."""
     objects: Literal["python", "json"] = "python"
-    """``python``: how objects are written: ``{'a': True}`` or ``{"a": true}``."""
+    """``python``: how objects are written, where other values are Python's: ``{'a': True}`` or ``{"a": true}``."""
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 //!
 //! An index makes masks when they are asked for, which is the least work in all; but a server that waits for a prompt
 //! to be read has time before the first token and none afterwards. So documents that a model may write are walked ahead
-//! of it ([`sample`](crate::pushdown::completion::sample)), each in the few styles of blanks that models use, token by
-//! token, and every mask on the way is made. What is made is what the guide would have made, kept where it would be
-//! kept: a warm index answers the same, only sooner.
+//! of it ([`sample_documents`](crate::pushdown::completion::sample_documents)), each in the few styles of blanks that
+//! models use, token by token, and every mask on the way is made. What is made is what the guide would have made, kept
+//! where it would be kept: a warm index answers the same, only sooner.
 //!
 //! `docs/internals/warm-up.md` has an example.
 
@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind};
 use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::{Index, IndexEngine};
-use crate::pushdown::completion::sample::{SampleLayout, SampleStyle, SampleWriter, TakenItems, likely_text};
+use crate::pushdown::completion::sample_documents::{SampleLayout, SampleStyle, SampleWriter, TakenItems, likely_text};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::cancel::also_watched;
 

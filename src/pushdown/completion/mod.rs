@@ -10,7 +10,7 @@ mod frame_bounds;
 pub mod min_cost;
 mod name_sums;
 pub(crate) mod remaining_cost;
-pub mod sample;
+pub mod sample_documents;
 pub mod shortest;
 mod unused_ends;
 pub(crate) mod writer;

@@ -14,14 +14,24 @@ use crate::error::{Error, Result};
 use crate::expr::marked_texts::MARK;
 use crate::expr::{Edge, ExprId, Exprs};
 use crate::limits::Limits;
-use crate::regex::ast::{AstId, AstNode, INF};
+use crate::regex::ast::{Ast, AstId, AstNode, INF};
 use crate::regex::lower::continuation::{ContinuationWalk, Kont};
 use crate::regex::lower::look_behind::END;
-use crate::regex::lower::symbol_texts::{SymbolTexts, prefers_few};
+use crate::regex::lower::symbol_texts::SymbolTexts;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 
 /// Lists of threads that are looked at. A pattern of a hundred characters has some dozens.
 const MOST_STATES: usize = 10_000;
+
+/// Whether a pattern has a repetition that prefers few copies.
+pub(crate) fn is_lazy(ast: &Ast) -> bool {
+    (0..ast.len() as AstId).any(|n| prefers_few(ast, n))
+}
+
+/// Whether a node is a repetition that prefers few copies, and may have more.
+fn prefers_few(ast: &Ast, n: AstId) -> bool {
+    ast.facts(n).lazy && matches!(ast.get(n), AstNode::Rep { min, max, .. } if min < max)
+}
 
 type PathId = u32;
 

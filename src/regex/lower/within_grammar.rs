@@ -11,7 +11,7 @@ use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::lower::assertion_free::AssertionFree;
 use crate::regex::lower::continuation::{self, ContinuationWalk, Kont};
 use crate::regex::lower::preferred;
-use crate::regex::lower::symbol_texts::{SymbolTexts, is_lazy};
+use crate::regex::lower::symbol_texts::SymbolTexts;
 use crate::regex::parse::reader::unsupported;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 
@@ -30,7 +30,7 @@ pub(crate) fn lower(
     first: bool,
     limits: &Limits,
 ) -> Result<SymbolTexts> {
-    let lazy = first && is_lazy(&ast);
+    let lazy = first && preferred::is_lazy(&ast);
     if ast.facts(root).pure && !lazy {
         return Ok(SymbolTexts { texts: pure.of(root), context: None });
     }

@@ -16,7 +16,8 @@ const DEPTH: usize = 3;
 pub(super) const REGEX_DEPARTURES: &str = concat!(
     "groups nest three deep, at most one is named, outside of all others and in the first alternative; ",
     "counts have at most two digits, and the lower of two has one; ranges in classes are of digits, of A-Z or of a-z; ",
-    "- in a class is at its end; back references, \\p, \\u{}, \\0, flags and characters beyond U+FFFD are refused",
+    "- in a class is at its end, or escaped; ",
+    "back references, \\p, \\u{}, \\0, flags and characters beyond U+FFFD are refused",
 );
 
 fn escapes(x: &mut Exprs) -> Part {
@@ -57,7 +58,8 @@ fn class(x: &mut Exprs, escapes: &Part) -> Part {
             ranges.push(Part::Built(x.literal_then(&[lo, b'-'], hi)));
         }
     }
-    let items = any(&alt![single, escapes, Part::Alt(ranges)]);
+    // Only here: with the flag, `\-` outside of classes is an error.
+    let items = any(&alt![single, escapes, text("\\-"), Part::Alt(ranges)]);
     cat![text("["), opt(&text("^")), items, opt(&text("-")), text("]")].built(x)
 }
 
