@@ -140,7 +140,7 @@ def test_the_list_of_formats_is_the_one_of_the_engine():
     for name in schema_hints.FORMATS:
         assert not schema_hints.unknown_formats(index_of({"format": name})), name
     known = known_formats()
-    assert schema_hints.FORMATS == known, f"FORMATS of schema_hints.py: {sorted(schema_hints.FORMATS ^ known)}"
+    assert schema_hints.FORMATS == known, f"FORMATS of schema_hints: {sorted(schema_hints.FORMATS ^ known)}"
 
 
 SLIP = {"type": "string", "maxlength": 3}

@@ -21,17 +21,15 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import errno
 import functools
 import hashlib
 import logging
 import os
-import stat
 import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -41,13 +39,13 @@ from interlock._core import ArgumentError, ArtifactError, CancelledError, Cancel
 from interlock.argument_types import require
 from interlock.index_files import holds_tables, plain_save
 from interlock.remote import Remote
+from interlock.store.pack_files import SUFFIX, packs_within, problems_of, status_of
 from interlock.store_recipes import KINDS, recipe_of
 
 __all__ = ["Entry", "Store"]
 
 _LOGGER = logging.getLogger("interlock.store")
 
-SUFFIX = ".ilk"
 DIGITS = 64
 # Those that are compiled as a grammar, a schema, a pattern or choices in the end.
 _DERIVED = KINDS[4:]
@@ -73,44 +71,6 @@ def _outcome(flight: Future[Index], cancel: CancelToken | None) -> BaseException
         locks.stop_if(cancel)
         with contextlib.suppress(TimeoutError):
             return flight.exception(None if cancel is None else locks.POLL_SECONDS)
-
-
-def _status(file: Path) -> os.stat_result | None:
-    """What the system says of a pack, or ``None`` if there is none. What has the name of one and is no file is none: a
-    folder, a pipe, a link that leads nowhere. A folder that may not be searched is no missing file."""
-    try:
-        status = file.stat()
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            return None
-        raise
-    return status if stat.S_ISREG(status.st_mode) else None
-
-
-def _within(folder: Path) -> list[Path]:
-    """The packs of a folder; what ``glob`` finds would leave out that it may not look."""
-    return sorted(folder / name for name in os.listdir(folder) if name.endswith(SUFFIX))
-
-
-def _problems(vocabularies: Iterable[Path], packs: Iterable[Path]) -> list[str]:
-    problems = []
-    for file in vocabularies:
-        try:
-            if _core._verify_vocabulary(file) + SUFFIX != file.name:
-                problems.append(f"{file} lies under a fingerprint that is not its own")
-        except ArtifactError as error:
-            problems.append(str(error))
-    for file in packs:
-        try:
-            vocabulary, _, recipe = _core._verify_pack(file)
-        except ArtifactError as error:
-            with contextlib.suppress(FileNotFoundError):  # Evicted meanwhile.
-                file.lstat()
-                problems.append(str(error))
-            continue
-        if _core._store_key(recipe, vocabulary) + SUFFIX != file.name:
-            problems.append(f"{file} lies under a key that is not its own")
-    return problems
 
 
 # The stores of this process.
@@ -233,7 +193,7 @@ class Store:
 
     def _is_here(self, file: Path) -> bool:
         with self._failures("read"):
-            return _status(file) is not None
+            return status_of(file) is not None
 
     def _local(self, file: Path) -> bool:
         """Whether ``file`` is here now, brought from the remote if it was only there."""
@@ -269,7 +229,7 @@ class Store:
         """The size of the pack under ``key`` in bytes, or ``None`` if there is none."""
         file = self._file(key)
         with self._failures("read"):
-            status = _status(file)
+            status = status_of(file)
         if status is None:
             return None if self._remote is None else self._remote.size_of(self._name(file))
         return status.st_size
@@ -454,7 +414,7 @@ class Store:
         with self._failures("list"):
             for folder in sorted(self.path.iterdir()):
                 if len(folder.name) == 2 and folder.is_dir():
-                    yield from _within(folder)
+                    yield from packs_within(folder)
 
     def entries(self) -> list[Entry]:
         """All packs, by key.
@@ -471,7 +431,7 @@ class Store:
     def _here(self) -> list[Entry]:
         found = []
         for file in self._packs():
-            status = _status(file)
+            status = status_of(file)
             if status is not None:  # Else it was evicted meanwhile, or is no file.
                 found.append(Entry(file.name.removesuffix(SUFFIX), status.st_size, status.st_mtime))
         return found
@@ -488,10 +448,10 @@ class Store:
 
     def _problems_here(self) -> list[str]:
         try:
-            vocabularies = _within(self.path / VOCABULARIES)
+            vocabularies = packs_within(self.path / VOCABULARIES)
         except FileNotFoundError:
             vocabularies = []
-        return _problems(vocabularies, self._packs())
+        return problems_of(vocabularies, self._packs())
 
     def _problems_there(self, remote: Remote) -> list[str]:
         problems = []
@@ -501,7 +461,7 @@ class Store:
                 if not file.name.endswith(SUFFIX) or not remote.download(file.name, copied):
                     continue
                 is_vocabulary = file.name.startswith(VOCABULARIES + "/")
-                found = _problems([copied] if is_vocabulary else [], [] if is_vocabulary else [copied])
+                found = problems_of([copied] if is_vocabulary else [], [] if is_vocabulary else [copied])
                 problems += [line.replace(str(copied), f"{self.url}/{file.name}") for line in found]
                 copied.unlink()
         return problems

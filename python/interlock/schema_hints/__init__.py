@@ -29,75 +29,54 @@ from interlock.argument_types import require
 from interlock.caller_warnings import warn_caller
 from interlock.near_words import nearest
 from interlock.quoting import quoted
+from interlock.schema_hints.envelopes import ENVELOPES, SCHEMA_KEYS, Envelope, envelope, schema_key, unwrap
+from interlock.schema_hints.known_names import (
+    ANNOTATIONS,
+    ELSEWHERE,
+    FORMATS,
+    HARMLESS,
+    KEYWORDS,
+    OF_PYDANTIC,
+    OTHER_FORMATS,
+    OTHERS,
+    TYPE_WORDS,
+)
 
-KEYWORDS = frozenset(
-    "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary "
-    "additionalItems additionalProperties allOf anyOf const contains contentEncoding contentMediaType contentSchema "
-    "default definitions dependencies dependentRequired dependentSchemas deprecated description else enum examples "
-    "exclusiveMaximum exclusiveMinimum format id if items maxContains maxItems maxLength maxProperties maximum "
-    "minContains minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems "
-    "properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems "
-    "writeOnly".split()
-)
-"""All keywords of drafts 4 to 2020-12."""
-FORMATS = frozenset(
-    "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
-    "relative-json-pointer time uri uri-reference uri-template uuid".split()
-)
-"""All formats of drafts 4 to 2020-12."""
-OTHER_FORMATS = {
-    "url": "uri",
-    "link": "uri",
-    "href": "uri",
-    "guid": "uuid",
-    "mail": "email",
-    "timestamp": "date-time",
-    "iso8601": "date-time",
-    "rfc3339": "date-time",
-    "domain": "hostname",
-    "ip": "ipv4",
-    "pattern": "regex",
-}
-"""What other languages call formats."""
-ELSEWHERE = {
-    "nullable": '"null" into a list of types, such as "type": ["string", "null"]: nullable is OpenAPI\'s',
-    "discriminator": "a const in each alternative, since discriminator is OpenAPI's",
-    "optional": "leave the name out of required",
-    "extends": "allOf",
-    "divisibleBy": "multipleOf",
-    "disallow": "not",
-    "values": "enum",
-    "regex": "pattern",
-    "min": "minimum",
-    "max": "maximum",
-    "options": "enum",
-    "choices": "enum",
-    "oneof": "oneOf",
-    "enumeration": "enum",
-    **dict.fromkeys(("property", "props"), "properties"),
-}
-"""What names that other languages have are called in JSON Schema."""
-OF_PYDANTIC = frozenset(f"uuid{version}" for version in range(1, 9))
-"""Formats that pydantic writes and JSON Schema does not know: nobody has misspelt them."""
-OTHERS = frozenset({"nullable", "discriminator", "optional"})
-HARMLESS = frozenset(
-    "$comment $schema default deprecated description discriminator examples readOnly title writeOnly".split()
-)
-"""What asserts nothing under its right name either, or, as ``discriminator``, stands beside what asserts the same."""
-ANNOTATIONS = frozenset(
-    "$comment $id $schema default deprecated description examples id readOnly title writeOnly".split()
-)
-"""Keywords that assert nothing. They are names of fields of ordinary documents, too."""
-TYPE_WORDS = {
-    **dict.fromkeys(("string", "str", "text"), "string"),
-    **dict.fromkeys(("integer", "int"), "integer"),
-    **dict.fromkeys(("number", "float"), "number"),
-    **dict.fromkeys(("boolean", "bool"), "boolean"),
-    **dict.fromkeys(("array", "list"), "array"),
-    **dict.fromkeys(("object", "dict"), "object"),
-    "null": "null",
-}
-"""Words for types, as people write them, and what JSON Schema calls the types."""
+__all__ = [
+    "ANNOTATIONS",
+    "ELSEWHERE",
+    "ENVELOPES",
+    "FORMATS",
+    "KEYWORDS",
+    "SCHEMA_KEYS",
+    "TYPE_WORDS",
+    "Envelope",
+    "UnknownFormat",
+    "UnknownKeyword",
+    "UnknownKeywordWarning",
+    "advice",
+    "envelope",
+    "handling",
+    "is_quiet",
+    "no_schema",
+    "place_of_schemas",
+    "properties_meant",
+    "quiet",
+    "refuse_slip",
+    "refuses_slips",
+    "schema_at",
+    "schema_key",
+    "suggested_format",
+    "suggestion",
+    "tells_of_slips",
+    "unknown_drafts",
+    "unknown_formats",
+    "unknown_keywords",
+    "unwrap",
+    "warn_of_slips",
+    "warn_unknown_keywords",
+]
+
 UNKNOWN = "not a keyword of JSON Schema"
 ALIKE = 0.78
 """From this likeness on (``difflib``), one word is taken for a slip of the other."""
@@ -410,71 +389,6 @@ MOST_SAID = 1_000
 """Characters of a refusal: a client wrote parts of it."""
 
 
-ENVELOPES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (
-    ("a chat-completions response_format", ("response_format", "json_schema", "schema"), frozenset()),
-    ("a response_format", ("json_schema", "schema"), frozenset({"type"})),
-    ("a responses text format", ("text", "format", "schema"), frozenset()),
-    ("a responses format", ("format", "schema"), frozenset({"type"})),
-    ("a tool", ("function", "parameters"), frozenset({"type"})),
-    ("a tool", ("input_schema",), frozenset({"name"})),
-    ("a tool", ("inputSchema",), frozenset({"name"})),
-    ("a function", ("parameters",), frozenset({"name"})),
-    ("structured-output parameters", ("structured_outputs", "json"), frozenset()),
-    ("guided-decoding parameters", ("guided_json",), frozenset()),
-    ("a named schema", ("schema",), frozenset({"name"})),
-)
-"""What it is, the keys on the way to the schema, and the keys that must stand beside the first of them."""
-
-
-@dataclass(frozen=True)
-class Envelope:
-    """A schema that stands inside something else: what that is, and the keys on the way."""
-
-    kind: str
-    path: tuple[str, ...]
-    schema: Any
-
-    def __str__(self) -> str:
-        return f"this is {self.kind}, an envelope around a schema; the schema is what {'.'.join(self.path)} holds"
-
-
-def envelope(document: Any) -> Envelope | None:
-    """The envelope that ``document`` (parsed JSON) is, or ``None`` if it is no known one.
-
-    An object with any keyword of JSON Schema that asserts something is a schema, whatever its other keys are.
-
-    >>> envelope({"name": "user", "strict": True, "schema": {"type": "object"}}).path
-    ('schema',)
-    """
-    if not isinstance(document, dict):
-        return None
-    kind = document.get("type")
-    marked = kind in ("json_schema", "function", "text")
-    known = (KEYWORDS - {"title", "description", "id", "$schema", "format", "default"}) & document.keys()
-    if known - ({"type"} if marked else set()):
-        return None
-    for name, path, beside in ENVELOPES:
-        inner: Any = document
-        for key in path:
-            inner = inner.get(key) if isinstance(inner, dict) else None
-        if not isinstance(inner, (dict, bool)) or not beside <= document.keys():
-            continue
-        if path[-1] == "schema" and len(path) == 1 and marked:
-            name = "a responses format"
-        return Envelope(name, path, inner)
-    return None
-
-
-def unwrap(document: Any) -> Any:
-    """The schema in an API's envelope, or ``document`` itself if there is no envelope. Nothing is copied.
-
-    >>> unwrap({"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "integer"}}})
-    {'type': 'integer'}
-    """
-    found = envelope(document)
-    return document if found is None else found.schema
-
-
 def _integer(digits: str) -> float:
     """An integer of a document, or what stands for one of more digits than Python reads: names alone matter here."""
     return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
@@ -513,19 +427,6 @@ def no_schema(document: Any, annotations: bool = True) -> str:
 
 _MOST_DIGITS = 640
 """Digits that Python reads, however low a program sets its bound."""
-SCHEMA_KEYS = ("schema", "json_schema", "jsonSchema", "input_schema", "inputSchema", "parameters")
-"""Keys under which files keep a schema beside other things, such as its tests."""
-
-
-def schema_key(document: Any) -> str:
-    """The key of a parsed JSON document under which a schema stands; empty if there is none of the usual names.
-
-    >>> schema_key({"schema": {"type": "integer"}, "tests": []})
-    'schema'
-    """
-    held = document if isinstance(document, dict) else {}
-    schemas = (key for key in SCHEMA_KEYS if isinstance(held.get(key), dict) and KEYWORDS & held[key].keys())
-    return next(schemas, "")
 
 
 def properties_meant(document: Mapping[str, Any]) -> str:
