@@ -19,9 +19,9 @@ import jsonschema_rs
 from tagged_parameter_matcher import PRIVATE, TaggedParameters, closed_schema, members_once
 
 from interlock.tools import StructuralTagError, ToolFormatError, spec
-from interlock.tools.argument_parsing import read_arguments_at
-from interlock.tools.delimiter_patterns import pattern_of
-from interlock.tools.schema_types import property_schema, resolved
+from interlock.tools.notations.argument_parsing import read_arguments_at
+from interlock.tools.tag_grammars.delimiter_patterns import pattern_of
+from interlock.tools.notations.schema_types import property_schema, resolved
 
 
 class Matcher:

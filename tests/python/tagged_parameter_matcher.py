@@ -6,11 +6,11 @@ import json
 import re
 
 import jsonschema_rs
-from interlock.tools import template
-from interlock.tools.argument_parsing import PYTHON_WORDS
-from interlock.tools.argument_writing import json_type
-from interlock.tools.escapes import unescape
-from interlock.tools.schema_types import property_schema
+from interlock.tools.notations import template
+from interlock.tools.notations.argument_parsing import PYTHON_WORDS
+from interlock.tools.notations.argument_writing import json_type
+from interlock.tools.notations.escapes import unescape
+from interlock.tools.notations.schema_types import property_schema
 
 PRIVATE = 0xF0000
 """From this character on, characters stand for special tokens."""

@@ -9,10 +9,10 @@ from command_line import machine, run
 
 import interlock
 import interlock.explain
-from interlock.cli import sources
-from interlock.cli.parser import command_parser
-from interlock.cli.recursion import recurses
-from interlock.cli.verbatim_json import extract
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.arguments.parser import command_parser
+from interlock.cli.sources.recursion import recurses
+from interlock.cli.sources.verbatim_json import extract
 
 
 def test_check(folder):

@@ -11,7 +11,7 @@ import pytest
 
 import interlock
 from interlock.generators import llama_cpp as llama_cpp_generator
-from interlock.generators.model_turns import ModelTurns, TurnPieces, turns_of
+from interlock.generators.prompts.model_turns import ModelTurns, TurnPieces, turns_of
 from interlock.programs.cached_model import CachedModel
 
 END = 256

@@ -11,7 +11,7 @@ from engine_lists import known_formats
 import interlock
 from interlock import schema_hints
 from interlock.explain import byte_vocabulary
-from interlock.generators.reply_check import ReplyCheck
+from interlock.generators.replies.reply_check import ReplyCheck
 
 
 @schema_hints.quiet()

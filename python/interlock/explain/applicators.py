@@ -11,9 +11,9 @@ from typing import Any
 from interlock.explain.document import Member, Node
 from interlock.explain.validator import Outcome, Problem, Step
 from interlock.explain.wording import ARTICLES, count, either, listed, literal, shown, subject
-from interlock.json_pointer import escaped
-from interlock.near_words import nearest
-from interlock.quoting import shortened
+from interlock.util.json_pointer import escaped
+from interlock.util.near_words import nearest
+from interlock.util.quoting import shortened
 
 Rule = Callable[[Step, Any], None]
 

@@ -10,7 +10,7 @@ from typing import Any
 from interlock.explain.document import Node
 from interlock.explain.validator import Step
 from interlock.explain.wording import ARTICLES, count, either, listed, literal
-from interlock.near_words import nearest
+from interlock.util.near_words import nearest
 
 
 def is_type(node: Node, name: Any) -> bool | None:

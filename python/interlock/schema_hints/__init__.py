@@ -25,10 +25,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, Index, PatternError, ReportRow, SchemaError, check_json_schema
-from interlock.argument_types import require
-from interlock.caller_warnings import warn_caller
-from interlock.near_words import nearest
-from interlock.quoting import quoted
 from interlock.schema_hints.envelopes import ENVELOPES, SCHEMA_KEYS, Envelope, envelope, schema_key, unwrap
 from interlock.schema_hints.known_names import (
     ANNOTATIONS,
@@ -41,6 +37,10 @@ from interlock.schema_hints.known_names import (
     OTHERS,
     TYPE_WORDS,
 )
+from interlock.util.argument_types import require
+from interlock.util.caller_warnings import warn_caller
+from interlock.util.near_words import nearest
+from interlock.util.quoting import quoted
 
 __all__ = [
     "ANNOTATIONS",

@@ -7,14 +7,14 @@ same question has the same key everywhere, and nothing that is asked later can c
 * *Reading* takes no lock. A pack appears by renaming and is whole from the first moment. Packs hold tables, so an index
   that comes from the store is mapped, not compiled (see ``Index.load``).
 * *Compiling* happens once. Threads that ask for one key wait for the first of them; processes wait at a lock of the
-  operating system, one for each key, which ends with the process that holds it (see ``interlock.locks``).
+  operating system, one for each key, which ends with the process that holds it (see ``interlock.store.locks``).
 * *Eviction* removes the packs that were used longest ago. Whoever has a removed pack open keeps it.
 
 The packs lie in folders named by the first two digits of their keys, so that thousands of them do not share a folder.
 Vocabularies lie in a folder of their own, locks in another.
 
-A store behind a URL has the same files on a remote (see ``interlock.remote``) and a local folder, the *cache*, that
-holds what was read or written here, because only local files can be mapped.
+A store behind a URL has the same files on a remote (see ``interlock.store.remote``) and a local folder, the *cache*,
+that holds what was read or written here, because only local files can be mapped.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from interlock import _core, locks
+from interlock import _core
 from interlock._core import ArgumentError, ArtifactError, CancelledError, CancelToken, Index, Vocabulary
-from interlock.argument_types import require
-from interlock.index_files import holds_tables, plain_save
-from interlock.remote import Remote
+from interlock.core_methods.index_files import holds_tables, plain_save
+from interlock.store import locks
 from interlock.store.pack_files import SUFFIX, packs_within, problems_of, status_of
-from interlock.store_recipes import KINDS, recipe_of
+from interlock.store.recipes import KINDS, recipe_of
+from interlock.store.remote import Remote
+from interlock.util.argument_types import require
 
 __all__ = ["Entry", "Store"]
 
@@ -216,7 +217,7 @@ class Store:
         """
         require(vocabulary=(vocabulary, "vocabulary"), kind=(kind, "text"))
         if kind in _DERIVED:
-            from interlock.tools.tag_index import stored_source
+            from interlock.tools.tags.tag_index import stored_source
 
             kind, source, options = stored_source(kind, source, vocabulary, options)
         return _core._store_key(recipe_of(kind, source, options), vocabulary.fingerprint)
