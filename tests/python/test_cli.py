@@ -183,6 +183,7 @@ def test_recursion_is_found_through_references():
         ({"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, False),  # Nothing leads to it.
         ({"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/a"}}, "$defs": {"a": {}}}, False),
         ({"enum": [{"$ref": "#"}]}, False),
+        ({"contentSchema": {"$ref": "#"}}, False),  # It asserts nothing.
         ({"properties": {"$ref": {"type": "string"}}}, False),
         ({"$ref": "https://elsewhere.example/a"}, False),
         (True, False),

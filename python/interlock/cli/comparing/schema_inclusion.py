@@ -12,11 +12,12 @@ compiled on its own. The rest is compared here. The answer is yes, with certaint
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from interlock.cli.comparing.objects_in_documents import objects_in
 from interlock.schema_hints import ANNOTATIONS, KEYWORDS
 from interlock.schema_hints.types_of_keywords import TYPES_OF_KEYWORDS
 from interlock.util.json_pointer import unescaped
@@ -280,7 +281,7 @@ class Inclusion:
         added = set(b.get("properties", {})) - set(a.get("properties", {}))
         return not any(
             part.keys() & {*added, "$ref", "patternProperties", "additionalProperties", "unevaluatedProperties"}
-            for part in _parts(ours)
+            for part in objects_in(ours)
         )
 
     def _arrays(self, a: dict[str, Any], b: dict[str, Any], shared: bool) -> bool:
@@ -416,19 +417,9 @@ def _target(root: Any, reference: Any) -> Any:
     return found
 
 
-def _parts(value: Any) -> Iterable[dict[str, Any]]:
-    ways = [value]
-    for part in ways:
-        if isinstance(part, dict):
-            yield part
-            ways += part.values()
-        elif isinstance(part, list):
-            ways += part
-
-
 def _references(value: Any) -> list[str]:
     found = []
-    for part in _parts(value):
+    for part in objects_in(value):
         if {"$dynamicRef", "$recursiveRef"} & part.keys():
             raise NotKnown
         if "$ref" in part:
@@ -439,7 +430,7 @@ def _references(value: Any) -> list[str]:
 def _has_ids_inside(root: Any) -> bool:
     """Whether a part inside has an identifier of its own, from which its references would count."""
     key = "id" if "draft-04" in str(_draft(root)) else "$id"
-    return any(isinstance(part.get(key), str) for part in _parts(root) if part is not root)
+    return any(isinstance(part.get(key), str) for part in objects_in(root) if part is not root)
 
 
 def _text(value: Any) -> str:

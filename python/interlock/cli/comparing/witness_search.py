@@ -18,6 +18,7 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe
+from interlock.cli.comparing.objects_in_documents import objects_in
 from interlock.samples.random_walks import random_walk
 from interlock.samples.plausible import example
 
@@ -253,7 +254,7 @@ def _ordered(value: Any, rank: dict[str, int]) -> Any:
 
 def _names(document: Any) -> Iterator[str]:
     """The names of properties in a schema, in the order in which they are declared."""
-    for part in _parts(document):
+    for part in objects_in(document):
         if isinstance(part.get("properties"), dict):
             yield from part["properties"]
         if isinstance(part.get("required"), list):
@@ -264,7 +265,7 @@ def _constants(documents: tuple[Any, Any]) -> list[Any]:
     """Constants of the schemas, and numbers and lengths at their bounds and beside them."""
     found: list[Any] = []
     for document in documents:
-        for part in _parts(document):
+        for part in objects_in(document):
             found += [part["const"]] if "const" in part else []
             found += part["enum"][:20] if isinstance(part.get("enum"), list) else []
             for keyword, bound in part.items():
@@ -281,20 +282,9 @@ def _constants(documents: tuple[Any, Any]) -> list[Any]:
 
 def _sizes(documents: tuple[Any, Any]) -> list[int]:
     """Numbers of elements at the bounds of the schemas, and one beyond them."""
-    bounds = [part[key] for document in documents for part in _parts(document) for key in _ELEMENTS if key in part]
+    bounds = [part[key] for document in documents for part in objects_in(document) for key in _ELEMENTS if key in part]
     whole = {int(bound) for bound in bounds if isinstance(bound, (int, float)) and not isinstance(bound, bool)}
     return sorted({size for bound in whole for size in (bound, bound + 1) if 3 < size <= MOST_ELEMENTS})
 
 
 _ELEMENTS = ("minItems", "maxItems")
-
-
-def _parts(document: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a document, the outer ones first."""
-    ways = [document]
-    for value in ways:
-        if isinstance(value, dict):
-            yield value
-            ways += value.values()
-        elif isinstance(value, list):
-            ways += value

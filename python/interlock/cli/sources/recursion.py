@@ -7,17 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock.explain.references import Place, References, enter
+from interlock.explain.subschemas import subschemas
 
 if TYPE_CHECKING:
     from interlock.cli.sources.source_arguments import Source
 
-MAPS = frozenset({"properties", "patternProperties", "dependentSchemas", "dependencies"})
-"""Keywords whose value has a schema for each key."""
-SCHEMAS = frozenset(
-    "additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf prefixItems "
-    "propertyNames then unevaluatedItems unevaluatedProperties".split()
-)
-"""Keywords whose value is a schema, or a list of schemas."""
+NOT_APPLIED = ("$defs", "definitions")
+"""Keywords that hold schemas which count only where something refers to them."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -66,9 +62,6 @@ def _parts(schema: dict[str, Any], place: Place, references: References) -> Iter
     for keyword in REFERENCES:
         if isinstance(name := schema.get(keyword), str) and (found := references.find(name, place)) is not None:
             yield found
-    for keyword, value in schema.items():
-        if keyword in MAPS and isinstance(value, dict):
-            yield from ((part, place.at(keyword, key)) for key, part in value.items())
-        elif keyword in SCHEMAS:
-            parts = value if isinstance(value, list) else [value]
-            yield from ((part, place.at(keyword)) for part in parts)
+    for keyword, part, pointer in subschemas(schema, place.pointer):
+        if keyword not in NOT_APPLIED:
+            yield part, Place(place.document, pointer, place.base)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from interlock._core import LimitError
@@ -25,7 +25,7 @@ def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError
     ...     print(error)
     at /json_schema/properties: the key 1 is int: keys of a JSON object are str
     """
-    waiting: list[tuple[Any, Any, int]] = [(schema, None, 0)]
+    waiting: list[tuple[Any, Any, int]] = [(schema, None, 0)] if isinstance(schema, Mapping | list | tuple) else []
     while waiting:
         value, way, depth = waiting.pop()
         if depth > _MOST_LEVELS:
@@ -34,18 +34,11 @@ def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError
             )
             error_of_depth.pointer, error_of_depth.limit = place, _MOST_LEVELS
             raise error_of_depth
-        items: Iterable[tuple[Any, Any]]
-        if type(value) is dict or isinstance(value, Mapping):
-            for odd in value:
-                if not isinstance(odd, str):
-                    said = f"the key {odd!r} is {type(odd).__name__}: keys of a JSON object are str"
-                    raise error(said, place + _pointer(way))
-            items = value.items()
-        elif isinstance(value, list | tuple):
-            items = enumerate(value)
-        else:
-            continue
-        for key, inner in items:
+        is_list = isinstance(value, list | tuple)
+        for key, inner in enumerate(value) if is_list else value.items():
+            if not is_list and not isinstance(key, str):
+                said = f"the key {key!r} is {type(key).__name__}: keys of a JSON object are str"
+                raise error(said, place + _pointer(way))
             if isinstance(inner, Mapping | list | tuple):
                 waiting.append((inner, (way, key), depth + 1))
 
