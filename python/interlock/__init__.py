@@ -53,15 +53,15 @@ from interlock._core import (
     set_num_threads,
     stats,
 )
-from interlock.client_messages import attach as _attach_client_messages
+from interlock.util.client_messages import attach as _attach_client_messages
 from interlock.detached import DetachedIndex, without_vocabulary
-from interlock.index_methods import attach as _attach_index_methods
-from interlock.language_methods import attach as _attach_language_methods
+from interlock.core_methods.index_methods import attach as _attach_index_methods
+from interlock.core_methods.language_methods import attach as _attach_language_methods
 from interlock.masks import allocate_bitmask, apply_bitmask
-from interlock.schema_methods import attach as _attach_schema_methods
-from interlock.schema_methods import check_json_schema
+from interlock.core_methods.schema_methods import attach as _attach_schema_methods
+from interlock.core_methods.schema_methods import check_json_schema
 from interlock.store import Store
-from interlock.vocabulary_methods import attach as _attach_vocabulary_methods
+from interlock.core_methods.vocabulary_methods import attach as _attach_vocabulary_methods
 
 if TYPE_CHECKING:
     from interlock import drawing as drawing
@@ -83,19 +83,19 @@ if TYPE_CHECKING:
         generate,
     )
     from interlock.output_types.context_room import PromptTooLongError
-    from interlock.generators.budget_warnings import TightBudgetError, TightBudgetWarning
-    from interlock.index_files import IncompleteTablesWarning
-    from interlock.generators.number_warnings import UnboundedNumberWarning
+    from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
+    from interlock.core_methods.index_files import IncompleteTablesWarning
+    from interlock.generators.replies.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.output_types.description import describe
-    from interlock.output_types.unenforced_bounds import UnenforcedBoundWarning
+    from interlock.output_types.pydantic_models.unenforced_bounds import UnenforcedBoundWarning
     from interlock.pattern_hints import UnicodeClassWarning
     from interlock.posix_classes import PosixClassWarning
     from interlock.programs import Program
     from interlock.refusals import Refusal, refusal
     from interlock.schema_hints import UnknownKeywordWarning
     from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
-    from interlock.tools.request_checks import check_response_format, check_structural_tag, check_tools
+    from interlock.tools.tags.request_checks import check_response_format, check_structural_tag, check_tools
 
 __all__ = [
     "ArgumentError",
@@ -184,20 +184,20 @@ _LATE = {
     "PromptTooLongError": "interlock.output_types.context_room",
     "Refusal": "interlock.refusals",
     "refusal": "interlock.refusals",
-    "IncompleteTablesWarning": "interlock.index_files",
-    "TightBudgetError": "interlock.generators.budget_warnings",
-    "TightBudgetWarning": "interlock.generators.budget_warnings",
-    "UnboundedNumberWarning": "interlock.generators.number_warnings",
-    "UnenforcedBoundWarning": "interlock.output_types.unenforced_bounds",
+    "IncompleteTablesWarning": "interlock.core_methods.index_files",
+    "TightBudgetError": "interlock.generators.replies.budget_warnings",
+    "TightBudgetWarning": "interlock.generators.replies.budget_warnings",
+    "UnboundedNumberWarning": "interlock.generators.replies.number_warnings",
+    "UnenforcedBoundWarning": "interlock.output_types.pydantic_models.unenforced_bounds",
     "PosixClassWarning": "interlock.posix_classes",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "RequestError": "interlock.tools.errors",
     "StructuralTagError": "interlock.tools.errors",
     "ToolFormatError": "interlock.tools.errors",
-    "check_response_format": "interlock.tools.request_checks",
-    "check_structural_tag": "interlock.tools.request_checks",
-    "check_tools": "interlock.tools.request_checks",
+    "check_response_format": "interlock.tools.tags.request_checks",
+    "check_structural_tag": "interlock.tools.tags.request_checks",
+    "check_tools": "interlock.tools.tags.request_checks",
     "describe": "interlock.output_types.description",
     "from_llama_cpp": "interlock.generators",
     "from_mlx_lm": "interlock.generators",
@@ -221,7 +221,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"interlock.{name}")
     if name not in _LATE:
-        from interlock.attribute_hints import no_name
+        from interlock.util.attribute_hints import no_name
 
         raise no_name(name, [*__all__, *_MODULES])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from interlock._core import Index, Vocabulary, VocabularyError
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 
 __all__ = ["DetachedIndex"]
 

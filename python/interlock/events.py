@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlock import _core
-from interlock.client_messages import with_hint
+from interlock.util.client_messages import with_hint
 
 
 if TYPE_CHECKING:
     from interlock._core import Guide, Index
-    from interlock.tools.render import Call
+    from interlock.tools.notations.render import Call
 
 __all__ = [
     "ArgumentBytes",
@@ -325,7 +325,7 @@ class _Reading:
 
     def call(self, marker: int) -> Call:
         """A call that is whole."""
-        from interlock.tools.captured_calls import read_call
+        from interlock.tools.replies.captured_calls import read_call
 
         found = self.capture(marker)
         return read_call(found.data, found.markers)
@@ -346,6 +346,6 @@ def _add(events: list[Event], event: Event) -> None:
 
 def _words(name: str) -> tuple[str, ...]:
     """The kind and the words of a capture's name."""
-    from interlock.tools.event_names import MARK, read_event
+    from interlock.tools.tag_grammars.event_names import MARK, read_event
 
     return read_event(name.removeprefix(MARK)) if name.startswith(MARK) else ("captured", name)

@@ -18,7 +18,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from interlock._core import Limits, check_grammar
-from interlock.cancelling import until_cancelled
+from interlock.util.cancelling import until_cancelled
 
 if TYPE_CHECKING:
     from interlock._core import CancelToken

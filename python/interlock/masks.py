@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary, apply_bitmask_cpu
-from interlock.client_messages import with_hint
-from interlock.plurals import counted
+from interlock.util.client_messages import with_hint
+from interlock.util.plurals import counted
 
 if TYPE_CHECKING:
     from interlock.gpu.bitmask_ring import BitmaskRing

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from interlock.caller_warnings import warn_caller
+from interlock.util.caller_warnings import warn_caller
 
 __all__ = ["UnicodeClassWarning", "posix_class", "unicode_classes", "warn_unicode_classes"]
 

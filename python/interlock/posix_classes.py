@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from interlock._core import PatternError
-from interlock.caller_warnings import warn_caller
-from interlock.json_pointer import escaped
 from interlock.pattern_hints import posix_class
 from interlock.schema_hints import is_quiet, place_of_schemas, refuse_slip, refuses_slips
-from interlock.schema_keywords import MAPS, VALUES
+from interlock.schema_hints.schema_keywords import MAPS, VALUES
+from interlock.util.caller_warnings import warn_caller
+from interlock.util.json_pointer import escaped
 
 __all__ = [
     "PosixClassWarning",

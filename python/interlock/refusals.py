@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 
 from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError
-from interlock.argument_types import require
-from interlock.client_messages import OF_SERVER
-from interlock.long_numbers import said_of_digits
+from interlock.util.argument_types import require
+from interlock.util.client_messages import OF_SERVER
+from interlock.util.long_numbers import said_of_digits
 
 __all__ = ["Refusal", "refusal"]
 

@@ -137,8 +137,8 @@ def from_file(
     (``interlock.integrations.markup_tokens``), and with ``()`` none.
     """
     from interlock import _core
-    from interlock.argument_types import require
     from interlock.integrations.markup_tokens import readable_markup_ids
+    from interlock.util.argument_types import require
 
     require(path=(path, "path"))
     path = _file_in(path) if os.path.isdir(path) else path

@@ -13,10 +13,10 @@ import numpy as np
 from tiny_models import ASSISTANT, END, USER, tokenizer_json
 
 import interlock
-from interlock.generators.arguments import as_messages
+from interlock.generators.call_arguments.arguments import as_messages
 from interlock.generators.local import LocalGenerator
-from interlock.generators.chat_content import messages_for
-from interlock.generators.values import text_or_error
+from interlock.generators.prompts.chat_content import messages_for
+from interlock.generators.replies.values import text_or_error
 from interlock.programs.cached_model import CachedModel
 
 

@@ -18,8 +18,8 @@ from scripted_generator import ScriptedGenerator
 import interlock
 from interlock.output_types.context_room import context_room
 from interlock import schema_hints
-from interlock.generators.budget_warnings import is_cut_short, judge_budget
-from interlock.generators.partial_json import open_place
+from interlock.generators.replies.budget_warnings import is_cut_short, judge_budget
+from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import first_bytes
 from interlock.output_types import output_type_of, unbounded_places
 from interlock.output_types.unbounded_places import unbounded_place

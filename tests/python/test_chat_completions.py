@@ -9,7 +9,8 @@ import pytest
 
 import interlock
 from interlock import events as ev
-from interlock.tools import Call, ChatCompletionDeltas, chat_completion_choice, chat_completions, format_names, render
+from interlock.tools import Call, ChatCompletionDeltas, chat_completion_choice, format_names, render
+from interlock.tools.replies import chat_completions
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
 TOOLS = [

@@ -8,8 +8,8 @@ import pytest
 from tiny_models import TEMPLATE
 
 import interlock
-from interlock.generators.chat_content import messages_for, templated
-from interlock.generators.described_prompt import described
+from interlock.generators.prompts.chat_content import messages_for, templated
+from interlock.generators.prompts.described_prompt import described
 from interlock.output_types import output_type_of
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")

@@ -158,7 +158,7 @@ def test_checks_are_asked_for_what_the_methods_are() -> None:
 
 def test_defaults_of_a_request_are_those_of_the_method() -> None:
     """A store makes the tag of a request itself, for its key."""
-    from interlock.tools.tag_index import REQUEST
+    from interlock.tools.tags.tag_index import REQUEST
 
     for function in (interlock.Index.from_tools, interlock.check_tools):
         parameters = inspect.signature(function).parameters

@@ -9,10 +9,10 @@ from command_line import machine, run
 
 import interlock
 import interlock.explain
-from interlock.cli import sources
-from interlock.cli.parser import command_parser
-from interlock.cli.recursion import recurses
-from interlock.cli.verbatim_json import extract
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.arguments.parser import command_parser
+from interlock.cli.sources.recursion import recurses
+from interlock.cli.sources.verbatim_json import extract
 
 
 def test_check(folder):
@@ -183,6 +183,7 @@ def test_recursion_is_found_through_references():
         ({"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, False),  # Nothing leads to it.
         ({"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/a"}}, "$defs": {"a": {}}}, False),
         ({"enum": [{"$ref": "#"}]}, False),
+        ({"contentSchema": {"$ref": "#"}}, False),  # It asserts nothing.
         ({"properties": {"$ref": {"type": "string"}}}, False),
         ({"$ref": "https://elsewhere.example/a"}, False),
         (True, False),

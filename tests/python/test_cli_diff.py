@@ -9,8 +9,8 @@ from command_line import machine, run
 
 import interlock
 import interlock.cli
-from interlock.cli.document_differences import differences
-from interlock.cli.witness_search import _Search
+from interlock.cli.comparing.document_differences import differences
+from interlock.cli.comparing.witness_search import _Search
 from interlock.explain import byte_vocabulary
 
 OPEN = {"type": "object", "properties": {"a": {"type": "integer"}}}

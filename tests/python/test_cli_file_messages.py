@@ -7,7 +7,7 @@ import pytest
 from command_line import machine, run
 
 import interlock
-from interlock.cli import atomic_files, exits
+from interlock.cli.terminal import atomic_files, exits
 
 
 def test_errors_of_writing_name_the_file_that_was_asked_for(tmp_path):

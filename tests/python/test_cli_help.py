@@ -10,8 +10,8 @@ import pytest
 from command_line import COMMAND, machine, run
 
 import interlock
-from interlock.cli import exits
-from interlock.cli.commands import COMMANDS
+from interlock.cli.terminal import exits
+from interlock.cli.arguments.command_table import COMMANDS
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"

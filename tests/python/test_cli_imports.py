@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from interlock.cli import app
-from interlock.cli.commands import COMMANDS
-from interlock.cli.parser import parser
+from interlock.cli.arguments.command_table import COMMANDS
+from interlock.cli.arguments.parser import parser
 
 
 def imported(*arguments):
@@ -28,7 +28,7 @@ def imported(*arguments):
 def test_help_imports_no_command(arguments):
     shown, modules = imported(*arguments)
     assert shown
-    assert not modules & {f"interlock.cli.{name}" for name in COMMANDS}
+    assert not modules & {f"interlock.cli.commands.{name}" for name in COMMANDS}
     assert not [m for m in modules if m.startswith(("interlock.drawing", "interlock.explain", "interlock.generators"))]
 
 
@@ -36,15 +36,15 @@ def test_help_imports_no_command(arguments):
 def test_a_command_imports_no_other(command):
     shown, modules = imported(command, "--help")
     assert f"interlock {command}" in shown and "--json" in shown
-    others = {f"interlock.cli.{name}" for name in COMMANDS if name != command}
+    others = {f"interlock.cli.commands.{name}" for name in COMMANDS if name != command}
     assert not modules & others and "interlock.drawing" not in modules
 
 
 def test_titles_are_those_of_the_files():
     folder = Path(app.__file__).parent
     for name, title in COMMANDS.items():
-        text = ast.get_docstring(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")))
+        text = ast.get_docstring(ast.parse((folder / "commands" / f"{name}.py").read_text(encoding="utf-8")))
         assert text is not None and title == text.partition("\n")[0].rstrip("."), name
-        assert hasattr(import_module(f"interlock.cli.{name}"), "register")
+        assert hasattr(import_module(f"interlock.cli.commands.{name}"), "register")
     help_text = parser(only="check").format_help()
     assert all(name in help_text for name in COMMANDS) and help_text == parser().format_help()

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import interlock
-from interlock.cli import process_pool
-from interlock.cli.precompute_summary import Summary, remedy_of
-from interlock.cli.worker import Task
+from interlock.cli.precomputing import process_pool
+from interlock.cli.precomputing.summary import Summary, remedy_of
+from interlock.cli.precomputing.worker import Task
 
 pytestmark = pytest.mark.slow
 

@@ -10,13 +10,13 @@ import pytest
 from command_line import machine, run
 
 import interlock.cli
-import interlock.cli.draw
-from interlock.cli.commands import COMMANDS
-from interlock.cli.output import Output, Progress
-from interlock.cli.overwriting import WRITTEN
-from interlock.cli.parser import FILES as NAMES_OF_FILES
-from interlock.cli.parser import command_parser
-from interlock.cli.suggest import SYNONYMS
+import interlock.cli.commands.draw
+from interlock.cli.arguments.command_table import COMMANDS
+from interlock.cli.terminal.output import Output, Progress
+from interlock.cli.sources.overwriting import WRITTEN
+from interlock.cli.arguments.parser import FILES as NAMES_OF_FILES
+from interlock.cli.arguments.parser import command_parser
+from interlock.cli.terminal.suggest import SYNONYMS
 
 FOLDERS = [
     ["check", "schemas", "good.json"],
@@ -105,7 +105,7 @@ def test_files_of_users_are_opened_in_one_place():
     folder = Path(interlock.cli.__file__).parent
     texts = {
         path.name: path.read_text(encoding="utf-8").replace("atomic_files.write_text", "")
-        for path in folder.glob("*.py")
+        for path in folder.rglob("*.py")
     }
     assert {name for name, text in texts.items() if opens.search(text)} == set(OPENERS)
 
@@ -179,7 +179,7 @@ def test_text_around_the_json(folder):
 
 def test_long_work_is_announced(folder, monkeypatch):
     """Before it begins, and not with ``--quiet``."""
-    monkeypatch.setattr(interlock.cli.draw, "FEW_STATES", 3)
+    monkeypatch.setattr(interlock.cli.commands.draw, "FEW_STATES", 3)
     args = ["draw", "pattern:a[bc]d[ef]", "-o"]
     assert run(folder, *args, "a.svg").stderr == (
         "note: laying out 5 states may take minutes; as .mmd or .dot they take seconds\n"

@@ -5,7 +5,7 @@ import json
 import pytest
 from command_line import machine, run
 
-import interlock.cli.sample
+import interlock.cli.commands.sample
 
 # One way in ten to an address of e-mail leads to no end.
 CONTACT = {
@@ -32,10 +32,10 @@ def test_what_led_to_nothing_is_drawn_again(folder):
 
 def test_wild_documents_among_plausible_ones_are_lines_too(folder, monkeypatch):
     tries = []
-    monkeypatch.setattr(interlock.cli.sample, "example", lambda recipe, rng: tries.append(rng))
+    monkeypatch.setattr(interlock.cli.commands.sample, "example", lambda recipe, rng: tries.append(rng))
     done = run(folder, "sample", "order.json", "-n", "20")
     assert "20 of 20 are wild" in done.stderr and "JSON strings" not in done.stderr
-    assert len(tries) == interlock.cli.sample.REDRAWS + 19
+    assert len(tries) == interlock.cli.commands.sample.REDRAWS + 19
     (folder / "drawn.jsonl").write_text(done.stdout)
     assert "20 documents: 20 accepted" in run(folder, "check", "order.json", "drawn.jsonl").stdout
 

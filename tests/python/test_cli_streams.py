@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, PACKAGE, run
 
-from interlock.cli import atomic_files
+from interlock.cli.terminal import atomic_files
 
 
 def test_colours(folder):

@@ -5,7 +5,7 @@ import json
 import pytest
 from command_line import machine, run
 
-from interlock.cli.schema_or_answer import is_answer
+from interlock.cli.sources.schema_or_answer import is_answer
 
 ORDER_ANSWER = {
     "id": 7,

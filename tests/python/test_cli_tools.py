@@ -6,7 +6,7 @@ import pytest
 from command_line import here, machine, run
 
 import interlock
-from interlock.cli.kind_options import OPTIONS
+from interlock.cli.sources.kind_options import OPTIONS
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOLS = [

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from interlock.cli.commands import COMMANDS
-from interlock.cli.completion import SHELLS, bash, commands, fish, zsh
+from interlock.cli.arguments.command_table import COMMANDS
+from interlock.cli.commands.completion import SHELLS, bash, commands, fish, zsh
 
 
 def test_scripts_know_every_command_and_option():

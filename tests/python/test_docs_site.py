@@ -22,7 +22,7 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 import interlock.generators
-from interlock.cli.completion import commands
+from interlock.cli.commands.completion import commands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -16,7 +16,7 @@ from pathlib import Path
 import interlock.tools
 import pytest
 from interlock.tools import Call, format_names, render, tool_format
-from interlock.tools.argument_writing import write_arguments
+from interlock.tools.notations.argument_writing import write_arguments
 from interlock.tools.spec import STYLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -84,7 +84,7 @@ def test_every_format_is_shown():
 def test_every_field_of_a_file_is_explained():
     import dataclasses
 
-    from interlock.tools.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
+    from interlock.tools.notations.tool_format import Arguments, CallId, Layout, Notation, Reasoning, ToolFormat
 
     page = (DOCS / "formats.md").read_text("utf-8")
     for table in (Arguments, CallId, Layout, Notation, Reasoning, ToolFormat):

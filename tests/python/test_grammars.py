@@ -20,7 +20,7 @@ from interlock.explain import explain
 from interlock.generators.server_requests import openai_request, structured_fields
 from interlock.grammar_syntax import syntax_of
 from interlock.output_types import InvalidOutputError, output_type_of
-from interlock.plausible import example
+from interlock.samples.plausible import example
 
 SUMS = r"""
 // sums

@@ -8,8 +8,8 @@ import pytest
 import interlock
 from interlock import grammar_syntax
 from interlock.grammar_syntax import syntax_of
-from interlock.tools import tag_index
-from interlock.tools.named_tokens import named_tokens
+from interlock.tools.tags import tag_index
+from interlock.tools.tokens.named_tokens import named_tokens
 
 LENGTH = 300_000
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b"<|im_start|>", b""], 257, [256])

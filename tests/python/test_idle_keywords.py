@@ -7,7 +7,7 @@ from command_line import machine, run
 
 from interlock.explain.idle_keywords import idle_keywords
 from interlock.schema_hints import KEYWORDS
-from interlock.types_of_keywords import TYPES_OF_KEYWORDS
+from interlock.schema_hints.types_of_keywords import TYPES_OF_KEYWORDS
 
 NAMES = {"type": "object", "properties": {"userId": {}, "name": {}}}
 

@@ -69,6 +69,6 @@ def test_the_methods_belong_to_the_class(byte_vocabulary):
 def test_importing_the_package_imports_nothing_that_draws():
     code = "import sys, interlock; print(*[m for m in sys.modules if m.startswith('interlock.')])"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "interlock.index_methods" in modules
+    assert "interlock.core_methods.index_methods" in modules
     for name in ("drawing", "output_types", "explain", "generators", "programs"):
         assert f"interlock.{name}" not in modules

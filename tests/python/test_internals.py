@@ -62,7 +62,7 @@ def short_names_that_lead_nowhere(text: str, is_essay: bool = False) -> list[str
 
 
 def test_short_names_are_read_in_the_folder_that_was_named_last() -> None:
-    there = "`src/schema/format/` has `abnf.rs`; `python/interlock/cli/NAME.py` uses `atomic_files.py`."
+    there = "`src/schema/format/` has `abnf.rs`; `python/interlock/cli/terminal/NAME.py` uses `atomic_files.py`."
     assert short_names_that_lead_nowhere(there) == []
     gone = (
         "`src/schema/format/` has `grammar.rs`; `python/interlock/cli/NAME.py` uses `files.py`, `grammar/builder.rs`."

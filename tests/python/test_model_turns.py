@@ -12,7 +12,7 @@ from generator_stand_ins import END, LlamaContext, bytes_and_end
 
 import interlock
 from interlock.generators import llama_cpp as llama_cpp_generator
-from interlock.generators.model_turns import ModelTurns, TurnPieces, turns_of
+from interlock.generators.prompts.model_turns import ModelTurns, TurnPieces, turns_of
 from interlock.programs.cached_model import CachedModel
 
 PATTERN = ["water is wet", "fire is hot", "ice is cold"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import interlock
-from interlock.near_words import meant, nearest
+from interlock.util.near_words import meant, nearest
 
 
 @pytest.mark.parametrize(

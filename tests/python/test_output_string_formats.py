@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
-from interlock.output_types import string_formats
+from interlock.output_types.python_types import string_formats
 
 
 def test_formats_are_what_python_reads():

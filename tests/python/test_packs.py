@@ -407,7 +407,7 @@ def test_only_files_are_read(byte_vocabulary, tmp_path):
     program = """
 import os, sys
 import interlock
-from interlock.cli.vocabularies import is_pack
+from interlock.cli.sources.vocabularies import is_pack
 
 os.chdir(sys.argv[1])
 vocabulary = interlock.Vocabulary.load("vocabulary")

@@ -8,7 +8,7 @@ pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 from scripted_generator import ScriptedGenerator
 
-from interlock.generators.partial_json import partial_json
+from interlock.generators.replies.partial_json import partial_json
 from interlock.generators.stream import AsyncStream, Stream
 
 TEXTS = [

@@ -9,9 +9,9 @@ import pytest
 from engine_lists import known_formats
 
 import interlock
-from interlock import plausible
+from interlock.samples import plausible
 from interlock._recipe import Recipe, byte_vocabulary
-from interlock.plausible import example
+from interlock.samples.plausible import example
 
 DATA = Path(__file__).parents[1] / "data"
 

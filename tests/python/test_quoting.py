@@ -6,7 +6,7 @@ import json
 
 import interlock
 import pytest
-from interlock.generators.budget_warnings import check_on_tight
+from interlock.generators.replies.budget_warnings import check_on_tight
 from test_generator_servers import ADA, Client
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import interlock
-from interlock.cli.vocabularies import byte_vocabulary
+from interlock.cli.sources.vocabularies import byte_vocabulary
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ray_precompute.py"
 

@@ -357,7 +357,7 @@ def test_slips_in_parameters_of_tools_are_told(byte_vocabulary):
 
 def test_slips_are_looked_for_under_the_limits_of_the_request(byte_vocabulary, monkeypatch):
     """What looks for them is cancelled as compiling is."""
-    from interlock.tools import parameter_checks
+    from interlock.tools.requests import parameter_checks
 
     seen = []
     check = parameter_checks.check_json_schema

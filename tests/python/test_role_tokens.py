@@ -12,8 +12,8 @@ import interlock.tools
 from interlock.integrations.role_tokens import ROLE_TOKENS, nameable_tokens
 from interlock.integrations.sglang._compiling import Compiler
 from interlock.integrations.sglang._options import Options
-from interlock.tools.format_marks import marks_of
-from interlock.tools.named_tokens import named_tokens
+from interlock.tools.notations.format_marks import marks_of
+from interlock.tools.tokens.named_tokens import named_tokens
 
 FORMATS = Path(interlock.tools.__file__).parent / "formats"
 

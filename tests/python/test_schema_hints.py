@@ -11,7 +11,7 @@ from engine_lists import known_formats
 import interlock
 from interlock import schema_hints
 from interlock.explain import byte_vocabulary
-from interlock.generators.reply_check import ReplyCheck
+from interlock.generators.replies.reply_check import ReplyCheck
 
 
 @schema_hints.quiet()
@@ -140,7 +140,7 @@ def test_the_list_of_formats_is_the_one_of_the_engine():
     for name in schema_hints.FORMATS:
         assert not schema_hints.unknown_formats(index_of({"format": name})), name
     known = known_formats()
-    assert schema_hints.FORMATS == known, f"FORMATS of schema_hints.py: {sorted(schema_hints.FORMATS ^ known)}"
+    assert schema_hints.FORMATS == known, f"FORMATS of schema_hints: {sorted(schema_hints.FORMATS ^ known)}"
 
 
 SLIP = {"type": "string", "maxlength": 3}

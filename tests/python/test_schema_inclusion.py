@@ -11,9 +11,9 @@ import pytest
 from command_line import machine, run
 
 import interlock
-from interlock.cli.diff import _is_open, _Scalars
-from interlock.cli.schema_inclusion import Inclusion, parse
-from interlock.cli.sources import Source
+from interlock.cli.commands.diff import _is_open, _Scalars
+from interlock.cli.comparing.schema_inclusion import Inclusion, parse
+from interlock.cli.sources.source_arguments import Source
 from interlock.explain import byte_vocabulary
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))

@@ -195,7 +195,7 @@ def test_children_made_while_locks_come_and_go(store, tmp_path):
 
     def check():
         with store._lock("of the child"):
-            return len(interlock.locks._files) == 1
+            return len(interlock.store.locks._files) == 1
 
     try:
         assert all(in_child(check) for _ in range(30))
@@ -203,4 +203,4 @@ def test_children_made_while_locks_come_and_go(store, tmp_path):
         ends.set()
         for thread in threads:
             thread.join()
-    assert interlock.locks._files == set()
+    assert interlock.store.locks._files == set()

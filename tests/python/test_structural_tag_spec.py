@@ -191,7 +191,7 @@ SPECIALS = ("<T>", "<U>", '<|"|>')
 def index_of(form):
     """The engine's index, over single bytes and the special tokens."""
     import interlock
-    from interlock.tools.tag_index import index_of_structural_tag
+    from interlock.tools.tags.tag_index import index_of_structural_tag
 
     tokens = [bytes([byte]) for byte in range(256)] + [text.encode() for text in SPECIALS] + [b""]
     vocabulary = interlock.Vocabulary(tokens, eos_token_ids=[259], special_token_ids=[256, 257, 258])
@@ -210,7 +210,7 @@ def taken(index, text):
 
 @pytest.mark.parametrize("name", spec.STYLES)
 def test_every_style_is_enforced(name):
-    from interlock.tools.argument_writing import write_arguments
+    from interlock.tools.notations.argument_writing import write_arguments
 
     properties = {"city": {"type": "string"}, "days": {"type": "integer"}, "units": {"type": "array"}}
     schema = {"type": "object", "properties": properties, "required": ["city"], "additionalProperties": False}

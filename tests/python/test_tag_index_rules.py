@@ -5,7 +5,7 @@ from __future__ import annotations
 import interlock
 import pytest
 from interlock.tools import StructuralTagError
-from interlock.tools.tag_grammar import grammar_of
+from interlock.tools.tag_grammars.tag_grammar import grammar_of
 
 jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="jsonschema-rs judges values")
 
@@ -82,7 +82,7 @@ def test_a_client_names_only_what_it_may():
 
 
 def test_servers_take_the_special_tokens_of_the_vocabulary_as_delimiters():
-    from interlock.tools.tag_index import index_of_structural_tag
+    from interlock.tools.tags.tag_index import index_of_structural_tag
 
     tag = {"type": "tag", "begin": "<call>", "content": {"type": "any_text"}, "end": "</call>"}
     specials = ("<call>", "</call>")

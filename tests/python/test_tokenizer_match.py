@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import interlock
-from interlock.generators.tokenizer_match import check_tokenizer
+from interlock.generators.call_arguments.tokenizer_match import check_tokenizer
 
 
 class Tokenizer:

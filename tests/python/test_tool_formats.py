@@ -7,9 +7,9 @@ import random
 import pytest
 from interlock import Index, InterlockError, TokenRejected
 from interlock.tools import Call, ToolFormatError, detect_format, format_names, render, tool_format
-from interlock.tools.argument_parsing import read_arguments
-from interlock.tools.argument_writing import write_arguments
-from interlock.tools.render import render_calls
+from interlock.tools.notations.argument_parsing import read_arguments
+from interlock.tools.notations.argument_writing import write_arguments
+from interlock.tools.notations.render import render_calls
 from tool_call_parser import Reasoning, Text, calls, parse
 
 SCHEMAS = {

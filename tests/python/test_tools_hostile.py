@@ -17,8 +17,8 @@ from interlock.tools import (
     structural_tag,
     tool_format,
 )
-from interlock.tools.argument_parsing import read_arguments
-from interlock.tools.argument_writing import write_arguments
+from interlock.tools.notations.argument_parsing import read_arguments
+from interlock.tools.notations.argument_writing import write_arguments
 
 ODD = [
     None,

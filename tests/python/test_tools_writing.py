@@ -4,7 +4,7 @@ import pytest
 
 import interlock
 from interlock.tools import Call, format_names, render, tool_format
-from interlock.tools.tag_index import stored_source
+from interlock.tools.tags.tag_index import stored_source
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], 256)
 TOOL = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}}

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from interlock.tools import Call, ToolFormatError, template, tool_format
-from interlock.tools.argument_parsing import read_arguments_at
-from interlock.tools.escapes import unescape
+from interlock.tools import Call, ToolFormatError, tool_format
+from interlock.tools.notations import template
+from interlock.tools.notations.argument_parsing import read_arguments_at
+from interlock.tools.notations.escapes import unescape
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class _Parser:
 
     def name_pattern(self):
         if self.tools is not None:
-            from interlock.tools.escapes import escape
+            from interlock.tools.notations.escapes import escape
 
             names = sorted((re.escape(escape(name, self.form.name_escape)) for name in self.tools), key=len)
             return "|".join(reversed(names)) or r"(?!)"

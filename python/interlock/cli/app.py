@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from interlock import _interrupt
-from interlock.cli import atomic_files, exits, overwriting, streams, style
-from interlock.cli.commands import COMMANDS, overview
-from interlock.cli.output import Output
-from interlock.cli.parser import command_in, command_parser, in_order, parser, refuse_empty
+from interlock.cli.arguments.command_table import COMMANDS, overview
+from interlock.cli.arguments.parser import command_in, command_parser, in_order, parser, refuse_empty
+from interlock.cli.sources import overwriting
+from interlock.cli.terminal import atomic_files, exits, streams, style
+from interlock.cli.terminal.output import Output
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from interlock.drawing.simplified_automaton import Edge, Graph, label, ranges_label
 from interlock.drawing.layers import Box, Route, layered
 from interlock.drawing.theme import LETTER, clean, svg_root
-from interlock.quoting import shortened
+from interlock.util.quoting import shortened
 
 RADIUS = 13.0
 LINE = 20.0

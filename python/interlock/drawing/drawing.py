@@ -13,7 +13,7 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe, byte_vocabulary
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 from interlock.drawing.simplified_automaton import Graph, bytewise, characters, counted, jumps
 from interlock.drawing.automaton_svg import automaton_svg
 from interlock.drawing.dot import automaton_dot, structure_dot
@@ -23,7 +23,7 @@ from interlock.drawing.page import AUTOMATON_LEGEND, GRAMMAR_LEGEND, STRUCTURE_L
 from interlock.drawing.forced_runs import Run, example_runs, forced_otherwise
 from interlock.drawing.structure import Cards, Structure, loads
 from interlock.drawing.structure_svg import structure_svg
-from interlock.quoting import shortened
+from interlock.util.quoting import shortened
 from interlock.output_types import Grammar
 
 FORMS = ("structure", "jumps", "states")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import interlock
 from interlock._recipe import Recipe
-from interlock.plausible import everyday, example
+from interlock.samples.plausible import everyday, example
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 from interlock.drawing.grammar_outline import Definition, Outline, outline
 from interlock.drawing.structure import LONGEST, MOST_CARDS, MOST_ROWS, Card, Cards, Row
-from interlock.quoting import shortened
+from interlock.util.quoting import shortened
 
 __all__ = ["GrammarStructure"]
 

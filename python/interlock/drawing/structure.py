@@ -13,7 +13,7 @@ from typing import Any
 
 from interlock.explain.references import Place, References, enter
 from interlock.explain.wording import literal
-from interlock.quoting import shortened
+from interlock.util.quoting import shortened
 
 MOST_CARDS = 80
 MOST_ROWS = 40

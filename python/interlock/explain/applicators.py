@@ -11,10 +11,10 @@ from typing import Any
 from interlock.explain.document import Member, Node
 from interlock.explain.validator import Outcome, Problem, Step
 from interlock.explain.wording import ARTICLES, either, listed, literal, shown, subject
-from interlock.json_pointer import escaped
-from interlock.near_words import nearest
-from interlock.plurals import counted
-from interlock.quoting import shortened
+from interlock.util.json_pointer import escaped
+from interlock.util.near_words import nearest
+from interlock.util.plurals import counted
+from interlock.util.quoting import shortened
 
 Rule = Callable[[Step, Any], None]
 

@@ -10,8 +10,8 @@ from typing import Any
 from interlock.explain.document import Node
 from interlock.explain.validator import Step
 from interlock.explain.wording import ARTICLES, either, listed, literal
-from interlock.near_words import nearest
-from interlock.plurals import counted
+from interlock.util.near_words import nearest
+from interlock.util.plurals import counted
 
 
 def is_type(node: Node, name: Any) -> bool | None:

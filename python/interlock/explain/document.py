@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
-from interlock.argument_types import require
-from interlock.json_pointer import escaped
+from interlock.util.argument_types import require
+from interlock.util.json_pointer import escaped
 
 BLANKS = " \t\n\r"
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")

@@ -17,8 +17,8 @@ from interlock.explain.assertions import ASSERTIONS
 from interlock.explain.document import BLANKS, Node, NotJson, embedded, line_column, parse
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
-from interlock.near_words import nearest
 from interlock.schema_hints import quiet
+from interlock.util.near_words import nearest
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from interlock.explain.subschemas import subschemas
-from interlock.near_words import nearest
-from interlock.types_of_keywords import TYPES_OF_KEYWORDS
+from interlock.schema_hints.types_of_keywords import TYPES_OF_KEYWORDS
+from interlock.util.near_words import nearest
 
 __all__ = ["IdleKeyword", "idle_keywords"]
 

@@ -16,7 +16,7 @@ import interlock
 from interlock import schema_hints
 from interlock.explain.contradicting_keywords import Keyword, contradiction
 from interlock.explain.subschemas import HOLDERS, subschemas
-from interlock.json_pointer import unescaped
+from interlock.util.json_pointer import unescaped
 
 __all__ = ["ImpossibleProperty", "impossible_properties"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from interlock.json_pointer import escaped, unescaped
-from interlock.schema_keywords import VALUES
+from interlock.schema_hints.schema_keywords import VALUES
+from interlock.util.json_pointer import escaped, unescaped
 
 
 @dataclass(frozen=True)

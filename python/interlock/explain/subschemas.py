@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from interlock.json_pointer import escaped
+from interlock.util.json_pointer import escaped
 
 __all__ = ["HOLDERS", "subschemas"]
 

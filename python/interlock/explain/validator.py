@@ -15,7 +15,7 @@ from typing import Any
 from interlock.explain.document import Node, parse
 from interlock.explain.references import Place, References, enter
 from interlock.explain.wording import ARTICLES, shown, subject
-from interlock.json_pointer import escaped
+from interlock.util.json_pointer import escaped
 
 DEEPEST = 200
 """Schemas inside schemas that are followed; deeper ones are unsure."""

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from interlock.explain.document import Node
-from interlock.json_pointer import unescaped
-from interlock.quoting import LONGEST, shortened
+from interlock.util.json_pointer import unescaped
+from interlock.util.quoting import LONGEST, shortened
 
 ARTICLES = {
     "null": "null",

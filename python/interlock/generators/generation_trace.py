@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from interlock._core import ArgumentError, Guide, Index, Vocabulary
-from interlock.argument_types import require
 from interlock.drawing.trace import Alternative, Step, Trace, trace
 from interlock.drawing.trace_page import trace_page
 from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask, apply_padded
-from interlock.plurals import counted
 from interlock.programs.sampling import Sampler
+from interlock.util.argument_types import require
+from interlock.util.plurals import counted
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel

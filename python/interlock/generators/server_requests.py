@@ -10,7 +10,7 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.output_types import Grammar, InvalidOutputError, OutputType
-from interlock.quoting import quoted
+from interlock.util.quoting import quoted
 
 __all__ = ["Request", "openai_request", "pattern_text", "structured_fields"]
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Generic, TypeVar
 
-from interlock.generators.partial_json import partial_json
+from interlock.generators.replies.partial_json import partial_json
 from interlock.output_types.errors import InvalidOutputError
 
 __all__ = ["AsyncStream", "Stream"]

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from interlock._core import ArgumentError
-from interlock.generators.arguments import Prompt, as_messages
 from interlock.generators.base import Generator
-from interlock.generators.model_arguments import no_model
-from interlock.generators.reply_check import ReplyCheck
+from interlock.generators.call_arguments.arguments import Prompt, as_messages
+from interlock.generators.call_arguments.model_arguments import no_model
+from interlock.generators.replies.reply_check import ReplyCheck
 from interlock.generators.server_requests import structured_fields
 from interlock.output_types import InvalidOutputError, OutputType
 

@@ -20,14 +20,14 @@ from importlib import resources
 from typing import Any, Literal
 
 from interlock._core import ArgumentError
-from interlock.argument_types import require
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.option_types import check_types
 from interlock.grammars.sql_depth import with_depth
 from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters
 from interlock.grammars.xml_elements import with_elements
-from interlock.near_words import meant, nearest
+from interlock.util.argument_types import require
+from interlock.util.near_words import meant, nearest
 
 __all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
 

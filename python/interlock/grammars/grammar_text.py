@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Literal
 
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 
 if TYPE_CHECKING:
     from interlock.output_types.grammar import Grammar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 
 
 def check_types(options: Mapping[str, Any]) -> None:

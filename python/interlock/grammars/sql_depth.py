@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from interlock._core import ArgumentError
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 
 __all__ = ["with_depth"]
 

@@ -25,8 +25,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from interlock import ArtifactError, Vocabulary, VocabularyError, _core, locks, tokenizers
+from interlock import ArtifactError, Vocabulary, VocabularyError, _core, tokenizers
 from interlock.integrations.markup_tokens import readable_markup_ids
+from interlock.store import locks
 
 __all__ = ["digest_of", "found_or_made", "load_or_make", "pack_folder", "recognised_tokenizer", "vocabulary_for"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from interlock._core import BudgetError, Index
 from interlock.output_types.errors import InvalidOutputError
-from interlock.plurals import counted
+from interlock.util.plurals import counted
 
 __all__ = ["ContextRoom", "PromptTooLongError", "context_of_mlx", "context_room"]
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from interlock._core import ArgumentError, Index, LimitError, Vocabulary, VocabularyError, check_grammar
 from interlock._recipe import byte_vocabulary
-from interlock.argument_types import require
 from interlock.grammars.grammar_text import GrammarText
 from interlock.output_types.errors import InvalidOutputError
+from interlock.util.argument_types import require
 
 __all__ = ["Grammar"]
 

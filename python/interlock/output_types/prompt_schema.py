@@ -11,8 +11,8 @@ import functools
 import zoneinfo
 from typing import Any
 
-from interlock.output_types import string_formats
-from interlock.schema_keywords import MAPS, VALUES
+from interlock.output_types.python_types import string_formats
+from interlock.schema_hints.schema_keywords import MAPS, VALUES
 
 __all__ = ["prompt_schema"]
 

@@ -16,21 +16,21 @@ from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, overload
 
 from interlock._core import ArgumentError, Index, UnsupportedError, Vocabulary
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
-from interlock.near_words import nearest
-from interlock.nesting import bounded_nesting
-from interlock.output_types import type_hints
+from interlock.util.near_words import nearest
+from interlock.util.nesting import bounded_nesting
+from interlock.output_types.python_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
-from interlock.output_types.type_names import name_of
-from interlock.output_types.unresolved_names import unresolved_parameter
+from interlock.output_types.python_types.type_names import name_of
+from interlock.output_types.python_types.unresolved_names import unresolved_parameter
 from interlock.output_types.output_type import OutputType
-from interlock.output_types.scalars import Mismatch
-from interlock.quoting import quoted, shortened
+from interlock.output_types.python_types.scalars import Mismatch
+from interlock.util.quoting import quoted, shortened
 from interlock.schema_hints import no_schema
 
 __all__ = ["index_from_type", "output_type_of"]
@@ -65,7 +65,7 @@ _WORDS: dict[str, Any] = {
 def pydantic_schema() -> types.ModuleType | None:
     """The module that asks pydantic, or ``None`` where pydantic is not installed."""
     try:
-        from interlock.output_types import pydantic_schema as found
+        from interlock.output_types.pydantic_models import schema as found
     except ImportError as error:
         if error.name is not None and error.name.partition(".")[0] == "pydantic":
             return None
@@ -175,7 +175,7 @@ def _typed(hint: Any, name: str, on_unsupported: str = "error") -> OutputType[An
     if by_pydantic is not None:
         try:
             schema, adapter = by_pydantic.json_schema_of(hint, on_unsupported)
-            from interlock.output_types.pydantic_values import parser_of
+            from interlock.output_types.pydantic_models.values import parser_of
 
             return OutputType("json_schema", schema, parser_of(adapter, name), name, is_checked=True)
         except by_pydantic.PlainTypedDict:

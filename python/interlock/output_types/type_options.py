@@ -7,7 +7,7 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock._recipe import OPTIONS
-from interlock.near_words import meant
+from interlock.util.near_words import meant
 
 __all__ = ["check_compile_options"]
 

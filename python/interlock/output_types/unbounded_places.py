@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.json_pointer import escaped, unescaped
+from interlock.util.json_pointer import escaped, unescaped
 
 __all__ = ["unbounded_place", "unbounded_within"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary
 from interlock.output_types.context_room import ContextRoom
-from interlock.generators.model_turns import ModelTurns
+from interlock.generators.prompts.model_turns import ModelTurns
 
 __all__ = ["CachedModel", "common_length"]
 

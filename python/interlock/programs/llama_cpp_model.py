@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Vocabulary
-from interlock.generators.model_turns import turns_of
+from interlock.generators.prompts.model_turns import turns_of
 from interlock.programs.cached_model import CachedModel
 
 __all__ = ["LlamaCppModel"]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError
-from interlock.generators.sampling_options import MAX_TEMPERATURE, warn_unused_seed
+from interlock.generators.call_arguments.sampling_options import MAX_TEMPERATURE, warn_unused_seed
 
 __all__ = ["Sampler"]
 

@@ -6,16 +6,16 @@
 """
 
 from interlock.tools import spec
-from interlock.tools.chat_completions import ChatCompletionDeltas, chat_completion_choice
-from interlock.tools.detection import detect_format
 from interlock.tools.errors import RequestError, StructuralTagError, ToolFormatError
-from interlock.tools.format_files import format_names, tool_format
-from interlock.tools.render import Call, render
-from interlock.tools.request_body import format_of_request
-from interlock.tools.response_format import Source, request_kind, response_format
-from interlock.tools.structural_tag import structural_tag
-from interlock.tools.tool_format import ToolFormat
-from interlock.tools.tool_list import Tool, tools_of
+from interlock.tools.notations.detection import detect_format
+from interlock.tools.notations.format_files import format_names, tool_format
+from interlock.tools.notations.render import Call, render
+from interlock.tools.notations.tool_format import ToolFormat
+from interlock.tools.replies.chat_completions import ChatCompletionDeltas, chat_completion_choice
+from interlock.tools.requests.request_body import format_of_request
+from interlock.tools.requests.response_format import Source, request_kind, response_format
+from interlock.tools.requests.tool_list import Tool, tools_of
+from interlock.tools.tags.structural_tag import structural_tag
 
 __all__ = [
     "Call",

@@ -19,8 +19,8 @@ from interlock._core import (
     UnsupportedError,
     VocabularyError,
 )
-from interlock.client_messages import with_hint, without_hint
 from interlock.schema_hints import schema_at
+from interlock.util.client_messages import with_hint, without_hint
 
 __all__ = ["RequestError", "StructuralTagError", "ToolFormatError", "message_at", "standing_at", "with_places"]
 

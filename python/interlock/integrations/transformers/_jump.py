@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from interlock import ArgumentError, Guide
-from interlock.caller_warnings import warn_caller
+from interlock.util.caller_warnings import warn_caller
 from interlock.integrations._batch import Batch
 from interlock.integrations._forced import forced_run
 from interlock.integrations._number_end import NumberEnd

@@ -24,7 +24,7 @@ import torch
 from transformers import LogitsProcessor
 
 from interlock import ArgumentError, Index, TokenRejected
-from interlock.argument_types import require
+from interlock.util.argument_types import require
 from interlock.integrations._batch import Batch
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations._number_end import NumberEnd

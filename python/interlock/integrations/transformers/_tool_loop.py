@@ -15,13 +15,19 @@ import torch
 
 from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.events import CallEnded, Event, TakenBack, Text
-from interlock.generators.arguments import DEFAULT_MAX_TOKENS, as_messages, check_max_tokens, check_options, is_batch
-from interlock.generators.chat_content import templated
+from interlock.generators.call_arguments.arguments import (
+    DEFAULT_MAX_TOKENS,
+    as_messages,
+    check_max_tokens,
+    check_options,
+    is_batch,
+)
+from interlock.generators.prompts.chat_content import templated
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
-from interlock.near_words import meant
 from interlock.tools import Call, Tool, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
-from interlock.tools.result_notation import Result, result_notation
+from interlock.tools.notations.result_notation import Result, result_notation
+from interlock.util.near_words import meant
 
 __all__ = ["ToolLoop", "ToolRun"]
 

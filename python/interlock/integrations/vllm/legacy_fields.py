@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interlock import ArgumentError
-from interlock.tools.response_format import response_format
+from interlock.tools.requests.response_format import response_format
 
 __all__ = ["constraint_of", "with_legacy_fields"]
 

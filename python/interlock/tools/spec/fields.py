@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from interlock.json_pointer import escaped
-from interlock.near_words import meant
 from interlock.tools.errors import StructuralTagError
+from interlock.util.json_pointer import escaped
+from interlock.util.near_words import meant
 
 __all__ = ["LARGEST", "Fields", "is_unicode", "kind_of", "meant"]
 

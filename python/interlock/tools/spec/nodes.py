@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from interlock.tools.tool_format import Arguments
+from interlock.tools.notations.tool_format import Arguments
 
 __all__ = [
     "AnyText",

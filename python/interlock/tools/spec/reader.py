@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from interlock.long_numbers import said_of_digits
-from interlock.near_words import meant
 from interlock.tools.errors import StructuralTagError, ToolFormatError
-from interlock.tools.format_files import read_arguments_table
+from interlock.tools.notations.format_files import read_arguments_table
+from interlock.tools.notations.tool_format import Arguments
 from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
 from interlock.tools.spec.fields import Fields, kind_of
 from interlock.tools.spec.styles import STYLES
-from interlock.tools.tool_format import Arguments
+from interlock.util.long_numbers import said_of_digits
+from interlock.util.near_words import meant
 
 __all__ = ["read"]
 

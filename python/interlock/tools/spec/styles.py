@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.tools.tool_format import Arguments
+from interlock.tools.notations.tool_format import Arguments
 
 __all__ = ["STYLES", "style_name"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from interlock.tools.notations.tool_format import Arguments
 from interlock.tools.spec import nodes
 from interlock.tools.spec.styles import style_name
-from interlock.tools.tool_format import Arguments
 
 __all__ = ["style_json", "write"]
 

@@ -1,0 +1,188 @@
+"""Checking many documents in one run: a line for each, then the numbers.
+
+The lines of documents that are refused alike are held back until one is not: where all are, one line says it. What
+comes through a pipe is answered line by line. With ``--lines --json`` the answers are JSON Lines: an object for each
+document, written as soon as it is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import interlock
+from interlock.cli.checking import text_arguments
+from interlock.cli.checking.verdict import Verdict, Walker
+from interlock.cli.checking.walk import Speller
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import source_remarks
+from interlock.cli.terminal import atomic_files, exits
+from interlock.cli.terminal.exits import UsageError
+from interlock.cli.terminal.output import Output, Progress
+from interlock.cli.terminal.style import BAD, GOOD, NAME, Line
+from interlock.util.plurals import counted
+
+LINES = (".jsonl", ".ndjson")
+"""How files with a document on each line are called."""
+SHOWN = 40
+"""Characters of a text of ``--text`` that name it."""
+
+
+_FIRST = "begins at line 1, column "
+"""How the place of a JSON text behind something else begins, where it is on the one line of a document."""
+
+
+class Document(NamedTuple):
+    """One document of many."""
+
+    name: str
+    data: bytes
+    line: int = 0
+    """Its line in the file, where each has a document; 0 where the file is the document."""
+
+
+def asked(args: argparse.Namespace) -> bool:
+    """Whether the arguments may give more than one document."""
+    return len(args.given) > 1 or len(args.text or ()) > 1 or any(_has_lines(path, args) for path in args.given)
+
+
+def _has_lines(path: str, args: argparse.Namespace) -> bool:
+    return bool(args.lines) or os.path.splitext(path)[1].lower() in LINES
+
+
+def is_lines(data: bytes) -> bool:
+    """Whether a text is JSON Lines: several values of JSON, each on a line of its own."""
+    lines = [line for line in data.splitlines() if line.strip()]
+    try:
+        return len(lines) > 1 and all(isinstance(json.loads(line), dict | list) for line in lines[:2])
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_stream(path: str) -> bool:
+    """Whether the documents may still be being written: the standard input, or a pipe."""
+    return path == "-" or not os.path.isfile(path)
+
+
+def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabulary: interlock.Vocabulary) -> int:
+    """Walk all of them, and report."""
+    for option in ("trace", "bytes"):
+        if getattr(args, option):
+            raise UsageError(f"--{option} shows one document: check that one alone")
+    for path in args.given:  # What cannot be read is said before anything is.
+        text_arguments.require_file(path)
+        if os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path) and path != "-":
+            with open(path, "rb"):  # A pipe can be opened once.
+                pass
+    index = source.compile(vocabulary)
+    unknown = source_remarks.remarks(source, index, output)
+    walker, speller = Walker(source, index), Speller(vocabulary)
+    report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused)
+    machine: list[dict[str, Any]] = []
+    total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())
+    with Progress("checking", total, output, hidden=not total or sys.stdout.isatty()) as bar:
+        for document in _documents(args):
+            verdict = _verdict(document, walker, speller)
+            report.add(document, verdict)
+            told = _in_file(document, verdict.machine) if document.line else {"name": document.name} | verdict.machine
+            if args.only_refused and verdict.accepted:
+                pass
+            elif output.json and args.lines:
+                output.result(told, [])
+            elif output.json:
+                machine.append(told)
+            bar.show(report.accepted + report.refused)
+    if not report.accepted + report.refused:
+        names = ", ".join("the standard input" if path == "-" else path for path in args.given)
+        raise exits.InputError(f"there is no document in {names}: every line is blank", "a document on each line")
+    if output.json and args.lines:
+        return exits.NO if report.refused else exits.OK
+    whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
+    output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
+    return exits.NO if report.refused else exits.OK
+
+
+def _documents(args: argparse.Namespace) -> Iterator[Document]:
+    for text in args.text or ():
+        line = text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+        yield Document(line, text_arguments.of_text(text))
+    for path in args.given:
+        if not _has_lines(path, args):
+            yield Document(path, text_arguments.of_file(path))
+            continue
+        for number, raw in enumerate(atomic_files.lines(path), 1):
+            if raw.strip():
+                yield Document(f"{path}:{number}", raw.removesuffix(b"\n").removesuffix(b"\r"), number)
+
+
+def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
+    try:
+        ids = speller.spell(document.data)
+    except interlock.VocabularyError as error:
+        return Verdict(False, {"accepted": False, "reason": str(error)}, [], str(error), str(error))
+    verdict = walker.walk(ids, document.data)
+    if document.line:
+        verdict.brief = verdict.brief.removeprefix("line 1, ").replace(_FIRST, "begins at column ")
+    return verdict
+
+
+def _in_file(document: Document, machine: dict[str, Any]) -> dict[str, Any]:
+    """What machines are told of a line of a file: its places are those in the file."""
+    begins = f"begins at line {document.line}, column "
+    problems = [
+        problem | {"message": problem["message"].replace(_FIRST, begins), "line": document.line}
+        for problem in machine.get("problems", [])
+    ]
+    moved = {"name": document.name, "accepted": machine["accepted"], "line": document.line}
+    return moved | {name: value for name, value in machine.items() if name not in moved} | {"problems": problems}
+
+
+class _Report:
+    """The lines for people, written as soon as it is known that they will not be one."""
+
+    def __init__(self, output: Output, at_once: bool, only_refused: bool) -> None:
+        self.output = output
+        self.only_refused = only_refused
+        self.accepted = 0
+        self.refused = 0
+        self.held: list[Line] | None = None if at_once else []
+        """Lines of documents that are refused for the same reason; ``None`` once one was not, and where somebody waits
+        for each line.
+        """
+        self.reason = ""
+        self.first = ""
+
+    def add(self, document: Document, verdict: Verdict) -> None:
+        """Count one, and write its line or hold it back."""
+        if not self.accepted + self.refused:
+            self.reason, self.first = verdict.reason, f"{document.name}: {verdict.brief}"
+        self.accepted += verdict.accepted
+        self.refused += not verdict.accepted
+        word = ("accepted", GOOD) if verdict.accepted else ("refused", BAD)
+        line = Line((document.name, NAME), ": ", word, "" if verdict.accepted else f": {verdict.brief}")
+        if self.held is not None and not verdict.accepted and verdict.reason == self.reason:
+            self.held.append(line)
+            return
+        self._write([*(self.held or ()), *([] if self.only_refused and verdict.accepted else [line])])
+        self.held = None
+
+    def counts(self) -> dict[str, int]:
+        """The numbers, for machines."""
+        return {"documents": self.accepted + self.refused, "accepted": self.accepted, "refused": self.refused}
+
+    def end(self) -> list[Line]:
+        """The last lines: the numbers, or the one reason of all."""
+        if self.held and len(self.held) > 1:
+            return [Line(("refused", BAD), f": all {self.refused}, for the same reason; the first, {self.first}")]
+        self._write(self.held or [])
+        numbers = f"{counted(self.accepted + self.refused, 'document')}: {self.accepted} accepted"
+        return [Line(numbers + ", ", (f"{self.refused} refused", BAD if self.refused else ""))]
+
+    def _write(self, lines: list[Line]) -> None:
+        if not self.output.json and not self.output.quiet:
+            for line in lines:
+                self.output.line(line)

@@ -1,0 +1,212 @@
+"""What is said of one text that was walked through a source: accepted, or refused with the reasons."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import interlock
+from interlock.cli.checking.call_problems import in_words_of_tools
+from interlock.cli.checking.walk import spells
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import vocabularies
+from interlock.cli.terminal.line_with_caret import excerpt
+from interlock.cli.terminal.output import byte_set, text_of
+from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
+from interlock.explain import Explanation, Problem, explain, line_column
+from interlock.util.plurals import counted
+
+MOST = 20
+"""Reasons that are shown."""
+
+
+@dataclass
+class Verdict:
+    """Whether a text is accepted; the same for machines and for people; and in one line, with what makes it the same
+    as that of another text.
+    """
+
+    accepted: bool
+    machine: dict[str, Any]
+    people: list[Line]
+    brief: str
+    reason: str = ""
+    """Of a text that is refused: why, without the place."""
+
+
+class Walker:
+    """One source over one vocabulary, through which texts are walked."""
+
+    def __init__(self, source: sources.Source, index: interlock.Index) -> None:
+        self.source = source
+        self.vocabulary = index.vocabulary
+        self.is_text = spells(self.vocabulary)
+        self.guide = index.guide()
+        self._over_bytes: interlock.Index | None = None
+
+    def walk(
+        self, ids: list[int], data: bytes, trace: list[dict[str, Any]] | None = None, bytes: bool = False
+    ) -> Verdict:
+        """What is said of these tokens, which spell ``data``. ``trace`` takes a step for each; ``bytes`` adds where
+        generation would have stopped.
+        """
+        guide = self.guide
+        guide.reset()
+        taken, refused = self._advance(ids, trace)
+        if refused is None and (guide.is_accepting or guide.is_terminated):
+            machine = {"accepted": True, "tokens": len(ids), "bytes": len(data), "must_stop": guide.must_stop}
+            more = "" if guide.must_stop else "; it could also go on"
+            said = f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{more}"
+            return Verdict(True, machine, [Line(("accepted:", GOOD), " " + said)], said)
+        if refused is not None and not self.is_text(refused):
+            return _without_place(taken, refused, _silent(refused, self.vocabulary, guide))
+        reason = guide.explain(refused) if refused is not None else "it ends too early"
+        try:
+            self._over_bytes = self._over_bytes or self.source.compile(vocabularies.byte_vocabulary())
+        except interlock.VocabularyError:  # Special tokens of a grammar, which bytes cannot spell.
+            return _without_place(taken, refused, reason)
+        found = explain(self._over_bytes, data)
+        if self.source.kind == "tools":
+            found = in_words_of_tools(found, self.source.text, self.source.options)
+        people = _people(found, refused, reason, bytes)
+        return Verdict(False, _machine(found, data, refused, reason), people, *_brief(found, reason))
+
+    def _advance(self, ids: list[int], trace: list[dict[str, Any]] | None) -> tuple[int, int | None]:
+        """The bytes that were taken, and the token that was refused."""
+        guide, taken = self.guide, 0
+        if trace is None:
+            known = guide.advance_many(ids)
+            return len(self.vocabulary.decode(ids[:known])), ids[known] if known < len(ids) else None
+        for i in ids:
+            step = {"at": taken, "token": i, "text": text_of(self.vocabulary.token_bytes(i))}
+            allowed, forced = len(guide.allowed_token_ids()), text_of(guide.forced_bytes())
+            trace.append(step | {"allowed": allowed, "forced_text": forced})
+            if not guide.try_advance(i):
+                return taken, i
+            taken += len(self.vocabulary.decode([i]))
+        return taken, None
+
+
+def _without_place(taken: int, refused: int | None, reason: str) -> Verdict:
+    """Of tokens that spell no text, whose place only a byte can say."""
+    machine = {"accepted": False, "at": taken, "token": refused, "reason": reason}
+    said = f"at byte {taken}: {reason}"
+    return Verdict(False, machine, [Line(("refused:", BAD), " " + said)], said, reason)
+
+
+def _brief(found: Explanation, reason: str) -> tuple[str, str]:
+    """The first reason with its place in one line, and all of them without."""
+    if found.accepted:
+        return f"the text is accepted, but not these tokens: {reason}", reason
+    first, more = found.problems[0], len(found.problems) - 1
+    said = f"{place_of(found.text, first)}: {_options(first.message)}"
+    said += f" (and {counted(more, 'more reason')})" if more else ""
+    return said, "; ".join(f"{problem.pointer}: {_options(problem.message)}" for problem in found.problems)
+
+
+def _silent(token: int, vocabulary: interlock.Vocabulary, guide: interlock.Guide) -> str:
+    """Why a token that spells no text is refused."""
+    written = vocabulary.token_bytes(token)
+    name = f"token {token}" + (f" ({text_of(written)})" if written else "")
+    if token in vocabulary.eos_token_ids:
+        return guide.explain(token)
+    return f"{name} is special: it spells no text, and nothing in the source asks for it"
+
+
+def _machine(found: Explanation, data: bytes, token: int | None, reason: str) -> dict[str, Any]:
+    # The place that people are told: where the first problem begins.
+    line, column = line_column(found.text, found.problems[0].start if found.problems else found.character)
+    return {
+        "accepted": False,
+        "at": found.at,
+        "line": line,
+        "column": column,
+        "pointer": found.problems[0].pointer if found.problems else None,
+        "byte": data[found.at] if found.at < len(data) else None,
+        "token": token,
+        "reason": reason,
+        "ends_early": found.ends_early,
+        "allowed_bytes": found.allowed,
+        "may_end": found.may_end,
+        "forced_text": found.forced.decode("utf-8", "backslashreplace"),
+        "problems": [machine_problem(found.text, problem) for problem in found.problems],
+    }
+
+
+def machine_problem(text: str, problem: Problem) -> dict[str, Any]:
+    """A problem for machines."""
+    line, column = line_column(text, problem.start)
+    return {
+        "message": problem.message,
+        "hint": problem.hint,
+        "pointer": problem.pointer,
+        "keyword": problem.keyword,
+        "schema": problem.schema,
+        "line": line,
+        "column": column,
+        "start": problem.start,
+        "end": problem.end,
+    }
+
+
+def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> list[Line]:
+    lines: list[Line] = []
+    problems = found.problems
+    if found.accepted:  # Over bytes it would do: it is the tokens.
+        lines.append(Line(("refused:", BAD), " the text is accepted, but not these tokens: ", reason))
+        return lines
+    many = f" {len(problems)} reasons" if len(problems) > 1 else ""
+    lines.append(Line(("refused:", BAD), many or f" {place_of(found.text, problems[0])}"))
+    for problem in problems[:MOST]:
+        if many:
+            lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
+        lines.append(Line("  ", _options(problem.message)))
+        if found.text:
+            lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
+        if found.text.startswith("\ufeff") and problem.start == 0:
+            mark = "the document begins with a byte order mark (U+FEFF), which no output may: save it without one"
+            lines.append(Line(("  try: ", TRY), mark))
+        elif problem.hint:
+            lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
+    if len(problems) > MOST:
+        lines.append(Line((f"  and {len(problems) - MOST} more; --json has all of them", QUIET)))
+    if found.ends_early or problems[0].keyword in ("pattern", "grammar") and not problems[0].schema:
+        end = " (or the end)" if found.may_end else ""
+        lines.append(Line(f"  {'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"))
+        lines += [Line(f"  must follow: {text_of(found.forced)}")] if found.forced else []
+    if bytes:
+        said = reason if token is not None else f"allowed there: {byte_set(found.allowed)}"
+        lines.append(Line((f"  byte {found.at}: ", QUIET), said))
+    return lines
+
+
+def _is_note(problem: Problem) -> bool:
+    return problem.hint.startswith(("nearest of", "asked for", "did you mean", "JSON "))
+
+
+def _hint(problem: Problem) -> str:
+    hint = _options(problem.hint)
+    return f"({hint})" if hint.startswith(("nearest of", "asked for")) else hint
+
+
+def _options(text: str) -> str:
+    """Options of the package as options of the command."""
+    return re.sub(r'\b(property_order|whitespace|spelling)="(.*?)"', _option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    return f"--{found[1].replace('_', '-')} {found[2]}"
+
+
+def place_of(text: str, problem: Problem) -> str:
+    """A problem's place in words."""
+    line, column = line_column(text, min(problem.start, len(text)))
+    return f"line {line}, column {column}" + (f", at {problem.pointer}" if problem.pointer else "")
+
+
+def characters(found: Explanation) -> str:
+    """The characters that may come next; bytes inside or at the start of others are summed up."""
+    plain = [byte for byte in found.allowed if byte < 0x80]
+    more = "characters beyond ASCII" if len(plain) < len(found.allowed) else ""
+    return " ".join(filter(None, [byte_set(plain), ("and " + more) if plain and more else more])) or "nothing"

@@ -1,0 +1,101 @@
+"""Walk documents or texts through a source, and say where and why they are refused.
+
+  interlock check order.json answer.json
+  interlock check pattern:'\\d{4}-\\d\\d' --text 2026-7
+  interlock check order.json answer.json -t tokenizer.json --trace
+  interlock check order.json --ids 5018,606,794 -t tokenizer.json
+  interlock check order.json answers/*.json
+  interlock check order.json answers.jsonl
+
+Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
+code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part of the document.
+
+Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file, - line by
+line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from interlock.cli.checking import check_many, text_arguments
+from interlock.cli.checking.verdict import Walker
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.terminal import exits, style
+from interlock.cli.terminal.output import Output
+from interlock.cli.terminal.style import NAME, TRY, Line
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    parser.add_argument(
+        "given", metavar="FILE", nargs="*", default=[], help="the document; - is the standard input (repeatable)"
+    )
+    parser.add_argument("--text", action="append", help="the document itself (repeatable)")
+    parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
+    parser.add_argument(
+        "--lines", action="store_true", help="each FILE has a document on each line; --json then writes JSON Lines"
+    )
+    parser.add_argument("--only-refused", action="store_true", help="of several documents, leave out accepted ones")
+    parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
+    parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
+    vocabularies.add_arguments(parser)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Walk and report."""
+    text_arguments.one_of(args, {"FILE": args.given, "--text": args.text, "--ids": args.ids})
+    if args.lines and not args.given:
+        raise exits.UsageError("--lines is for a FILE: leave it out")
+    if args.only_refused and not check_many.asked(args):
+        raise exits.UsageError("--only-refused is for several documents: leave it out, or give --lines")
+    source = text_arguments.in_order(args)
+    vocabulary = vocabularies.read(args)
+    if check_many.asked(args):
+        return check_many.run(args, output, source, vocabulary)
+    given, text = next(iter(args.given), None), next(iter(args.text or ()), None)
+    ids, data = text_arguments.tokens_of(args, vocabulary, given, text)
+    index = source.compile(vocabulary)
+    unknown = source_remarks.remarks(source, index, output)
+    if swapped := text_arguments.swapped_perhaps(args):
+        output.remark(Line(("warning: ", TRY), swapped))
+    trace: list[dict[str, Any]] | None = [] if args.trace else None
+    verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
+    if not verdict.accepted and given is not None and source.kind == "json_schema" and check_many.is_lines(data):
+        verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
+    if not verdict.accepted and given is not None and source.kind == "json_schema":
+        verdict.people += _yaml_answer(given, data)
+    named = given is not None and given != "-"
+    if named and not verdict.accepted:  # As where several files are given.
+        verdict.people[:1] = style.fitting(Line((str(given), NAME), ": ") + verdict.people[0], sys.stdout)
+    machine = (
+        ({"name": given} if named else {})
+        | verdict.machine
+        | {name: found for name, found in unknown.items() if found}
+        | ({"trace": trace} if trace else {})
+    )
+    output.answer(machine, [*map(_step, trace or ()), *verdict.people])
+    return exits.OK if verdict.accepted else exits.NO
+
+
+def _yaml_answer(given: str, data: bytes) -> list[Line]:
+    """What to do about an answer in YAML; nothing about others."""
+    from interlock.cli.sources.yaml_files import from_yaml, is_yaml_answer
+
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        if is_yaml_answer(given, data):
+            return [Line(("  try: ", TRY), "this is YAML, and answers are JSON: " + from_yaml(given, "check"))]
+    return []
+
+
+def _step(step: dict[str, Any]) -> Line:
+    """A token in one line: what was allowed before it."""
+    line = f"{step['at']:>6}  token {step['token']:<7} {step['text']:<20} {step['allowed']:>7} allowed"
+    return Line(line + (f", forced text {step['forced_text']}" if step["forced_text"] != '""' else ""))

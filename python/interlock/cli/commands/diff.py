@@ -1,0 +1,310 @@
+"""Compare two sources: equal, or a text that only one of them accepts.
+
+  interlock diff old.json new.json
+  interlock diff pattern:'[a-c]+' pattern:'[a-d]+'
+
+First the exact comparison, whose texts are shortest ones. Where it takes more than --limit max_flat_states=N pairs of
+states, or a source recurses or is a grammar, the keywords of two schemas say which of them accepts less (a larger
+maxLength accepts more), and a quick search through members of both sides looks for a text that only one of them
+accepts. The places are listed in which the two schemas differ. Exit code 0: they accept the same, or differ as --allow
+says; 1: they do not; 5: not decided.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import interlock
+from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
+from interlock.cli.comparing.schema_inclusion import Inclusion, parse
+from interlock.cli.comparing.witness_search import Found, search
+from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources.verbatim_json import extract
+from interlock.cli.terminal import exits
+from interlock.cli.terminal.output import Output, Progress, table, text_of
+from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
+from interlock.util.plurals import counted
+
+NAMES = ("first", "second")
+ALLOWED = ("wider", "narrower")
+"""What ``--allow`` takes: that the first, or the second, accepts nothing which the other refuses."""
+FIRST_TRY = 200_000
+"""Pairs of states of the exact comparison before the quick search, which takes less than a second; where --limit asks
+for more, the rest comes after the search."""
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("first", metavar="FIRST", help=sources.HELP)
+    parser.add_argument("second", metavar="SECOND", help="the other source")
+    sources.add_arguments(parser, positional=False)
+    parser.add_argument(
+        "--allow",
+        choices=ALLOWED,
+        help="exit code 0 also where the second accepts all that the first accepts (wider), or nothing else (narrower)",
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Search both directions."""
+    vocabulary = vocabularies.byte_vocabulary()
+    read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
+    kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
+    first, second = (source.compile(vocabulary) for source in read)
+    for name, source, index in zip(NAMES, read, (first, second)):
+        source_remarks.remarks(source, index, output, f"in the {name}, ")
+    indexes = (first, second)
+    found = Comparison() if _same(read, indexes) else _compare(read, indexes, output)
+    known = [text is not None for text in found.texts]
+    if any(known):
+        relation = "different"
+        if not all(known) and found.is_decided:
+            relation = f"the {NAMES[known.index(True) ^ 1]} accepts less"
+    else:
+        relation = "equal" if found.is_decided else "not decided"
+    people = [Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))]
+    pairs = [(name, text) for name, text in zip(NAMES, found.texts) if text is not None]
+    people += [Line(f"  only the {name} accepts: ", (text_of(text), NAME)) for name, text in pairs]
+    texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
+    machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
+    machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
+    documents = [source.document for source in read]
+    rows = differences(*documents) if None not in documents and relation != "equal" else []
+    if relation != "equal" and found.is_decided and None not in documents:
+        machine["differences"] = rows
+        people += changes(rows)
+        if args.property_order != "any" and is_reordered(*documents):
+            way = "--property-order any takes keys in every order"
+            people.append(Line("  properties come in another order, and a schema takes keys as they are declared"))
+            people.append(Line(("  try: ", TRY), way))
+    if not found.is_exact and found.is_decided and any(found.included):
+        machine["decided_by"] = "keywords"
+        people.append(Line("  decided by the keywords in which the two schemas differ"))
+    elif not found.is_exact:
+        machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
+        people += _undecided(found, rows, args, relation)
+    if args.allow is not None:
+        side = ALLOWED.index(args.allow)
+        is_allowed = found.texts[side] is None and (found.is_exact or found.included[side])
+        machine["allowed"] = is_allowed
+        if relation != "equal":
+            people.append(Line(f"  {'allowed' if is_allowed else 'not allowed'} by --allow {args.allow}"))
+    output.answer(machine, people)
+    if args.allow is not None and is_allowed:
+        return exits.OK
+    return {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
+
+
+@dataclass
+class Comparison:
+    """For each side a text that only it accepts, or that there is none or that it is not known."""
+
+    texts: list[bytes | None] = field(default_factory=lambda: [None, None])
+    is_exact: bool = True
+    """Whether each text is a shortest one, and ``None`` says that there is none."""
+    included: list[bool] = field(default_factory=lambda: [False, False])
+    """For each side whether its keywords say that it accepts nothing which the other refuses."""
+    cause: str = ""
+    states: int = 0
+    """Pairs of states that were looked at before the comparison was given up; 0 where it cannot be done."""
+    search: Found | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known of both sides if they accept anything that the other refuses."""
+        return self.is_exact or all(text is not None or none for text, none in zip(self.texts, self.included))
+
+    def tried(self) -> dict[str, int]:
+        """What was done, in numbers."""
+        return {"states": self.states} | (self.search.machine() if self.search is not None else {})
+
+
+def _compare(
+    read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index], output: Output
+) -> Comparison:
+    """The exact comparison, within a limit; then the keywords, and the quick search; then the rest of the exact one,
+    where --limit asks for more.
+    """
+    asked = max((source.options.get("limits", {}).get("max_flat_states", 0) for source in read), default=0)
+    limits = [min(asked, FIRST_TRY) or FIRST_TRY, *([asked] if asked > FIRST_TRY else [])]
+    quick: tuple[Found, list[bool]] | None = None
+    with Progress("comparing", len(limits) + 1, output, even=False) as bar:
+        for limit in limits:
+            exact = _exact(read, indexes, limit)
+            if exact.is_exact:
+                return exact
+            if quick is None:
+                bar.show(1, "looking for a text that only one side accepts")
+            quick = quick or _quick(read, indexes)
+            exact.search, exact.included = quick
+            exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
+            if exact.is_decided or not exact.states:
+                break
+            if limit != limits[-1]:
+                bar.show(2, f"looking at up to {asked} pairs of states")
+    return exact
+
+
+def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> tuple[Found, list[bool]]:
+    """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
+    included, values = [False, False], []
+    if _are_comparable(read, indexes):
+        documents = [parse(source.text) for source in read]
+        for side in (0, 1):
+            less = _Scalars(read[side], indexes[side].vocabulary)
+            any_order = read[side].options.get("property_order") == "any"
+            included[side] = Inclusion(documents[side], documents[1 - side], less.accepts_less, any_order).holds()
+            values += less.witnesses
+    return search(indexes, (read[0].document, read[1].document), included, values), included
+
+
+def _are_comparable(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:
+    """Whether both are schemas that are read with the same options, and no keyword was left out of either."""
+    if any(source.document is None for source in read) or read[0].options != read[1].options:
+        return False
+    return not any(row.enforcement == "wider" for index in indexes for row in index.report)
+
+
+class _Scalars:
+    """Compares schemas of scalars exactly, and keeps the values that only the first of two accepts."""
+
+    def __init__(self, source: sources.Source, vocabulary: interlock.Vocabulary) -> None:
+        self.witnesses: list[Any] = []
+        limits = source.options.get("limits", {}) | {"max_flat_states": FIRST_TRY}
+
+        @cache
+        def compiled(text: str) -> interlock.Index | None:
+            try:
+                return source.with_text(text).make(vocabulary, limits=limits)
+            except interlock.UnsatisfiableError:
+                return None
+
+        self.compiled = compiled
+
+    def accepts_less(self, first: str, second: str) -> bool:
+        """Whether the first accepts nothing that the second refuses; false where that takes too long, too."""
+        try:
+            one, other = self.compiled(first), self.compiled(second)
+            if one is None or other is None:
+                return one is None
+            witness = one.witness_not_in(other)
+        except interlock.InterlockError:
+            return False
+        if witness is not None:
+            with contextlib.suppress(ValueError):
+                self.witnesses.append(json.loads(witness))
+        return witness is None
+
+
+def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index], limit: int) -> Comparison:
+    out = Comparison()
+    same_limit = [source.options.get("limits", {}).get("max_flat_states", FIRST_TRY) == limit for source in read]
+    if not all(same_limit) and not any(source.compiled for source in read):
+        changed = [source.options.get("limits", {}) | {"max_flat_states": limit} for source in read]
+        indexes = tuple(s.compile(i.vocabulary, limits=c) for s, i, c in zip(read, indexes, changed))  # type: ignore[assignment]
+    for side in (0, 1):
+        try:
+            out.texts[side] = indexes[side].witness_not_in(indexes[1 - side])
+        except interlock.LimitError as error:
+            out.is_exact, out.states = False, int(error.limit or limit)
+            recursive = [source.name for source in read if recursion.recurses(source)]
+            if recursive:
+                out.states, out.cause = 0, f"{recursive[0]} recurses, so that it has no end of states"
+                break
+            out.cause = f"more than {out.states} pairs of states" + _open_parts(read)
+        except interlock.UnsupportedError as error:
+            out.is_exact, out.cause = False, str(error)
+            break
+    return out
+
+
+def _open_parts(read: list[sources.Source]) -> str:
+    """What in the schemas makes so many states."""
+    documents = [source.document for source in read]
+    text = json.dumps(documents)
+    why = []
+    if any(map(_is_open, documents)):
+        why.append("objects are open (no additionalProperties: false), so that any key may come beside the named ones")
+    if '"type": "string"' in text and "maxLength" not in text:
+        why.append("strings are unbounded (no maxLength)")
+    return f": {'; '.join(why)}" if why else ""
+
+
+def _is_open(document: Any) -> bool:
+    """Whether an object in a schema names properties and takes others as well. What applies in place to an object that
+    is closed beside it, such as ``then``, is not open itself.
+    """
+    ways = [(document, False)]
+    for value, is_closed in ways:
+        if isinstance(value, dict):
+            parts = [value, *(part for part in _list(value.get("allOf")) if isinstance(part, dict))]
+            is_closed = is_closed or any(
+                part.get(word) is False for part in parts for word in ("additionalProperties", "unevaluatedProperties")
+            )
+            if isinstance(value.get("properties"), dict) and not is_closed:
+                return True
+            for key, inner in value.items():
+                if key == "dependentSchemas" and isinstance(inner, dict):
+                    ways += [(part, is_closed) for part in inner.values()]
+                else:
+                    ways.append((inner, is_closed and key in IN_PLACE))
+        elif isinstance(value, list):
+            ways += [(part, is_closed) for part in value]
+    return False
+
+
+IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")
+"""Keywords whose schemas are about the same value."""
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Namespace, relation: str) -> list[Line]:
+    """Why the comparison is not exact, what was tried, and the places where the documents differ."""
+    lines = [Line(("  not exact: ", NOTE), found.cause)]
+    if None not in found.texts:
+        return lines
+    what = "all of which both accept or both refuse"
+    if relation != "not decided":
+        name, other = (NAMES[found.texts.index(None) ^ side] for side in (0, 1))
+        lines.append(Line(f"  not decided: whether the {name} accepts anything that the {other} refuses"))
+        what = f"none of which the {name} alone accepts"
+    elif any(found.included):
+        less, more = (NAMES[found.included.index(True) ^ side] for side in (0, 1))
+        lines.append(Line(f"  certain: the {more} accepts all that the {less} accepts; it is open whether it has more"))
+    if found.search is not None:
+        numbers = f"{counted(found.search.tried, 'text')} (plausible, random and changed ones)"
+        lines.append(Line(f"  tried: {numbers}, {what}"))
+    if rows:
+        lines.append(Line(f"  the schemas differ in {counted(len(rows), 'place')}:"))
+        cells = [("", row["pointer"] or "(root)", shown(row, "first"), shown(row, "second")) for row in rows]
+        lines += table(cells, ("", "place", "first", "second"))
+    ways = [] if not found.states else ["--limit max_flat_states=N looks at more states"]
+    if found.states and args.whitespace != "compact" and any(row for row in rows):
+        ways.append("--whitespace compact makes fewer")
+    if "objects are open" in found.cause:
+        ways.append('"additionalProperties": false in both closes the objects')
+    if ways:
+        lines.append(Line(("  try: ", TRY), "; ".join(ways)))
+    return lines
+
+
+def _same(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:
+    """Whether both are the same source with the same options, whatever blanks its JSON is written with."""
+    if indexes[0].fingerprint == indexes[1].fingerprint:
+        return True
+    first, second = read
+    if first.kind != second.kind or first.options != second.options:
+        return False
+    if first.kind != "json_schema":
+        return bool(first.text == second.text)
+    texts = [s.text if isinstance(s.text, bytes) else s.text.encode() for s in read]
+    return extract(texts[0]) == extract(texts[1])

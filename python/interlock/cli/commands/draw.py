@@ -1,0 +1,193 @@
+"""Draw a source: the structure of a schema or a grammar, the automaton of a pattern.
+
+  interlock draw order.json -o order.html
+  interlock draw order.json -o order.svg
+  interlock draw pattern:'(GET|POST) /[a-z]+' -o request.html
+  interlock draw order.json --form jumps --whitespace compact -o states.svg
+  interlock draw order.json -o order.mmd
+  interlock draw order.json --format dot -o - | dot -Tpdf > order.pdf
+
+The end of the name says the format, or --format does: html (zoom at the pointer, drag, tooltips, an output with what is
+forced in it), svg, mmd (Mermaid) or dot (Graphviz); - is the standard output.
+
+Of a schema, boxes show objects, their keys and types, and alternatives; of a grammar, rules with their alternatives,
+and the terminals. --form jumps draws the automaton with forced runs as single edges, --form states all of its states;
+characters beyond ASCII are drawn as characters, not as bytes, and states that differ by how many more characters may
+follow are one in jumps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import interlock
+from interlock.cli.sources import overwriting
+from interlock.cli.terminal import atomic_files, exits
+from interlock.cli.sources import kind_options, recursion, source_remarks, source_arguments as sources, vocabularies
+from interlock.cli.terminal import streams
+from interlock.cli.terminal.place_in_source import PlaceInSource
+from interlock.cli.terminal.output import Output, facts, size
+from interlock.cli.terminal.style import NOTE, Line
+from interlock.cli.arguments.number_arguments import at_least
+from interlock.drawing import FORMS, SUFFIXES, draw
+from interlock.drawing.drawing import MOST_STATES
+from interlock.util.near_words import nearest
+from interlock.output_types import Grammar
+
+OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
+"""Other endings of the formats, and those that are written here."""
+FEW_STATES = 4000
+"""States that are drawn in seconds."""
+MANY_STATES = 100_000
+"""A limit of states up to which the search for them alone may take long."""
+STATE_BYTES = 7_000
+"""What a state takes in a file, with its edges, where a drawing has many."""
+FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file, or - for the standard output")
+    overwriting.add_force(parser)
+    parser.add_argument("--format", choices=FORMATS, help="default: by the end of the file's name")
+    parser.add_argument(
+        "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
+    )
+    parser.add_argument(
+        "--max-states",
+        type=at_least(1),
+        metavar="N",
+        help="of automata: states over bytes at most (default: 2000)",
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Explore, lay out, write."""
+    suffix = _suffix(args, output)
+    source = sources.read(args.source, args)
+    if args.form == "structure" and source.kind not in ("json_schema", "grammar"):
+        raise exits.UsageError(
+            "--form structure: only a schema or a grammar has a structure; leave it out, or take jumps or states"
+        )
+    if source.kind in ("structural_tag", "tools"):
+        what = kind_options.NAMES[source.kind]
+        raise exits.UsageError(f"{what} cannot be drawn; trace shows a text under it, token by token")
+    if source.kind == "grammar" and args.form not in (None, "structure"):
+        raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
+    drawn: interlock.Index | Grammar | None = _grammar(source) if source.kind == "grammar" else None
+    if drawn is None:
+        index = source.compile(vocabularies.byte_vocabulary())
+        source_remarks.remarks(source, index, output)
+        drawn = index
+    most = MOST_STATES if args.max_states is None else args.max_states
+    if most >= MANY_STATES:
+        output.remark(Line(("note: ", NOTE), f"looking for up to {most} states may take minutes before any is drawn"))
+    with _limits(source):
+        drawing = draw(drawn, args.form, args.source, most)
+        if suffix in (".svg", ".html") and drawing.form != "structure":
+            states = len((drawing.jumps if drawing.form == "jumps" else drawing.states).states)
+            if states > FEW_STATES:
+                said = f"laying out {states} states may take minutes; as .mmd or .dot they take seconds"
+                output.remark(Line(("note: ", NOTE), said))
+        text = drawing.text(suffix)
+    if args.max_states is not None and drawing.form == "structure":
+        raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
+    if args.out in atomic_files.STANDARD_OUTPUT:
+        streams.write(text)
+        return exits.OK
+    atomic_files.write_text(args.out, text)
+    written = Path(args.out).stat().st_size
+    machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
+    shown = {"file": args.out, "size": size(written), "form": drawing.form, **drawing.counts()}
+    output.answer(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
+    return exits.OK
+
+
+def _suffix(args: argparse.Namespace, output: Output) -> str:
+    """The ending of the format that is asked for."""
+    if args.out in atomic_files.STANDARD_OUTPUT:
+        if output.json:
+            raise exits.UsageError("--json and the drawing both want the standard output: name a file with -o")
+        if args.format is None:
+            raise exits.UsageError(
+                f"-o {args.out} has no ending that says the format", "--format dot, svg, mmd or html"
+            )
+        return f".{args.format}"
+    atomic_files.refuse_folder(args.out)
+    suffix = Path(args.out).suffix.lower()
+    if args.format is not None:
+        if suffix in SUFFIXES and suffix != f".{args.format}":
+            raise exits.UsageError(f"{args.out} ends in {suffix}, and --format says {args.format}: leave out --format")
+        return f".{args.format}"
+    if suffix not in SUFFIXES:
+        meant = OTHER_ENDINGS.get(suffix) or nearest(suffix, SUFFIXES)
+        if meant:
+            named = Path(args.out).with_suffix(meant)
+            raise exits.UsageError(
+                f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}",
+                f"did you mean {named}? --format {meant[1:]} writes that format under any name",
+            )
+        raise exits.UsageError(
+            f"--out {args.out}: the name must end in {', '.join(SUFFIXES)}", "-o NAME.html, or --format html"
+        )
+    return suffix
+
+
+@contextlib.contextmanager
+def _limits(source: sources.Source) -> Iterator[None]:
+    """Say of a source with too many states what helps here."""
+    try:
+        yield
+    except interlock.LimitError as error:
+        if "states" not in str(error):
+            raise
+        if recursion.recurses(source):
+            message = f"{source.name} recurses, so its automaton has no end and cannot be drawn"
+            raise interlock.UnsupportedError(message) from error
+        raise _too_large(error, source) from error
+
+
+def _more_states(count: int) -> str:
+    """The option that draws so many states, with what it costs where that is much."""
+    if count <= FEW_STATES:
+        return f"--max-states {count} draws it"
+    return f"--max-states {count} may take minutes and write up to {-(-count * STATE_BYTES // 10**6)} MB"
+
+
+def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock.LimitError:
+    """The same error in the words of a drawing, with the option that helps."""
+    told = str(error)
+    said = f"the automaton of {source.name} is too large to draw: "
+    ways = []
+    if source.kind == "json_schema":
+        ways.append("--form structure draws a schema of any size")
+        if source.options.get("whitespace") != "compact":
+            ways.append("--whitespace compact makes fewer states")
+        elif source.options.get("spelling") != "plain":
+            ways.append("--spelling plain makes fewer states")
+    if "of the automaton" in told:
+        said += f"{error.value} states, and {error.limit} at most are drawn"
+        ways.insert(0 if (error.value or 0) <= FEW_STATES else len(ways), _more_states(error.value or 0))
+    else:
+        said += f"more than {error.limit} {'transitions' if 'transitions' in told else 'states'}"
+        if source.kind != "json_schema" or error.limit in source.options.get("limits", {}).values():
+            ways.append("--limit max_flat_states=N takes more")
+    remedy = "; ".join(ways)
+    made = interlock.LimitError(said)
+    made.limit, made.value = error.limit, error.value
+    made.located = PlaceInSource("", 0, 0, remedy, found=False)  # type: ignore[attr-defined]
+    return made
+
+
+def _grammar(source: sources.Source) -> Grammar | None:
+    """A grammar whose special tokens bytes cannot spell, which is drawn from its text alone."""
+    try:
+        source.compile(vocabularies.byte_vocabulary())
+    except interlock.VocabularyError:
+        options = {name: value for name, value in source.options.items() if name != "limits"}
+        return Grammar(source.text, **options)
+    return None

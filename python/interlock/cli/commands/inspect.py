@@ -1,0 +1,211 @@
+"""Say what a source became: states, memory, and how exactly each keyword is enforced.
+
+  interlock inspect order.json
+  interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+
+The report names what a keyword means here where that is less than in the specification. What cannot be computed, such
+as the number of texts of a source that recurses, is said to be not counted, with the reason; the rest is shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+import interlock
+from interlock import schema_hints
+from interlock._recipe import Recipe
+from interlock.cli.checking.walk import next_bytes
+from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.terminal import exits, style
+from interlock.cli.terminal.output import Output, byte_set, facts, size, table, text_of
+from interlock.cli.terminal.style import TRY, Line
+from interlock.samples.plausible import example
+from interlock.util.plurals import counted
+
+T = TypeVar("T")
+USUAL = ("whitespace", "property_order", "numbers")
+"""Rows of the root that every schema has; they are listed last."""
+SHOWN = 60
+MOST_TOKENS = 1000
+"""Tokens of a text that is looked for in the place of the shortest."""
+COUNTED = 5000
+"""States that are looked at to count texts."""
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    sources.add_arguments(parser)
+    vocabularies.add_arguments(parser)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Compile and describe."""
+    source = sources.read(args.source, args)
+    vocabulary = vocabularies.read(args)
+    index = source.compile(vocabulary)
+    guide = index.guide()
+    forced = guide.forced_bytes()
+    allowed = guide.allowed_token_ids().tolist()
+    first = next_bytes(guide)
+    rows = index.report
+    unknown = source_remarks.remarks(source, index, output)
+    words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
+    slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
+    count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
+    shortest, unsought = _computed(source, index.shortest_member)
+    short = short_text(index) if shortest is None else None
+    if short == b"":  # None is shorter.
+        shortest, short, unsought = short, None, ""
+    machine = {
+        "kind": source.kind,
+        "fingerprint": index.fingerprint,
+        "vocabulary": {"size": vocabulary.size, "fingerprint": vocabulary.fingerprint},
+        "states": index.num_states,
+        "memory_bytes": index.memory_bytes,
+        "language_size": count,
+        "shortest_member": None if shortest is None else shortest.decode("utf-8", "backslashreplace"),
+        **({} if short is None else {"short_member": short.decode("utf-8", "backslashreplace")}),
+        "not_counted": {
+            name: why for name, why in (("language_size", uncounted), ("shortest_member", unsought)) if why
+        },
+        "start": {
+            "allowed_tokens": len(allowed),
+            "allowed_bytes": first,
+            "forced_text": forced.decode("utf-8", "backslashreplace"),
+        },
+        "report": [
+            {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
+        ],
+        **unknown,
+    }
+    written: list[tuple[str, str]] = []
+    if source.kind == "grammar":
+        from interlock.drawing.grammar_outline import outline
+
+        made = outline(source.text, source.options["syntax"])
+        kinds = (("rule", made.rules), ("terminal", made.terminals))
+        counts = ", ".join(f"{len(some)} {word}{'s' if len(some) != 1 else ''}" for word, some in kinds if some)
+        lexer = source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any")
+        written = [("syntax", f"{source.options['syntax']}, {counts}"), ("lexer", lexer)]
+        machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
+    why = "for the same reason" if unsought == uncounted else unsought
+    if shortest is not None:
+        found = ("shortest text", _cut(shortest))
+    elif short is not None:
+        found = ("short text", f"{_cut(short)}; whether it is the shortest is not computed: {why}")
+    else:
+        found = ("shortest text", f"not computed: {why}")
+    everyday = args.tokenizer == vocabularies.BYTES
+    unit = "bytes" if everyday else "tokens"
+    # The end is a token of this vocabulary, and no byte.
+    ends = vocabulary.eos_token_ids if everyday else ()
+    choices = sum(token not in ends for token in allowed)
+    or_end = " or the end" if first and choices < len(allowed) else ""
+    people = facts(
+        [
+            ("kind", source.kind),
+            ("fingerprint", index.fingerprint),
+            *written,
+            ("texts", f"not counted: {uncounted}" if count is None else _number(count)),
+            *([] if "no finite automaton" in unsought and short is None else [found]),
+            ("states so far", str(index.num_states)),
+            ("memory", size(index.memory_bytes)),
+            (
+                f"first {unit[:-1]}",
+                f"{choices} of {vocabulary.size - len(ends)} {unit} allowed: {byte_set(first) or 'the end'}{or_end}",
+            ),
+            ("forced text", text_of(forced) if forced else "none"),
+        ]
+    )
+    people.append(Line(""))
+    usual = [r for r in rows if _is_usual(r)]
+    number = counted(len(rows), "row") if not usual else f"{counted(len(rows) - len(usual), 'row')} of this source"
+    number += f", and {len(usual)} that every schema has" if usual else ""
+    people += style.fitting(Line(f"report: {number}; what has no row is enforced exactly"), sys.stdout)
+    if rows:
+        # What is a mistake comes first, what every schema has comes last.
+        ordered = sorted(
+            rows, key=lambda r: (_is_usual(r), (r.pointer, r.keyword) not in slips, r.enforcement == "narrower")
+        )
+        cells: list[list[str | Line]] = []
+        for r in ordered:
+            slip = slips.get((r.pointer, r.keyword))
+            reason = Line(r.reason, (f"; {schema_hints.advice(r.keyword, slip)}", TRY)) if slip else Line(r.reason)
+            cells.append([r.enforcement, r.pointer or "(root)", Line((r.keyword, TRY if slip else "")), reason])
+        people += table(cells, ("enforcement", "place", "keyword", "reason"))
+    output.result(machine, people)
+    return exits.OK
+
+
+def _is_usual(row: interlock.ReportRow) -> bool:
+    """Whether a row says how every schema's documents are written, and nothing of this one."""
+    return row.pointer == "" and row.keyword in USUAL and row.enforcement == "narrower"
+
+
+def short_text(index: interlock.Index) -> bytes | None:
+    """A text that may not be the shortest, found by always taking what ends soonest; ``None`` if that leads nowhere."""
+    try:
+        least = index.guide().min_tokens_to_finish()
+        guide = index.guide(max_tokens=least or None) if least < MOST_TOKENS else None
+    except interlock.InterlockError:
+        guide = None
+    if guide is None:
+        try:
+            return example(Recipe.of(index), random.Random(0))
+        except interlock.BudgetError:  # There is none of a length that could be shown.
+            return None
+    while not (guide.is_accepting or guide.is_terminated):
+        guide.advance(int(guide.allowed_token_ids()[0]))
+    return index.vocabulary.decode(guide.tokens)
+
+
+def _cut(text: bytes) -> str:
+    more = f" and {len(text) - SHOWN} bytes more" if len(text) > SHOWN else ""
+    return text_of(text[:SHOWN]) + more
+
+
+def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int = 0) -> tuple[T | None, str]:
+    """What ``compute`` returns; where that cannot be known or takes too many states, ``None`` and why.
+
+    ``own_limit`` is where this figure stops if --limit does not say otherwise.
+    """
+    try:
+        return compute(), ""
+    except interlock.LimitError as error:
+        if recursion.recurses(source):
+            return None, "the schema recurses"
+        raises = f"; --limit {error.field}=N raises the limit" if error.field and source.compiled is None else ""
+        if raises and error.limit == own_limit:
+            raises = f", where counting stops; --limit {error.field}=N lets it go on"
+        what = "bytes of states" if "bytes" in str(error) else "states"
+        return None, f"it takes more than {error.limit} {what}{raises}"
+    except interlock.UnsupportedError as error:
+        if source.kind in ("grammar", "structural_tag", "tools"):
+            return None, f"{kind_options.NAMES[source.kind]} has no finite automaton"
+        if "single bytes" in str(error):
+            return None, "the vocabulary has no tokens for some single bytes; leave out --tokenizer to count over bytes"
+        return None, str(error)
+
+
+def _language_size(source: sources.Source, vocabulary: interlock.Vocabulary) -> int | str:
+    """How many texts there are. ``LimitError`` where that takes more than COUNTED states, or than --limit says."""
+    # The limits of an index file are all that it was compiled with, most of them by default.
+    own = {} if source.compiled is not None else source.options.get("limits", {})
+    limits = source.options.get("limits", {}) | {"max_flat_states": COUNTED} | own
+    count = source.compile(vocabulary, limits=limits).language_size()
+    if isinstance(count, float):
+        return "infinite"
+    # Beyond a thousand digits, none of them says anything; Python refuses to write them, too.
+    return count if count.bit_length() < 3000 else f"about 10^{math.floor(count.bit_length() * math.log10(2))}"
+
+
+def _number(count: int | str) -> str:
+    """A number of texts for people: its size says more than thirty digits do. JSON has the digits."""
+    text = str(count)
+    return text if len(text) <= 30 else f"about 10^{len(text) - 1}"

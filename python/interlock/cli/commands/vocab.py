@@ -1,0 +1,92 @@
+"""Describe the vocabulary of a tokenizer file, or write it to a pack.
+
+  interlock vocab tokenizer.json
+  interlock vocab tokenizer.model --eos 128001,128009 --size 128256
+  interlock vocab tokenizer.json --token 5018 --find '{"'
+  interlock vocab tokenizer.json -o vocabulary.ilk
+
+Processes map a pack and share its memory; every command takes it as --tokenizer. Exit code 1: a text of --find is no
+token. The memory, memory_bytes in JSON, is what the vocabulary takes in this process: the bytes of its tokens, their
+trie and, where a file says it, how texts are encoded. What is mapped from a pack is shared and not counted, nor are the
+indexes over it, whose memory interlock inspect shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from interlock.cli.sources import overwriting
+from interlock.cli.terminal import exits, atomic_files
+from interlock.cli.sources import vocabularies
+from interlock.cli.terminal.output import Output, byte_set, facts, size, text_of
+from interlock.cli.terminal.style import Line
+from interlock.cli.checking.walk import spells
+from interlock.cli.arguments.number_arguments import at_least
+from interlock.util.plurals import counted
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("tokenizer", metavar="FILE", help="a tokenizer file, or bytes for the built-in vocabulary")
+    vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
+    parser.add_argument("-o", "--out", metavar="PACK", help="write the vocabulary to this file")
+    overwriting.add_force(parser)
+    parser.add_argument(
+        "--token", type=at_least(0), action="append", default=[], metavar="ID", help="show one token (repeatable)"
+    )
+    parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Read and describe."""
+    vocabulary = vocabularies.load(args.tokenizer, args.eos, args.size)
+    for token in args.token:
+        vocabularies.require_token("--token", token, vocabulary)
+    if args.out is not None:
+        atomic_files.write(args.out, vocabulary.save)
+    is_text = spells(vocabulary)
+    tokens = [(i, t) for i in range(vocabulary.size) if (t := vocabulary.token_bytes(i)) and is_text(i)]
+    missing = sorted(set(range(256)) - {t[0] for _, t in tokens if len(t) == 1})
+    longest = max((t for _, t in tokens), key=len, default=b"")
+    shown = [{"id": i, "bytes": list(vocabulary.token_bytes(i)), "text": is_text(i)} for i in args.token]
+    found = {text: [i for i, t in tokens if t == text.encode()] for text in args.find}
+    machine = {
+        "size": vocabulary.size,
+        "text_tokens": len(tokens),
+        "eos_token_ids": vocabulary.eos_token_ids,
+        "special_token_ids": len(vocabulary.special_token_ids),
+        "missing_bytes": missing,
+        "longest_token_bytes": len(longest),
+        "memory_bytes": vocabulary.memory_bytes,
+        "fingerprint": vocabulary.fingerprint,
+        "tokens": shown,
+        "found": found,
+    }
+    people = facts(
+        [
+            ("width of the logits", str(vocabulary.size)),
+            ("tokens with text", str(len(tokens))),
+            ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
+            (
+                "special tokens",
+                f"{len(vocabulary.special_token_ids)}"
+                + (", which spell no text" if vocabulary.special_token_ids else ""),
+            ),
+            ("bytes without a token", byte_set(missing) or "none"),
+            ("longest token", counted(len(longest), "byte")),
+            ("memory", f"{size(vocabulary.memory_bytes)} of this process, for the tokens and their trie"),
+            ("fingerprint", vocabulary.fingerprint),
+        ]
+    )
+    for i in args.token:
+        people.append(
+            Line(f"token {i}: {text_of(vocabulary.token_bytes(i))}", "" if is_text(i) else " (spells no text)")
+        )
+    for text, ids in found.items():
+        people.append(Line(f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}"))
+    if args.out is not None:
+        machine["file"] = args.out
+        people.append(Line(f"written to {args.out}"))
+    asked = args.token or args.find or args.out is None
+    (output.result if asked else output.answer)(machine, people)
+    return exits.OK if all(found.values()) else exits.NO

@@ -1,0 +1,1 @@
+"""What ``diff`` compares schemas by: inclusion by structure, a search for a witness, and the places that differ."""

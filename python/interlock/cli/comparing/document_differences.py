@@ -1,0 +1,103 @@
+"""Where two JSON documents differ, keyword by keyword: a JSON Pointer and what stands there in each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from interlock.cli.terminal.style import Line
+from interlock.schema_hints import KEYWORDS
+from interlock.schema_hints.schema_keywords import MAPS
+from interlock.util.json_pointer import escaped
+
+ABSENT = object()
+"""What stands in a document that has nothing at a place."""
+MOST = 200
+"""Places that are listed."""
+MOST_CHANGES = 20
+"""Changes that people are shown; ``--json`` has more."""
+SHOWN = 60
+"""Characters of a value that are shown."""
+
+
+def differences(first: Any, second: Any) -> list[dict[str, Any]]:
+    """At most ``MOST`` places, in the order of the first document, with what only one has behind what both have.
+
+    ``first`` or ``second`` is left out where that document has nothing there. Lists of plain values (``required``,
+    ``enum``, ``type``) are compared as wholes, and other lists place by place.
+    """
+    found = []
+    for pointer, one, other in _walk(first, second, ""):
+        found.append({"pointer": pointer} | _side("first", one) | _side("second", other))
+        if len(found) == MOST:
+            break
+    return found
+
+
+def _side(name: str, value: Any) -> dict[str, Any]:
+    return {} if value is ABSENT else {name: value}
+
+
+def _walk(first: Any, second: Any, pointer: str) -> Iterator[tuple[str, Any, Any]]:
+    ways = [(first, second, pointer)]
+    while ways:
+        one, other, where = ways.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            keys = [*one, *(key for key in other if key not in one)]
+            inner = [(one.get(k, ABSENT), other.get(k, ABSENT), f"{where}/{escaped(k)}") for k in keys]
+        elif isinstance(one, list) and isinstance(other, list) and any(isinstance(v, dict) for v in [*one, *other]):
+            longest = range(max(len(one), len(other)))
+            inner = [(_at(one, i), _at(other, i), f"{where}/{i}") for i in longest]
+        else:
+            if not _same(one, other):
+                yield where, one, other
+            continue
+        ways += reversed(inner)
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else ABSENT
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality of JSON: 1 is not true, and the order of keys does not count."""
+    if one is ABSENT or other is ABSENT:
+        return one is other
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def shown(row: dict[str, Any], name: str) -> str:
+    """What stands at a place in one of the documents, for people."""
+    if name not in row:
+        return "(absent)"
+    text = json.dumps(row[name], ensure_ascii=False)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+def changes(rows: list[dict[str, Any]]) -> list[Line]:
+    """What changed from the first schema to the second, a line each: the place, the keyword, and both values."""
+    lines = []
+    for row in rows[:MOST_CHANGES]:
+        place, _, last = row["pointer"].rpartition("/")
+        if last in KEYWORDS and place.rpartition("/")[2] not in MAPS:
+            what = f"{place or '(root)'}: {last}"
+        else:
+            what = f"{row['pointer'] or '(root)'}:"
+        lines.append(Line(f"  {what} {shown(row, 'first')} -> {shown(row, 'second')}"))
+    if len(rows) > MOST_CHANGES:
+        lines.append(Line(f"  and {len(rows) - MOST_CHANGES} other places; --json has them"))
+    return lines
+
+
+def is_reordered(first: Any, second: Any) -> bool:
+    """Whether properties that two schemas declare at the same place come in another order in the second."""
+    ways = [(first, second, False)]
+    for one, other, are_properties in ways:
+        if isinstance(one, dict) and isinstance(other, dict):
+            if are_properties and [key for key in one if key in other] != [key for key in other if key in one]:
+                return True
+            ways += [(one[key], other[key], key == "properties" and not are_properties) for key in one if key in other]
+        elif isinstance(one, list) and isinstance(other, list):
+            ways += [(one_part, other_part, False) for one_part, other_part in zip(one, other)]
+    return False

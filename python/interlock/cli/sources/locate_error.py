@@ -1,0 +1,279 @@
+"""Where in its source an error is, and what to do about it: what the engine's own message does not say.
+
+The errors of a compile name a JSON Pointer, a character of a pattern or a byte of a text. Here that becomes a line and
+a column of what the user wrote, and a way on that is offered only where it leads on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import interlock
+from interlock import explain
+from interlock.cli.terminal.exits import CUT_OFF
+from interlock.cli.terminal.place_in_source import PlaceInSource
+from interlock.explain.contradicting_keywords import contradiction
+from interlock.explain.document import Member, Node
+from interlock.util.json_pointer import unescaped
+from interlock.util.near_words import nearest
+
+if TYPE_CHECKING:
+    from interlock.cli.sources.source_arguments import Source
+
+
+def attach(error: interlock.InterlockError, source: Source) -> None:
+    """Find the place of ``error`` in ``source`` and keep it with the error. What goes wrong here changes no error."""
+    with contextlib.suppress(interlock.InterlockError, ValueError, RecursionError, TypeError):
+        place = _locate(error, source)
+        if place is not None:
+            error.located = place  # type: ignore[attr-defined]
+
+
+def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | None:
+    if source.kind == "choices":
+        way = "choices:yes,no, or a file with one choice on each line"
+        return PlaceInSource("", 0, 0, way, found=False) if not source.text else None
+    if source.kind == "regex":
+        return _in_pattern(error, source.text, source.options)
+    if source.kind == "structural_tag":
+        return _in_tag(error, source.text)
+    if source.kind == "tools":
+        from interlock.cli.sources.tool_sources import place_of
+
+        return place_of(error, source.written)
+    if source.kind == "grammar":
+        found = _in_grammar(error, source.text)
+        if source.notes and isinstance(error, interlock.GrammarError):
+            found = replace(found, remedy="leave out --syntax", notes=source.notes)
+        return found
+    text = source.text.decode("utf-8", "replace") if isinstance(source.text, bytes) else source.text
+    whitespace = source.options.get("whitespace", "")
+    if isinstance(error, interlock.PatternError) and error.pointer is None and error.offset is not None and whitespace:
+        way = "--whitespace takes flexible, compact, spaced, or a pattern of the blanks between values"
+        return PlaceInSource(whitespace, error.offset, error.offset + 1, way)
+    if error.offset is not None and error.pointer is None:
+        return _not_json(error, source, text)
+    remedy, notes = _remedy(error, source, text)
+    document, pointer = explain.parse(text), error.pointer or ""
+    if source.outer is not None:
+        text, inside = source.outer
+        document = explain.parse(text)
+        # What the schema refers to outside of it has the same pointer in the whole.
+        pointer = inside + pointer if node_at(document, inside + pointer) is not None else pointer
+    start, end = _span(document, pointer, error.keyword, is_slip="is no keyword of JSON Schema" in str(error))
+    if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
+        start, end, remedy = _inner_pattern(document, pointer, text, start, end)
+    return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
+
+
+def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
+    remedy = ""
+    slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
+    other = "ecma" if options.get("dialect", "python") == "python" else "python"
+    if slashes:
+        flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
+        remedy = f"leave out the slashes around the pattern{flags}"
+    elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
+        with contextlib.suppress(interlock.InterlockError):
+            interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect=other)  # type: ignore[arg-type]
+            remedy = f"--dialect {other} takes it"
+        if "?R" in str(error) or re.search(r"\(\?(R|\d+|&)", pattern):
+            remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
+        elif isinstance(error, interlock.UnsupportedError) and "backreference" in str(error):
+            remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
+    elif isinstance(error, interlock.UnsatisfiableError):
+        remedy = _never_remedy(str(error))
+    if error.offset is None:
+        return PlaceInSource(pattern, 0, 1, remedy, found=False) if remedy else None
+    return PlaceInSource(pattern, error.offset, error.offset + 1, remedy)
+
+
+def _never_remedy(message: str) -> str:
+    """What to do about a pattern that accepts nothing; empty where the message says all that is known."""
+    if " asks for" in message:
+        return "the pattern is the whole output, and nothing stands beside it: write what is asked for into the pattern"
+    if "the start of the text" in message or "the end of the text" in message:
+        return "leave it out: the pattern is the whole output, which has one beginning and one end"
+    if "can never" in message:
+        return ""
+    return "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
+
+
+def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:
+    """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
+    remedy = next(
+        (way for option, way in _GRAMMAR_OPTIONS.items() if f"`{option}`" in str(error)),
+        _grammar_remedy(error),
+    )
+    if error.offset is None:
+        return PlaceInSource(text, 0, 1, remedy, found=False)
+    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
+    return PlaceInSource(text, start, start + 1, remedy)
+
+
+_GRAMMAR_OPTIONS = {
+    "imports": "--import NAME=FILE gives a text that %import may name",
+    "grammars": "--grammar NAME=FILE gives a grammar that @NAME may name",
+    "start": "--start RULE names the rule that the output is",
+}
+
+
+def _grammar_remedy(error: interlock.InterlockError) -> str:
+    """What to do about an error of a grammar; empty where the message says all that is known."""
+    if isinstance(error, interlock.UnsatisfiableError):
+        if endless := re.search(r"(\S+) never comes to an end", str(error)):
+            return f"give {endless[1]} an alternative that does not lead back to {endless[1]}"
+        return "another --lexer (any, dynamic, contextual) may accept something by the same rules"
+    if isinstance(error, interlock.VocabularyError):
+        return "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names"
+    if "this looks like Lark's notation" in str(error):
+        return "--syntax lark reads it as Lark's notation"
+    if "this looks like GBNF or EBNF" in str(error):
+        return "--syntax gbnf or --syntax ebnf reads it as one of these"
+    return ""
+
+
+def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
+    """What was probably meant in a structural tag. The message has the place, as a JSON Pointer."""
+    meant = ""
+    if unknown := re.search(r"'([^']*)' is no type of a format; there are ([^;]*)", str(error)):
+        meant = nearest(unknown[1], unknown[2].split(", "))
+    elif missing := re.search(r"at (\S*): .* needs the field '([^']*)'", str(error)):
+        with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):
+            for part in missing[1].split("/")[1:]:
+                tag = tag[int(part)] if isinstance(tag, list) else tag[unescaped(part)]
+            if isinstance(tag, dict) and (slip := nearest(missing[2], tag)):
+                return PlaceInSource("", 0, 0, f"did you mean {missing[2]} by {slip}?", found=False)
+    return PlaceInSource("", 0, 0, f"did you mean {meant}?", found=False) if meant else None
+
+
+def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
+    from interlock.cli.sources.yaml_files import from_yaml, is_yaml, is_yaml_schema
+    from interlock.cli.terminal.suggest import near_file
+
+    assert error.offset is not None
+    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
+    remedy = ""
+    notes: tuple[str, ...] = ()
+    try:
+        document = explain.parse(text)
+    except explain.NotJson as own:
+        remedy = own.hint
+        if not text[start:].strip():  # What is missing is missing behind the last line that has anything.
+            start = len(text.rstrip())
+            if own.message.startswith("the text ends"):
+                notes, remedy = (own.message,), CUT_OFF if source.file else remedy
+    else:
+        if twice := _repeated(document):
+            return _both_keys(text, *twice)
+    if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
+        name = near_file(text.strip()) or text.strip()
+        remedy = f"is this a file? write {name} or schema:@{name}"
+    if is_yaml(source.file):
+        remedy = from_yaml(source.file)
+    elif source.name.endswith(":@-") and is_yaml_schema(text.encode()):
+        remedy = from_yaml("-")
+    return PlaceInSource(text, start, start + 1, remedy, notes=notes)
+
+
+def _repeated(document: Node) -> tuple[Member, Member] | None:
+    """The first key that an object has had before, behind the member that had it first."""
+    for _, node in document.walk():
+        seen: dict[str, Member] = {}
+        for member in node.members:
+            if member.key in seen:
+                return seen[member.key], member
+            seen[member.key] = member
+    return None
+
+
+def _both_keys(text: str, first: Member, second: Member) -> PlaceInSource:
+    """The place of a key that is there a second time, and where it stands first."""
+    line, column = explain.line_column(text, first.start)
+    notes = (f"it stands first at line {line}, column {column}",)
+    return PlaceInSource(text, second.start, second.end, "leave out one of the two", notes=notes)
+
+
+def _span(document: Node, pointer: str, keyword: str | None, is_slip: bool = False) -> tuple[int, int]:
+    """Where the keyword at fault and its value stand; the schema that holds it where there is no keyword. Of a slip,
+    the keyword itself is at fault.
+    """
+    node = node_at(document, pointer)
+    if node is None:
+        return 0, 1
+    for member in node.members:
+        if member.key == keyword:
+            inner = member.value
+            key = member.start, member.end
+            return key if is_slip or inner.kind in ("object", "array") else (inner.start, inner.end)
+    # A pointer may lead to what the keyword holds.
+    return node.start, node.end if node.kind not in ("object", "array") else node.start + 1
+
+
+def node_at(document: Node, pointer: str) -> Node | None:
+    """The value at a JSON Pointer."""
+    return next((node for where, node in document.walk() if where == pointer), None)
+
+
+def _inner_pattern(document: Node, pointer: str, text: str, start: int, end: int) -> tuple[int, int, str]:
+    """The character of a pattern inside a schema that is at fault, and what is different in this dialect."""
+    node = node_at(document, pointer)
+    pattern = node.get("pattern") if node is not None else None
+    if pattern is None or not isinstance(pattern.value, str):
+        return start, end, ""
+    remedy = ""
+    flags = re.search(r"\(\?[a-zA-Z]+\)", pattern.value)
+    if flags:
+        remedy = f"patterns of JSON Schema are ECMA-262, which has no {flags[0]}; for i, write both cases: [aA]"
+    elif re.search(r"\\[AZz]|\(\?P<", pattern.value):
+        remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
+    try:
+        interlock.Index.from_regex(pattern.value, explain.byte_vocabulary(), dialect="ecma")
+    except interlock.PatternError as inner:
+        if inner.offset is not None and text[pattern.start + 1 : pattern.end - 1] == pattern.value:
+            at = pattern.start + 1 + inner.offset
+            return at, at + 1, remedy
+    except interlock.InterlockError:
+        pass
+    return pattern.start, pattern.end, remedy
+
+
+def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
+    if isinstance(error, interlock.UnsatisfiableError):
+        return _contradiction(error, source, text)
+    if error.hint is not None and "`documents`" in error.hint:
+        return "--document URI=FILE gives a schema that $ref may reach", ()
+    if isinstance(error, interlock.SchemaError) and (key := re.search(r'pass what \["([^"]+)"\] holds', str(error))):
+        return f"--schema-key {key[1]} takes the schema out of its envelope", ()
+    if isinstance(error, interlock.UnsupportedError) and source.options.get("on_unsupported") != "warn":
+        with contextlib.suppress(interlock.InterlockError):
+            source.make(explain.byte_vocabulary(), on_unsupported="warn")
+            return "--on-unsupported warn leaves it out and says so in the report (interlock inspect)", ()
+    return "", ()
+
+
+def _contradiction(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
+    def accepts_nothing(schema: Any) -> bool:
+        try:
+            source.with_text(json.dumps(schema)).make(explain.byte_vocabulary())
+        except interlock.UnsatisfiableError:
+            return True
+        return False
+
+    found = contradiction(json.loads(text), error.pointer or "", accepts_nothing)
+    if not found:
+        return "the place above contradicts itself; no output can satisfy it", ()
+    kinds = [k for k in found if k.keyword == "type" and k.pointer == (error.pointer or "")]
+    others = [k for k in found if k not in kinds]
+    if not others:
+        return "change it; no output can satisfy it", ("because of: " + ", ".join(map(str, found)),)
+    words = [f"{k}" + (f" (at {k.pointer})" if k.pointer != (error.pointer or "") else "") for k in others]
+    of = f" for {kinds[0]}" if kinds else ""
+    if len(words) == 1:
+        return "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)
+    joined = " and ".join([", ".join(words[:-1]), words[-1]])
+    return "change one of them", (f"these contradict each other{of}: {joined}",)

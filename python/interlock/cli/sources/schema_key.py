@@ -1,0 +1,165 @@
+"""``--schema-key``: a schema inside a larger JSON document, together with what it refers to there.
+
+The key is one of the top (``schema``), or a JSON Pointer to any place (``/components/schemas/User`` of an OpenAPI
+document). References of the schema to other places of the document (``#/components/schemas/Address``) lead out of it,
+so those places are put into the schema under the same pointers, where they assert nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+from interlock.cli.sources.verbatim_json import dump, parse
+from interlock.cli.terminal.exits import InputError
+from interlock.schema_hints import KEYWORDS
+from interlock.util.json_pointer import escaped, unescaped
+from interlock.util.near_words import nearest
+
+PLACES = ("$defs", "definitions")
+"""Keywords that hold schemas and assert nothing."""
+
+
+def take(data: bytes, key: str) -> str:
+    """The text of the schema at ``key``, numbers and the order of keys kept. ``InputError`` if nothing is there."""
+    document = parse(data)
+    schema = find(document, key)
+    return dump(_with_targets(schema, document, _is_pointer(document, key)))
+
+
+def pointer(data: bytes, key: str) -> str:
+    """The JSON Pointer that a key stands for."""
+    steps = _steps(key) if _is_pointer(parse(data), key) else [key]
+    return "".join("/" + escaped(step) for step in steps)
+
+
+def find(document: Any, key: str) -> Any:
+    """What stands at a key of the top or a JSON Pointer. ``InputError``, with what was meant, if nothing does."""
+    if not _is_pointer(document, key):
+        if not isinstance(document, dict):
+            raise InputError(f"the file is no JSON object, so it has no key {key!r} (see --schema-key)")
+        if key not in document:
+            instead = _instead(key, document)
+            if inside := _pointer_meant(document, key):
+                instead = f", did you mean {inside}?"
+            if "." in key and _at(document, key.split(".")) is not _NOTHING:
+                instead = f"; for what is inside, write --schema-key /{key.replace('.', '/')}"
+            raise InputError(f"the file has no key {key!r} at its top{instead} (see --schema-key)")
+        return document[key]
+    steps = _steps(key)
+    for depth, step in enumerate(steps):
+        place = "/" + "/".join(steps[:depth]) if depth else "the top of the file"
+        outer = _at(document, steps[:depth])
+        if _at(outer, [step]) is _NOTHING:
+            if isinstance(outer, dict):
+                raise InputError(
+                    f"nothing is at {key}: {place} has no key {step!r}{_instead(step, outer)} (--schema-key)"
+                )
+            what = f"a list of {len(outer)}" if isinstance(outer, list) else "no object"
+            raise InputError(f"nothing is at {key}: at {place} is {what}, which has no {step!r} (--schema-key)")
+    return _at(document, steps)
+
+
+_NOTHING = object()
+
+
+def _is_pointer(document: Any, key: str) -> bool:
+    is_key = isinstance(document, dict) and key in document
+    return key.startswith(("/", "#/")) and not is_key
+
+
+def _steps(pointer: str) -> list[str]:
+    """The keys of a JSON Pointer, or of a reference that begins with ``#``."""
+    pointer = unquote(pointer[1:]) if pointer.startswith("#") else pointer
+    return [unescaped(step) for step in pointer.split("/")[1:]]
+
+
+def _at(value: Any, steps: list[str]) -> Any:
+    for step in steps:
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return _NOTHING
+    return value
+
+
+def schemas_of(document: Any) -> list[str]:
+    """The pointers of the schemas that an API's document names (OpenAPI, or Swagger's ``definitions``)."""
+    for steps in (["components", "schemas"], ["definitions"], ["$defs"]):
+        there = _at(document, steps)
+        if isinstance(there, dict) and there:
+            return ["".join("/" + escaped(step) for step in [*steps, name]) for name in there]
+    return []
+
+
+def _pointer_meant(document: dict[str, Any], key: str) -> str:
+    """The pointer that a name of a schema, or a pointer without its first slash, stands for; empty if none."""
+    if "/" in key and _at(document, _steps("/" + key)) is not _NOTHING:
+        return f"/{key}"
+    return next((place for place in schemas_of(document) if place.endswith("/" + escaped(key))), "")
+
+
+class OuterFile:
+    """The file that a schema was taken out of, to say where in it a place of the schema is."""
+
+    def __init__(self, text: str, inside: str) -> None:
+        self._document, self._inside = parse(text.encode()), inside
+
+    def place(self, where: str) -> str:
+        """The JSON Pointer in the file. What the schema refers to outside of itself has the same pointer in both."""
+        whole = self._inside + where
+        return whole if _at(self._document, _steps(whole)) is not _NOTHING else where
+
+
+def _instead(key: str, there: dict[str, Any]) -> str:
+    """The key that was probably meant, or those that are there."""
+    if meant := nearest(key, there):
+        return f", did you mean {meant!r}?"
+    some = ", ".join(map(repr, list(there)[:8])) or "none"
+    return f"; it has {some}" + (", …" if len(there) > 8 else "")
+
+
+def _with_targets(schema: Any, document: Any, is_pointer: bool) -> Any:
+    """A schema with the places of the document that it refers to, and that those refer to."""
+    if not isinstance(schema, dict):
+        return schema
+    whole = dict(schema)
+    ways: list[Any] = [schema]
+    for part in ways:
+        if isinstance(part, list):
+            ways += part
+        elif isinstance(part, dict):
+            ways += part.values()
+            reference = part.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#/"):
+                steps = _steps(reference)
+                there, here = _at(document, steps), _at(whole, steps)
+                if here is not _NOTHING:
+                    if is_pointer and there is not _NOTHING and dump(there) != dump(here):
+                        raise InputError(
+                            f"{reference} names one thing in the file and another in the schema at --schema-key: "
+                            "rename one of the two"
+                        )
+                elif there is not _NOTHING:
+                    _put(whole, steps, document, reference)
+                    ways.append(there)
+    return whole
+
+
+def _put(whole: dict[str, Any], steps: list[str], document: Any, reference: str) -> None:
+    if steps[0] in KEYWORDS - {*PLACES}:
+        raise InputError(
+            f"{reference} leads to the keyword {steps[0]} of the file, outside of the schema at --schema-key",
+            "move what it names to $defs of the file",
+        )
+    inner, outer = whole, document
+    for step in steps[:-1]:
+        outer = _at(outer, [step])
+        if isinstance(outer, list):
+            inner[step] = outer
+            return
+        inner[step] = dict(inner.get(step, {}))  # The file's own objects stay as they are.
+        inner = inner[step]
+    inner[steps[-1]] = _at(outer, steps[-1:])

@@ -1,0 +1,95 @@
+"""The words that name sources: their prefixes, the endings of files, and what is said of a word that names none."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from interlock.cli.sources.tool_sources import EXAMPLE
+from interlock.cli.sources.yaml_files import from_yaml, is_yaml, yaml_name
+from interlock.cli.terminal.suggest import near_file
+from interlock.util.near_words import nearest
+
+SUFFIXES = {
+    ".json": "schema",
+    ".schema": "schema",
+    ".regex": "pattern",
+    ".pattern": "pattern",
+    ".choices": "choices",
+    ".lark": "grammar",
+    ".gbnf": "grammar",
+    ".ebnf": "grammar",
+}
+KINDS = {
+    "schema": "json_schema",
+    "pattern": "regex",
+    "choices": "choices",
+    "grammar": "grammar",
+    "tag": "structural_tag",
+    "tools": "tools",
+}
+"""What a prefix stands for in the rest of the package (``Index.from_json_schema`` and so on)."""
+ALIASES = {"regex": "pattern", "json_schema": "schema", "choice": "choices", "structural_tag": "tag"}
+"""Other names of prefixes: those of the package."""
+OTHER_PREFIXES = {
+    **dict.fromkeys(("lark", "gbnf", "ebnf", "cfg"), "grammar"),
+    **dict.fromkeys(("re", "regexp", "pcre"), "pattern"),
+    **dict.fromkeys(("json", "jsonschema", "json-schema"), "schema"),
+    **dict.fromkeys(("enum", "literal", "list"), "choices"),
+    **dict.fromkeys(("tool", "functions"), "tools"),
+}
+"""What might be taken for a prefix, and the one that is meant."""
+EXAMPLES = {
+    "schema": """'{"type": "integer"}'""",
+    "pattern": "'[a-z]+'",
+    "choices": "yes,no",
+    "grammar": """'start: "a" start | "b"'""",
+    "tag": """'{"type": "tag", ...}'""",
+    "tools": EXAMPLE,
+}
+"""A text for each prefix."""
+
+SYNTAXES = {"lark": "Lark's notation", "gbnf": "GBNF", "ebnf": "EBNF"}
+"""The notations of grammars in words."""
+
+
+def file_of(word: str) -> str:
+    """The file that a word names; empty for a text, or the standard input."""
+    prefix, colon, rest = word.partition(":@")
+    is_kind = bool(colon) and ALIASES.get(prefix, prefix) in KINDS
+    name = rest if is_kind else word
+    if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
+        return ""
+    return name
+
+
+def what_is(word: str, prefix: str) -> tuple[str, str]:
+    """Why a word names no source, and what was probably meant."""
+    if not word.strip():
+        return "the source is empty", "a file, or text as in pattern:'[a-z]+'"
+    quoted = shlex.quote(word)
+    exists = os.path.exists(word)
+    at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
+    if word == "-":
+        return "the standard input does not say what it is", at
+    if prefix and (meant := OTHER_PREFIXES.get(prefix) or nearest(prefix, KINDS)):
+        rest, way = word[len(prefix) + 1 :], f" with --syntax {prefix}" if prefix in SYNTAXES else ""
+        rest = shlex.quote(rest) if prefix in OTHER_PREFIXES else rest
+        return f"no source begins with {prefix}:", f"did you mean {meant}:{rest}{way}?"
+    if exists and is_yaml(word):
+        return f"{word} is YAML by its {'name' if yaml_name(word) else 'text'}, and sources are JSON", from_yaml(word)
+    if exists:
+        return f"the name of {word} does not say what it is", at
+    if meant := near_file(word):
+        return f"no file is named {word!r}", f"did you mean {meant}?"
+    if word.lstrip().startswith("{"):
+        return "this looks like a JSON Schema", f"schema:{quoted}, or the name of a file"
+    if "\n" in word or "::=" in word:
+        return "this looks like a grammar", "grammar: in front of it, or the name of a file"
+    if set(word) & set("\\[](){}*+?|^$"):
+        way = f"pattern:{quoted} for a pattern"
+    elif "," in word:
+        way = f"choices:{quoted} for choices"
+    else:
+        way = f"for a text, a prefix that says what it is: pattern:{quoted}, choices:{quoted} or schema:'{{...}}'"
+    return f"no file is named {word!r}", way

@@ -1,0 +1,208 @@
+"""What a command prints: lines for people, or one JSON object for machines.
+
+The standard output holds results only, so that it can be piped. With ``--json`` it holds exactly one JSON object,
+also after a failure (``{"error": {...}}``). Progress and remarks go to the standard error; a bar is drawn only if
+that is a terminal. With ``--quiet`` there are neither, nor what the exit code or a written file says already.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from interlock.cli.terminal import streams, style
+from interlock.cli.terminal.style import NAME, Line, printable
+
+CONTROL = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x22: '"', 0x5C: r"\\"}
+
+
+class Output:
+    """Where a command says its results. ``json`` chooses the form."""
+
+    def __init__(self, json: bool, quiet: bool = False) -> None:
+        self.json = json
+        self.quiet = quiet
+
+    def result(self, machine: dict[str, Any], people: Iterable[str | Line]) -> None:
+        """The result of the command, in the form that was asked for."""
+        if self.json:
+            streams.write(json.dumps(machine, ensure_ascii=True, sort_keys=False, allow_nan=False) + "\n")
+        else:
+            colours = style.wanted(sys.stdout)
+            streams.write("".join(style.painted(line, colours) + "\n" for line in people))
+
+    def answer(self, machine: dict[str, Any], people: Iterable[str | Line]) -> None:
+        """A result that the exit code or a written file says already: with ``--quiet``, people are told nothing."""
+        if self.json or not self.quiet:
+            self.result(machine, people)
+
+    def line(self, line: str | Line) -> None:
+        """A line of a result that is written while the command works. With ``--json`` there are none."""
+        streams.write(style.painted(line, style.wanted(sys.stdout)) + "\n")
+
+    def remark(self, line: str | Line) -> None:
+        """A line beside the result, for people."""
+        if not self.quiet:
+            streams.say(style.painted(line, style.wanted(sys.stderr)) + "\n")
+
+
+class Progress:
+    """A bar on the standard error, redrawn at most ten times a second; nothing where that is not a terminal.
+
+    ``with Progress("compiling", 500, output) as bar: bar.show(done, "12 refused")``
+    """
+
+    WIDTH = 30
+
+    def __init__(self, title: str, total: int, output: Output, hidden: bool = False, even: bool = True) -> None:
+        self.title = title
+        self.even = even
+        """Whether all steps take about as long, so that the time that is left can be told."""
+        self.total = total
+        self.drawn = 0
+        self.next = 0.0
+        self.began = time.monotonic()
+        self.first: int | None = None
+        self.shown = sys.stderr.isatty() and not output.quiet and not hidden
+
+    def __enter__(self) -> Progress:
+        self.show(0)  # The first step may take long.
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.drawn:
+            streams.say("\r" + " " * self.drawn + "\r")
+
+    def show(self, done: int, note: str = "") -> None:
+        """Say that ``done`` of the total are finished."""
+        now = time.monotonic()
+        if self.first is None and done:
+            self.first = done
+        if not self.shown or (now < self.next and done < self.total):
+            return
+        self.next = now + 0.1
+        share = done / self.total if self.total else 1.0
+        full = int(share * self.WIDTH)
+        line = f"{self.title} [{'#' * full}{'.' * (self.WIDTH - full)}] {done}/{self.total}"
+        fresh = done - (self.first or 0)
+        if self.even and 0 < fresh and done < self.total:
+            line += f", {clock((now - self.began) / fresh * (self.total - done))} left"
+        line += f", {note}" if note else ""
+        line = printable(line)[: style.columns() - 1]
+        streams.say("\r" + line.ljust(self.drawn))
+        self.drawn = len(line)
+
+
+def clock(seconds: float) -> str:
+    """A duration in words: ``5 s``, ``3 min``, ``1 h 10 min``."""
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    minutes = round(whole / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def size(count: int) -> str:
+    """A number of bytes in words."""
+    value = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{count} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = None) -> list[Line]:
+    """Lines with columns of equal width; the last column is not padded, and wraps where the terminal ends."""
+    everything = [*([[Line((word, NAME)) for word in head]] if head else []), *([_line(c) for c in r] for r in rows)]
+    if not everything:
+        return []
+    width = style.limit(sys.stdout)
+    widths = [max(len(row[i]) for row in everything) for i in range(len(everything[0]))]
+    out = []
+    for row in everything:
+        line = Line()
+        last = max((i for i, cell in enumerate(row) if len(cell)), default=0)
+        for i, cell in enumerate(row[: last + 1]):
+            line = line + (cell.ljust(widths[i]) + "  " if i < last else cell)
+        if width is None or len(line) <= width or last == 0:
+            out.append(line)
+            continue
+        indent = sum(widths[:last]) + 2 * last
+        if width - indent < 20:  # Too narrow for columns: the last one has lines of its own.
+            before = Line()
+            cells = [cell for cell in row[:last] if len(cell)]
+            for place, cell in enumerate(cells):
+                before = before + (cell + ("  " if place + 1 < len(cells) else ""))
+            out += style.wrapped(before, width)
+            out += [Line("    ") + part for part in style.wrapped(row[last], width - 4)]
+            continue
+        first, *more = style.wrapped(row[last], width - indent)
+        before = Line()
+        for cell, wide in zip(row[:last], widths):
+            before = before + (cell.ljust(wide) + "  ")
+        out.append(before + first)
+        out += [Line(" " * indent) + part for part in more]
+    return out
+
+
+def _line(cell: str | Line) -> Line:
+    return cell if isinstance(cell, Line) else Line(cell)
+
+
+def facts(pairs: Iterable[tuple[str, str | Line]]) -> list[Line]:
+    """``name: value`` lines, the values aligned."""
+    rows = [(Line((name + ":", NAME)), value) for name, value in pairs]
+    return table(rows)
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number with at most so many digits that count, without an exponent: ``0.76``, ``12.3``, ``1240``."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def byte_name(byte: int) -> str:
+    """A byte as it is written in a label: ``a``, ``\\n``, ``\\xff``, ``space``."""
+    if byte == 0x20:
+        return "space"
+    if byte in CONTROL:
+        return CONTROL[byte]
+    return chr(byte) if 0x21 <= byte < 0x7F else f"\\x{byte:02x}"
+
+
+def byte_ranges(allowed: Iterable[int]) -> list[tuple[int, int]]:
+    """Ascending ``(first, last)`` ranges of a set of bytes."""
+    ranges: list[tuple[int, int]] = []
+    for byte in sorted(set(allowed)):
+        if ranges and ranges[-1][1] == byte - 1:
+            ranges[-1] = (ranges[-1][0], byte)
+        else:
+            ranges.append((byte, byte))
+    return ranges
+
+
+def byte_set(allowed: Iterable[int]) -> str:
+    """A set of bytes as ranges, ``- 0-9 a-f``: three or more neighbours are one range."""
+    parts = []
+    for low, high in byte_ranges(allowed):
+        if high - low >= 2:
+            parts.append(f"{byte_name(low)}-{byte_name(high)}")
+        else:
+            parts.extend(byte_name(b) for b in range(low, high + 1))
+    return " ".join(parts)
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as a JSON string, for people: what is not UTF-8 is written as ``\\xff``, and characters that a terminal
+    would obey or cannot show have JSON's escapes.
+    """
+    text = json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

@@ -1,0 +1,70 @@
+"""The option ``attempts`` of a call: the model is asked again where its answer is refused."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from interlock._core import ArgumentError
+from interlock.output_types.context_room import PromptTooLongError
+from interlock.generators.replies.budget_warnings import TightBudgetError
+from interlock.generators.replies.values import one_value
+from interlock.output_types import InvalidOutputError, OutputType
+
+__all__ = ["asked", "take_attempts"]
+
+Asking = Generator[tuple[list[Any], dict[str, Any]], Sequence[str | InvalidOutputError], list[Any]]
+"""Yields prompts with their options, takes their texts, and returns the results."""
+
+
+def take_attempts(options: dict[str, Any]) -> int:
+    """The option, taken out of ``options``. ``TypeError`` for what is no ``int``, ``ArgumentError`` below 1."""
+    given = options.pop("attempts", None)
+    if given is None:
+        return 1
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"attempts must be an int, how often the model is asked, not {type(given).__name__}")
+    attempts: int = operator.index(given)
+    if attempts < 1:
+        raise ArgumentError(f"attempts is how often the model is asked, at least 1, not {attempts}")
+    return attempts
+
+
+def asked(
+    prompts: list[Any], output: OutputType[Any], max_tokens: int, options: dict[str, Any], attempts: int
+) -> Asking:
+    """What comes of each prompt, a value or an ``InvalidOutputError``. Those that were refused are asked again."""
+    prompts = list(prompts)
+    results: list[Any] = []
+    rows = list(range(len(prompts)))
+    for attempt in range(attempts):
+        seed = options.get("seed")
+        chosen = options if seed is None or not attempt else {**options, "seed": seed + attempt}
+        texts = yield [prompts[row] for row in rows], chosen
+        found = [one_value(output, text, max_tokens, "return") for text in texts]
+        if not attempt:
+            results = found
+        for row, value in zip(rows, found):
+            # What was said of the first answers may leave the next one no room.
+            if not isinstance(value, PromptTooLongError):
+                results[row] = value
+        rows = [row for row, value in zip(rows, found) if _is_refused(value)]
+        if not rows:
+            break
+        for row in rows:
+            prompts[row] = _told(prompts[row], results[row])
+    return results
+
+
+def _is_refused(value: Any) -> bool:
+    """Whether another answer may be right. A budget and a context stay as they are."""
+    return isinstance(value, InvalidOutputError) and not isinstance(value, TightBudgetError | PromptTooLongError)
+
+
+def _told(prompt: Any, error: InvalidOutputError) -> Any:
+    """A chat with the answer that was refused, and why. A text stays as it is."""
+    if isinstance(prompt, str):
+        return prompt
+    answer = {"role": "assistant", "content": error.text}
+    return [*prompt, answer, {"role": "user", "content": f"{error}. Try again."}]

@@ -1,0 +1,407 @@
+"""Examples that look like what people write: everyday words, short numbers, plain spelling.
+
+The masks decide about every byte, as for a model; the schema only suggests what to try. Words, dates or numbers are
+offered, and taken where the guide takes them; where none fits (a pattern, a rare format), characters are chosen one by
+one, the everyday ones first. Grammars have a module of their own (``grammar_samples``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import interlock
+from interlock._recipe import Recipe
+from interlock.explain.references import References
+from interlock.explain.shapes import Shape, Shapes
+from interlock.samples.grammar_samples import example_of_grammar
+
+WORDS = (
+    "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
+    "ginger harbor hazel honey island ivory jasmine lake lemon linen maple marble meadow mint morning olive orchid "
+    "paper pepper pine plum river rose saffron sage sand silver snow spring stone summer tea thyme valley willow winter"
+).split()
+TRIES = 8
+SEARCHES = 40
+"""How often the shortest way to the end is looked for, which may take long."""
+MANY = 1_000_000
+"""Characters, elements and members that a schema may ask for at least; more are given up."""
+LONG = 12
+"""Characters after which a text goes the shortest way to its end."""
+FORMATS: dict[str, Callable[[random.Random], str]] = {
+    "date": lambda r: f"20{r.randrange(20, 30)}-{r.randrange(1, 13):02}-{r.randrange(1, 29):02}",
+    "time": lambda r: f"{r.randrange(24):02}:{r.randrange(60):02}:{r.randrange(60):02}Z",
+    "date-time": lambda r: f"{FORMATS['date'](r)}T{FORMATS['time'](r)}",
+    "duration": lambda r: f"P{r.randrange(1, 30)}DT{r.randrange(1, 24)}H",
+    "email": lambda r: f"{r.choice(WORDS)}@example.org",
+    "hostname": lambda r: f"{r.choice(WORDS)}.example.org",
+    "uri": lambda r: f"https://example.org/{r.choice(WORDS)}",
+    "uri-reference": lambda r: f"/{r.choice(WORDS)}/{r.choice(WORDS)}",
+    "uri-template": lambda r: f"/{r.choice(WORDS)}/{{id}}",
+    "ipv4": lambda r: f"192.0.2.{r.randrange(1, 255)}",
+    "ipv6": lambda r: f"2001:db8::{r.randrange(1, 0xFFFF):x}",
+    "uuid": lambda r: "-".join(f"{r.getrandbits(4 * n):0{n}x}" for n in (8, 4, 4, 4, 12)),
+    "json-pointer": lambda r: f"/{r.choice(WORDS)}/0",
+    "relative-json-pointer": lambda r: f"1/{r.choice(WORDS)}",
+    "regex": lambda r: "^[a-z]+$",
+}
+FORMATS["idn-email"], FORMATS["idn-hostname"] = FORMATS["email"], FORMATS["hostname"]
+FORMATS["iri"], FORMATS["iri-reference"] = FORMATS["uri"], FORMATS["uri-reference"]
+OPENERS = {"string": b'"', "object": b"{", "array": b"[", "number": b"-0123456789", "boolean": b"tf", "null": b"n"}
+WEIGHTS = {"string": 6, "number": 4, "boolean": 2, "object": 2, "array": 2, "null": 1}
+
+
+class GivenUp(Exception):
+    """The way that was taken does not lead on."""
+
+
+def example(recipe: Recipe, rng: random.Random) -> bytes | None:
+    """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing."""
+    if recipe.method == "from_choices":
+        return str(rng.choice(recipe.source)).encode()
+    if recipe.method == "from_grammar":
+        return example_of_grammar(recipe.compile(), rng, WORDS)
+    own, plain = recipe.compile(), everyday(recipe)
+    for attempt in range(TRIES):
+        writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)
+        try:
+            writer.whole()
+        except GivenUp:
+            continue
+        # Plain spelling takes constants with more zeros than any spelling does.
+        if own.guide().validate(writer.guide.tokens) == writer.guide.num_tokens:
+            return own.vocabulary.decode(writer.guide.tokens)
+    return None
+
+
+def everyday(recipe: Recipe) -> interlock.Index:
+    """The index over bytes that writes a schema's documents as ``json.dumps`` does; of anything else, that itself."""
+    if recipe.method != "from_json_schema":
+        return recipe.compile()
+    changed: dict[str, Any] = {"spelling": "plain"}
+    if recipe.options["whitespace"] == "flexible":
+        changed["whitespace"] = "spaced"
+    try:
+        return recipe.compile(**changed)
+    except interlock.InterlockError:
+        return recipe.compile()
+
+
+class _Writer:
+    def __init__(self, guide: interlock.Guide, rng: random.Random, recipe: Recipe, bold: bool) -> None:
+        self.guide = guide
+        self.rng = rng
+        self.bold = bold
+        self.searches = 0
+        self.schema: Any = None
+        if recipe.method == "from_json_schema":
+            self.schema = json.loads(recipe.source, parse_float=Decimal, parse_int=Decimal)
+            documents = {uri: json.loads(text) for uri, text in recipe.options["documents"].items()}
+            # The alternatives of a bold one are drawn; where that led to nothing, all of them count.
+            references = References(self.schema, documents)
+            self.shapes, self.every = Shapes(references, rng if bold else None), Shapes(references)
+
+    # Bytes.
+
+    def put(self, text: str) -> bool:
+        """Write ``text`` if all of it is allowed."""
+        data = list(text.encode())
+        taken = self.guide.advance_many(data)
+        if taken < len(data):
+            self.guide.rollback(taken)
+        return taken == len(data)
+
+    def allowed(self) -> set[int]:
+        return set(self.guide.allowed_token_ids().tolist())
+
+    def whole(self) -> None:
+        """A text from its beginning to its end."""
+        if self.schema is None:
+            least = 0
+            with contextlib.suppress(interlock.InterlockError):
+                least = self.guide.min_tokens_to_finish()
+            if least > MANY:
+                raise GivenUp
+            self.wander(lambda: self.guide.is_accepting, least)
+        else:
+            self.value(self.shapes.root(self.schema), 0)
+        if not self.guide.is_accepting:
+            raise GivenUp
+
+    def wander(self, may_end: Callable[[], bool], least: int = 0) -> None:
+        """Characters one by one, everyday ones first, until the text may end and is long enough."""
+        start = self.guide.num_tokens
+        words, fresh = 0, False
+        while True:
+            length = self.guide.num_tokens - start
+            allowed = self.allowed() - {256}
+            ends = may_end()
+            inside = bool(allowed) and all(0x80 <= byte < 0xC0 for byte in allowed)
+            if ends and not inside and (not allowed or length >= least and self.rng.random() < 0.15 + length / 16):
+                return
+            if not allowed or length > 400 + least:
+                if ends and not inside:
+                    return
+                raise GivenUp
+            letters = sum(byte in allowed for byte in range(0x61, 0x7B))
+            fits = letters > 20 and not inside and words < 3 and not fresh
+            if fits and self.rng.random() < 0.85 and self.put(self.rng.choice(WORDS)):
+                words, fresh = words + 1, True
+                continue
+            byte = self.nearest_end(allowed) if length > LONG + least else self.likely(allowed, length, fresh)
+            self.guide.advance(byte)
+            fresh = False
+
+    def likely(self, allowed: set[int], length: int, after_word: bool) -> int:
+        """One of the allowed bytes, as people would choose; after a word, one that is no letter."""
+        tiers = (
+            [byte for byte in allowed if chr(byte).isascii() and chr(byte).isalnum()],
+            [byte for byte in allowed if byte in b"-_./:@ " and (byte != 0x20 or length)],
+            [byte for byte in allowed if 0x20 < byte < 0x7F and byte not in b'"\\'],
+            [byte for byte in allowed if byte == 0xC3] or [byte for byte in allowed if 0x80 <= byte],
+        )
+        if after_word and (blank := allowed & set(b" ") or allowed & set(b"-_./")):
+            return self.rng.choice(sorted(blank))
+        for tier in tiers:
+            if tier:
+                weights = [4 if 0x61 <= byte <= 0x7A else 3 if 0x30 <= byte <= 0x39 else 1 for byte in sorted(tier)]
+                return self.rng.choices(sorted(tier), weights)[0]
+        return self.rng.choice(sorted(allowed))
+
+    def nearest_end(self, allowed: set[int]) -> int:
+        """The byte after which least has to follow."""
+        best, least = min(allowed), float("inf")
+        self.searches += 1
+        if self.searches > SEARCHES:
+            raise GivenUp
+        for byte in sorted(allowed, key=lambda b: self.rng.random())[:8]:
+            self.guide.advance(byte)
+            try:
+                left = self.guide.min_tokens_to_finish()
+            except interlock.UnsupportedError:
+                left = 1 << 30
+            self.guide.rollback(1)
+            if left < least:
+                best, least = byte, left
+        return best
+
+    # JSON.
+
+    def value(self, shapes: list[Shape], depth: int) -> None:
+        """A value that these schemas suggest and the guide allows."""
+        for text in self.suggested(shapes):
+            if self.scalar(text):
+                return
+        allowed = self.allowed()
+        kinds = [kind for kind, opener in OPENERS.items() if allowed & set(opener)]
+        named = {name for shape in shapes for name in _types(shape.schema)}
+        kinds = [kind for kind in kinds if kind in named] or kinds
+        if depth > 3 and len(kinds) > 1:
+            kinds = [kind for kind in kinds if kind not in ("object", "array")] or kinds
+        if not kinds or depth > 40:
+            raise GivenUp
+        kind = self.rng.choices(kinds, [WEIGHTS[kind] for kind in kinds])[0]
+        if kind == "string":
+            self.string(shapes)
+        elif kind == "number":
+            self.number(shapes)
+        elif kind == "object":
+            self.object(shapes, depth)
+        elif kind == "array":
+            self.array(shapes, depth)
+        elif not any(self.put(word) for word in self.shuffled(["true", "false"] if kind == "boolean" else ["null"])):
+            raise GivenUp
+
+    def shuffled(self, items: list[Any]) -> list[Any]:
+        return self.rng.sample(items, len(items))
+
+    def suggested(self, shapes: list[Shape]) -> Iterator[str]:
+        """Constants of the schemas, and often their examples."""
+        constants: list[Any] = []
+        for shape in shapes:
+            constants += [shape.schema["const"]] if "const" in shape.schema else []
+            constants += shape.schema["enum"] if isinstance(shape.schema.get("enum"), list) else []
+        shown: list[Any] = []
+        if self.rng.random() < 0.6:
+            for shape in shapes:
+                shown += shape.schema["examples"] if isinstance(shape.schema.get("examples"), list) else []
+        for value in self.shuffled(constants)[:40] + self.shuffled(shown)[:4]:
+            for ascii in (False, True):
+                yield _dumped(value, ascii)
+
+    def scalar(self, text: str) -> bool:
+        """Write a text if the value may end after it."""
+        before = self.guide.num_tokens
+        if self.put(text):
+            if self.guide.is_accepting or self.allowed() & set(b",]} \n"):
+                return True
+            self.guide.rollback(self.guide.num_tokens - before)
+        return False
+
+    def string(self, shapes: list[Shape]) -> None:
+        formats = [shape.schema.get("format") for shape in shapes]
+        for name in formats:
+            if name in FORMATS and self.scalar(json.dumps(FORMATS[name](self.rng))):
+                return
+        least = self.asked(shapes, "minLength")
+        for words in (1 + (self.rng.random() < 0.25), 1, 2):
+            text = " ".join(self.rng.choice(WORDS) for _ in range(words))
+            if len(text) < least:
+                missing = self.rng.choices(WORDS, k=(least - len(text)) // 4 + 1)  # Each has three letters or more.
+                text = " ".join([text, *missing])
+                text = text[: max(least, text.find(" ", least))]
+            if self.scalar(json.dumps(text)):
+                return
+        for make in self.shuffled(list(FORMATS.values())):
+            if self.scalar(json.dumps(make(self.rng))):
+                return
+        if not self.put('"'):
+            raise GivenUp
+        self.wander(lambda: ord('"') in self.allowed(), least)
+        if not self.put('"'):
+            raise GivenUp
+
+    def number(self, shapes: list[Shape]) -> None:
+        low = max([_number(shape.schema.get(k), None) for shape in shapes for k in ("minimum", "exclusiveMinimum")
+                   if _number(shape.schema.get(k), None) is not None], default=None)  # fmt: skip
+        high = min([_number(shape.schema.get(k), None) for shape in shapes for k in ("maximum", "exclusiveMaximum")
+                    if _number(shape.schema.get(k), None) is not None], default=None)  # fmt: skip
+        steps = [n for shape in shapes if (n := _number(shape.schema.get("multipleOf"), None))]
+        begin = low if low is not None else high - 50 if high is not None else 0
+        end = high if high is not None else begin + 50
+        whole = any("integer" in _types(shape.schema) for shape in shapes)
+        for _ in range(4):
+            drawn = Decimal(str(begin)) + (Decimal(str(end)) - Decimal(str(begin))) * self.rng.randrange(101) / 100
+            for step in steps:
+                drawn = (drawn / Decimal(str(step))).to_integral_value() * Decimal(str(step))
+            finest = min((Decimal(str(step)) for step in steps), default=Decimal(1))
+            texts = [str(int(drawn)), *([] if whole else [format(round(drawn, 2).normalize(), "f")])]
+            if not whole and finest % 1:
+                # A price is 12.35 rather than 12: the steps between the whole numbers are what the schema is about.
+                between = drawn.to_integral_value() + finest * self.rng.randrange(1, max(2, int(1 / finest)))
+                texts = [format(value.normalize(), "f") for value in (between, drawn)] + texts[:1]
+            for text in texts:
+                if self.scalar(text):
+                    return
+        # What is whole and a multiple of a fraction is a multiple of its numerator.
+        common = math.lcm(1, *(Fraction(str(step)).numerator for step in steps))
+        for text in (str(common * self.rng.randrange(1, 6)), "0", str(begin), str(end)):
+            if self.scalar(text):
+                return
+        self.wander(lambda: bool(self.allowed() & set(b",]} \n")) or self.guide.is_accepting)
+
+    def asked(self, shapes: list[Shape], keyword: str) -> int:
+        """The largest number that the schemas ask for by a keyword of a least number."""
+        least: int = max([_number(shape.schema.get(keyword), 0) for shape in shapes], default=0)
+        if least > MANY:
+            raise GivenUp
+        return least
+
+    def separator(self) -> bool:
+        return self.put(", ") or self.put(",")
+
+    def key(self, name: str, first: bool) -> bool:
+        """Write a key, with the comma before it and the colon behind it, if that is allowed."""
+        before = self.guide.num_tokens
+        if first or self.separator():
+            for ascii in (False, True):
+                if self.put(json.dumps(name, ensure_ascii=ascii)) and self.colon():
+                    return True
+        self.guide.rollback(self.guide.num_tokens - before)
+        return False
+
+    def colon(self) -> bool:
+        return self.put(": ") or self.put(":")
+
+    def object(self, shapes: list[Shape], depth: int) -> None:
+        if not self.put("{"):
+            raise GivenUp
+        required = set(self.shapes.required(shapes))
+        every = self.every.of([(shape.schema, shape.place) for shape in shapes])
+        elsewhere = set(
+            self.every.required(every)
+        )  # What a condition or another alternative requires is a matter of it.
+        first = True
+        for name in self.shapes.names(shapes):
+            left_out = self.bold and self.rng.random() < (0.5 if name in elsewhere else 0.25)
+            if (name in required or depth < 4 and not left_out) and self.key(name, first):
+                first = False
+                self.value(self.shapes.member(shapes, name), depth + 1)
+        for _ in range(40 + self.asked(shapes, "minProperties")):
+            # An open object of which nothing is known gets a member or two.
+            more = first and depth < 3 and not self.shapes.names(shapes) and self.rng.random() < 0.7
+            if not more and self.put("}"):
+                return
+            name = self.rng.choice(WORDS)
+            made = next((made for made in self.keys_like(name) if self.key(made, first)), "")
+            if made:
+                name = made
+            elif not more or not self.put("}"):
+                self.made_key(first)
+            else:
+                return
+            first = False
+            self.value(self.shapes.member(shapes, name), depth + 1)
+        raise GivenUp
+
+    def keys_like(self, word: str) -> tuple[str, ...]:
+        """What people would call a key: a word; where that is refused, other spellings, longer and shorter ones."""
+        other, number = self.rng.choice(WORDS), self.rng.randrange(1, 100)
+        two = (f"{word}_{other}", f"{word}-{other}", f"{word}{other.capitalize()}")
+        return (word, word.capitalize(), word.upper(), *two, f"{word}{number}", f"x-{word}", str(number), word[:2])
+
+    def made_key(self, first: bool) -> None:
+        """A key that no word is, such as one that must match a pattern."""
+        if not first and not self.separator() or not self.put('"'):
+            raise GivenUp
+        self.wander(lambda: ord('"') in self.allowed())
+        if not self.put('"') or not self.colon():
+            raise GivenUp
+
+    def array(self, shapes: list[Shape], depth: int) -> None:
+        if not self.put("["):
+            raise GivenUp
+        wanted = self.rng.choice([1, 2, 2, 3] if depth < 3 else [0, 1])
+        for count in range(2000 + self.asked(shapes, "minItems")):
+            if count >= wanted and self.put("]"):
+                return
+            if count and not self.separator():
+                if self.put("]"):
+                    return
+                raise GivenUp
+            if not count and self.allowed() == set(b"]"):
+                self.put("]")
+                return
+            self.value(self.shapes.element(shapes, count), depth + 1)
+        raise GivenUp
+
+
+def _types(schema: dict[str, Any]) -> list[str]:
+    kinds = schema.get("type", [])
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    return [*kinds, *(["number"] if "integer" in kinds else [])]
+
+
+def _number(value: Any, default: Any) -> Any:
+    return (int(value) if value == int(value) else float(value)) if isinstance(value, Decimal) else default
+
+
+def _dumped(value: Any, ascii: bool) -> str:
+    """JSON as ``json.dumps`` writes it, with the numbers of the schema as they stand there."""
+    if isinstance(value, Decimal):
+        text = str(value)
+        return text if re.fullmatch(r"-?[0-9.]+", text) else str(float(value))
+    if isinstance(value, dict):
+        return (
+            "{" + ", ".join(f"{json.dumps(k, ensure_ascii=ascii)}: {_dumped(v, ascii)}" for k, v in value.items()) + "}"
+        )
+    if isinstance(value, list):
+        return "[" + ", ".join(_dumped(v, ascii) for v in value) + "]"
+    return json.dumps(value, ensure_ascii=ascii)

@@ -1,0 +1,1 @@
+"""What clients get: calls that were captured in an output, and the chunks and messages of chat completions."""

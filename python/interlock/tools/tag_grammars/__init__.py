@@ -1,0 +1,1 @@
+"""From a structural tag to the grammar that an index is compiled from."""

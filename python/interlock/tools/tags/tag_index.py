@@ -1,0 +1,474 @@
+"""Indexes of structural tags, of a request's tools and of its ``response_format``."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
+
+from interlock._core import (
+    ArgumentError,
+    CancelToken,
+    CancelledError,
+    GrammarError,
+    Index,
+    InterlockError,
+    LimitError,
+    PatternError,
+    SchemaError,
+    UnsatisfiableError,
+    UnsupportedError,
+    Vocabulary,
+    VocabularyError,
+    check_grammar,
+    check_json_schema,
+)
+from interlock.grammar_syntax import syntax_for_client, syntax_of
+from interlock._recipe import OPTIONS
+from interlock.util.argument_types import require
+from interlock.util.client_messages import with_hint, without_hint
+from interlock.util.near_words import meant
+from interlock.util.nesting import bounded_nesting
+from interlock.schema_hints import quiet
+from interlock.tools import spec
+from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
+from interlock.tools.tokens.allowed_tokens import AllowedNames, AllowedTokens
+from interlock.tools.tokens.allowed_tokens import allowed_tokens as known_tokens
+from interlock.tools.requests.answer_format import answer_of
+from interlock.tools.requests.definition_errors import Dialect, said_of_definition
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, standing_at, with_places
+from interlock.tools.requests.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
+from interlock.tools.requests.response_format import Source, response_format
+from interlock.tools.tag_grammars.rule_writer import any_of
+from interlock.tools.tag_grammars.schema_parts import closed as closed_schema
+from interlock.tools.tag_grammars.schema_parts import excluding
+from interlock.tools.requests.source_size import is_of_whole_grammar, too_long
+from interlock.tools.tokens.spellable import spellable
+from interlock.tools.tags.structural_tag import response_template_of, structural_tag, tag_of_request
+from interlock.tools.requests.tool_list import GRAMMARS, Tool, tools_of
+from interlock.tools.tags.tag_slips import tell_of_slips_in_tag
+from interlock.tools.tags.tool_places import place_in_tools
+from interlock.tools.notations.json_writing import JsonWriting, json_writing
+from interlock.tools.tag_grammars.tag_grammar import (
+    AnyVocabularyBuilder,
+    TagGrammar,
+    special_names,
+    tag_grammar,
+)
+
+__all__ = ["check_structural_tag", "check_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
+
+
+MOST_LEVELS = 127
+"""Levels of a schema inside of a grammar, for objects and arrays alike."""
+
+REQUEST: dict[str, Any] = dict(structural_tag.__kwdefaults__ or {})
+"""What ``Index.from_tools`` asks of a request where the caller says nothing."""
+
+
+def _index_of_tag(
+    tag: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    special_delimiters: bool = False,
+    allowed_tokens: Any = None,
+    json: JsonWriting | None = None,
+    limits: Any = None,
+    cancel: Any = None,
+) -> Index:
+    """See ``Index.from_structural_tag``.
+
+    ``special_delimiters`` takes all special tokens of the vocabulary for ``special_tokens`` of the tag: clients of
+    servers write delimiters as texts, whatever they are in the vocabulary. ``json`` says how JSON is written where the
+    tag does not.
+    """
+    require(allowed_tokens=(allowed_tokens, "special tokens?"))
+    found = _read(tag, vocabulary, special_delimiters)
+    work = {"limits": limits, "cancel": cancel}
+    if _is_whole_json(whole := found.format):
+        return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
+    allowed = allowed_by_operator(allowed_tokens)
+    grammar = tag_grammar(found, vocabulary, closed=closed, json=json, allowed=allowed)
+    try:
+        try:
+            return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
+        except VocabularyError:
+            if not (known := spellable(vocabulary)):
+                raise
+            narrower = tag_grammar(found, vocabulary, closed=closed, json=json, spellable=known, allowed=allowed)
+            with contextlib.suppress(VocabularyError, UnsatisfiableError):  # The first error names the byte.
+                return Index.from_grammar(narrower.text, vocabulary, lexer="any", **work)
+            raise
+    except CancelledError:
+        raise
+    except InterlockError as error:
+        raise _placed(error, grammar, work) from error
+
+
+@bounded_nesting("the structural tag")
+def index_of_structural_tag(tag: Any, vocabulary: Vocabulary, **options: Any) -> Index:
+    """See ``Index.from_structural_tag``. Slips in the tag's schemas are told, as ``handling`` says."""
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    index = _index_of_tag(found, vocabulary, **options)
+    tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))
+    return index
+
+
+def check_tag(
+    tag: Any,
+    *,
+    closed: bool = False,
+    json: JsonWriting | None = None,
+    allowed: AllowedNames | None = None,
+    limits: Any = None,
+    cancel: Any = None,
+) -> None:
+    """Check a structural tag without a vocabulary: everything that ``Index.from_structural_tag`` checks, with the same
+    errors, but for what only a vocabulary can lack. Any special token may be named that ``allowed`` does not refuse.
+    About as long as compiling takes. Nothing is said of slips.
+
+    >>> check_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
+    """
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    work = {"limits": limits, "cancel": cancel}
+    if _is_whole_json(whole := found.format):
+        schema, options = _schema_of(whole, closed, json or JsonWriting())
+        try:
+            with quiet():
+                check_json_schema(schema, property_order="any", **options, **work)
+        except CancelledError:
+            raise
+        except InterlockError as error:
+            raise _moved(error, "/format/json_schema") from error
+        return
+    grammar = AnyVocabularyBuilder(found, closed, json, allowed).build()
+    try:
+        check_grammar(grammar.text, lexer="any", **work)
+    except CancelledError:
+        raise
+    except InterlockError as error:
+        raise _placed(error, grammar, work) from error
+
+
+@bounded_nesting("the structural tag")
+def check_structural_tag(tag: Any, **options: Any) -> None:
+    """Check a tag as ``check_tag`` does. Slips in its schemas are told, as ``handling`` says."""
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    check_tag(found, **options)
+    tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))
+
+
+def _read(tag: Any, vocabulary: Vocabulary, special_delimiters: bool) -> spec.StructuralTag:
+    """A structural tag, which may take all special tokens in its texts for these tokens."""
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    if not special_delimiters:
+        return found
+    named = (*found.special_tokens, *(text for text in special_names(vocabulary) if text))
+    return dataclasses.replace(found, special_tokens=tuple(dict.fromkeys(named)))
+
+
+def _is_whole_json(node: object) -> TypeGuard[spec.JsonSchema]:
+    """Whether the output is one JSON document with members in any order, which a grammar cannot say."""
+    return isinstance(node, spec.JsonSchema) and node.style.encoding == "json" and node.any_order
+
+
+def _schema_of(node: spec.JsonSchema, is_closed: bool, json: JsonWriting) -> tuple[Any, dict[str, Any]]:
+    """The schema of a whole document, and how it is written."""
+    schema = excluding(closed_schema(node.json_schema) if is_closed else node.json_schema, node.excludes)
+    most = json.most_whitespace if node.max_whitespace_cnt is None else node.max_whitespace_cnt
+    options: dict[str, Any] = {} if most is None else {"whitespace": f"[ \\n\\t\\r]{{0,{most}}}"}
+    if not json.any_escapes:
+        options["spelling"] = "plain"
+    return schema, options
+
+
+def _whole_json(node: spec.JsonSchema, vocabulary: Vocabulary, is_closed: bool, json: JsonWriting, work: Any) -> Index:
+    """An output that is one JSON document, with members in any order."""
+    schema, options = _schema_of(node, is_closed, json)
+    try:
+        with quiet():
+            return Index.from_json_schema(schema, vocabulary, property_order="any", **options, **work)
+    except CancelledError:
+        raise
+    except InterlockError as error:
+        raise _moved(error, "/format/json_schema") from error
+
+
+def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) -> InterlockError:
+    """``error`` with its place in the structural tag instead of the one in the grammar."""
+    if is_of_whole_grammar(error, grammar.text):
+        return too_long(error, "the structural tag", "")
+    if error.offset is not None:
+        return _moved(error, grammar.pointer_at(error.offset))
+    for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
+        _, is_document, schema = line.partition(": %json ")
+        if not is_document:
+            continue
+        try:
+            check_grammar(f"start: %json {schema}", lexer="any", **work)
+        except CancelledError:
+            raise
+        except InterlockError as own:
+            if str(own) == str(error):
+                return _moved(_with_reason(error, schema, work), pointer)
+    return error
+
+
+def _with_reason(error: InterlockError, schema: str, work: dict[str, Any]) -> InterlockError:
+    """``error`` of a document in a grammar. That of the schema alone names the keywords that contradict each other."""
+    if isinstance(error, UnsatisfiableError):
+        try:
+            check_json_schema(schema, **work)
+        except CancelledError:
+            raise
+        except UnsatisfiableError as own:
+            return own
+        except InterlockError:
+            pass  # What the grammar reads in its own way.
+    return error
+
+
+def _moved(error: InterlockError, place: str) -> InterlockError:
+    inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
+    # Its place in what was compiled is none in the tag.
+    message = message_at(error, place)
+    if message.startswith("line ") and ": " in message:
+        message = message.split(": ", 1)[1]
+    if message.endswith("recursion limit exceeded"):
+        return _too_deep(place + inner)
+    if isinstance(error, GrammarError | SchemaError | PatternError):
+        return StructuralTagError(message, place + inner)
+    moved = type(error)(f"at {place}{inner}: {message}")
+    # The offset is one in the grammar that was made of the tag.
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message", "offset")}
+    moved.__dict__.update(own, pointer=place + inner)
+    # Tags and tools have no such option.
+    return moved if error.hint is None or "on_unsupported" in error.hint else with_hint(moved, error.hint)
+
+
+def _too_deep(place: str) -> LimitError:
+    """What stands at ``place`` is read as a part of a grammar, whose reader of JSON has a bound of its own."""
+    error = LimitError(
+        f"at {place}: a schema inside of a structural tag or of a tool is nested at most {MOST_LEVELS} levels deep; "
+        "its deep parts can stand in $defs"
+    )
+    error.pointer, error.limit = place, MOST_LEVELS
+    return error
+
+
+@bounded_nesting("the list of tools")
+def index_of_tools(
+    tools: Any,
+    vocabulary: Vocabulary,
+    *,
+    closed: bool = False,
+    allowed_tokens: Any = None,
+    limits: Any = None,
+    cancel: Any = None,
+    whitespace: str = "flexible",
+    spelling: str = "any",
+    **request: Any,
+) -> Index:
+    """See ``Index.from_tools``."""
+    require(allowed_tokens=(allowed_tokens, "special tokens?"))
+    json = json_writing(whitespace, spelling)
+    known, answer = tools_of(tools), answer_of(request.get("response_format"))
+    given = known if answer is None else [*known, answer.part]
+    check_tokens_of_tools(given, vocabulary, _allowed_to_clients(allowed_tokens, vocabulary))
+    tag = tag_of_request(known, **request | {"response_format": answer})
+    # A response template writes its delimiters as texts, whatever they are in the vocabulary.
+    is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
+    if is_described:
+        _refuse_names_of_tokens(known, vocabulary)
+    work = {"limits": limits, "cancel": cancel}
+    with in_tools(tag, given):
+        index = _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, json=json, **work)
+    tell_of_slips(known, request.get("strict"), **work)
+    if answer is not None:
+        tell_of_slips([answer.part], None, **work)
+    return index
+
+
+def _pointer_said(error: InterlockError) -> str | None:
+    """The place that a message begins with, where the error has it in words alone."""
+    said = re.match("at (/.*?): ", without_hint(error))
+    return None if said is None else said[1]
+
+
+@contextlib.contextmanager
+def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
+    """Errors that name a place of ``tag`` name that of ``tools``, of which it was made: clients know no other."""
+    try:
+        yield
+    except InterlockError as error:
+        if isinstance(error, LimitError) and error.field == "max_source_bytes" and error.pointer == "":
+            alone = all(tool.place.startswith("/tools") for tool in tools)
+            what = "the tools together" if alone else "the tools and the format of the answer together"
+            raise too_long(error, what, "/tools", "send fewer tools, or make them shorter") from error
+        pointer = getattr(error, "pointer", None) or _pointer_said(error)
+        place = place_in_tools(pointer, tag, tools) if pointer else None
+        if place is None:
+            raise
+        # JSON holds a pattern as a schema does, whose dialect is ECMA-262.
+        dialect: Dialect = "ecma" if "json_schema" in str(pointer) else "python"
+        own_words = said_of_definition(error, place, tools, dialect)
+        if isinstance(error, RequestError):
+            raise RequestError(own_words or error.reason, place) from error
+        said = f"at {place}: {own_words}" if own_words else without_hint(error)
+        said = said.replace(f"at {pointer}: ", f"at {place}: ", 1)
+        moved = type(error)(with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner))
+        own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+        moved.__dict__.update(own, pointer=place)
+        hint = error.hint
+        if hint is None and isinstance(error, UnsupportedError) and place.startswith("/tools"):
+            hint = HOW_TO_LEAVE_OPEN
+        raise (moved if hint is None else with_hint(moved, hint)) from error
+
+
+@bounded_nesting("the response_format")
+def index_of_response_format(
+    value: Any,
+    vocabulary: Vocabulary,
+    *,
+    allowed_tokens: Any = None,
+    limits: Any = None,
+    cancel: Any = None,
+    **options: Any,
+) -> Index:
+    """See ``Index.from_response_format``."""
+    require(allowed_tokens=(allowed_tokens, "special tokens?"))
+    asked = response_format(value)
+    if asked.kind == "grammar":
+        with standing_at(asked.place):
+            asked = dataclasses.replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
+    kind, source, given = plain_source(asked, options)
+    given |= {"limits": limits, "cancel": cancel}
+    allowed = _allowed_to_clients(allowed_tokens, vocabulary)
+    with standing_at(asked.place):
+        if kind == "structural_tag":
+            return index_of_structural_tag(source, vocabulary, allowed_tokens=allowed, **given)
+        if kind == "grammar":
+            check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
+        index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
+    return index
+
+
+def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
+    """``RequestError`` for a tool whose name holds a special token, where special tokens in delimiters are tokens."""
+    special = any_of(tuple(special_names(vocabulary)))
+    for tool in tools_of(tools):
+        if special is not None and (found := special.search(tool.name)) is not None:
+            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", tool.pointer)
+
+
+def check_grammar_tokens(
+    grammar: str,
+    syntax: str,
+    vocabulary: Vocabulary,
+    allowed: Iterable[int | str] | None,
+    cancel: CancelToken | None = None,
+) -> None:
+    """``StructuralTagError`` for a special token in a client's grammar that is not ``allowed``; ``None`` is any."""
+    if allowed is not None:
+        known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "", cancel)
+
+
+def _allowed_to_clients(allowed_tokens: Any, vocabulary: Vocabulary) -> Iterable[int | str] | None:
+    """``allowed_to_clients``. ``ArgumentError`` for a text in ``allowed_tokens`` that no special token has, whether
+    this request names tokens or not: a server should learn of its slip with the first request.
+    """
+    allowed = allowed_to_clients(allowed_tokens, vocabulary)
+    if allowed_tokens is not None and allowed is not None:
+        known_tokens(tuple(allowed), vocabulary)
+    return allowed
+
+
+def check_tokens_of_tools(tools: Sequence[Tool], vocabulary: Vocabulary, allowed: Iterable[int | str] | None) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool or of an answer that is not ``allowed``.
+    What the tool format writes itself is no client's.
+    """
+    if allowed is not None and any(tool.input is not None for tool in tools):
+        check_names_in_tools(tools, known_tokens(tuple(allowed), vocabulary))
+
+
+def check_names_in_tools(tools: Iterable[Tool], allowed: AllowedTokens | AllowedNames) -> None:
+    """``RequestError`` for a special token in the grammar of a custom tool or of an answer that is not ``allowed``."""
+    for tool in tools:
+        if tool.input is not None and tool.input[0] in GRAMMARS:
+            try:
+                allowed.check_grammar(tool.input[1], tool.input[0], "")
+            except StructuralTagError as error:
+                raise with_hint(RequestError(error.reason, tool.place), error.hint or "") from error
+
+
+def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
+    """What a ``response_format`` is compiled by: the name after ``Index.from_``, the source and its options.
+    ``options`` are those of JSON Schemas.
+    """
+    strangers = options.keys() - set(OPTIONS["from_json_schema"])
+    if strangers:
+        name, known = min(strangers), OPTIONS["from_json_schema"]
+        near = meant(name, known)
+        raise TypeError(f"unexpected keyword argument {name!r}; there are {', '.join(known)}{near}")
+    if found.kind in ("json_schema", "json_object"):
+        schema = found.value if found.kind == "json_schema" else {"type": "object"}
+        return "json_schema", schema, options | ({"whitespace": found.whitespace} if found.whitespace else {})
+    if found.kind == "choice":
+        return "choices", list(found.value), {}
+    if found.kind == "grammar":
+        return "grammar", found.value, {"syntax": found.syntax or syntax_of(found.value)}
+    if found.kind == "text":
+        return "regex", "(?s:.*)", {}
+    return found.kind, found.value, {}
+
+
+@bounded_nesting("the source")
+def stored_source(
+    kind: str, source: Any, vocabulary: Vocabulary, options: dict[str, Any]
+) -> tuple[str, Any, dict[str, Any]]:
+    """What an index of a tag, of tools or of a ``response_format`` is compiled from in the end: a grammar, a schema, a
+    pattern or choices, with its options. ``options`` are those of ``Index.from_<kind>``. Nothing is compiled.
+    """
+    given = dict(options)
+    limits = {"limits": given.pop("limits")} if "limits" in given else {}
+    allowed = given.pop("allowed_tokens", None)
+    if kind == "response_format":
+        given.pop("unknown_keywords", None)  # It changes nothing of what is compiled.
+    require(allowed_tokens=(allowed, "special tokens?"))
+    is_operators = kind == "structural_tag"
+    allowed = allowed_by_operator(allowed) if is_operators else allowed_to_clients(allowed, vocabulary)
+    if kind == "response_format":
+        kind, source, given = plain_source(response_format(source), given)
+        if kind == "grammar":
+            check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
+        if kind != "structural_tag":
+            return kind, source, given | limits
+    is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
+    if kind in ("tools", "structural_tag"):
+        json = json_writing(given.pop("whitespace", "flexible"), given.pop("spelling", "any"))
+    if kind == "tools":
+        known, answer = tools_of(source), answer_of(given.get("response_format"))
+        check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
+        if strangers := given.keys() - REQUEST.keys():
+            raise ArgumentError(
+                f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
+                f"{', '.join(REQUEST)}, closed, whitespace, spelling, limits, allowed_tokens"
+            )
+        source = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
+        is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
+    elif given:
+        raise ArgumentError(
+            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
+            "limits, allowed_tokens"
+        )
+    found = _read(source, vocabulary, is_described)
+    if _is_whole_json(found.format):
+        schema, written = _schema_of(found.format, is_closed, json)
+        return "json_schema", schema, {"property_order": "any", **written, **limits}
+    if kind == "tools":
+        allowed = None  # What the tool format writes needs no leave.
+    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=json, allowed=allowed)
+    return "grammar", grammar.text, {"lexer": "any", **limits}
