@@ -38,6 +38,7 @@ from interlock.cli.parser import HOW
 from interlock.cli.schema_or_answer import TOOLS, is_answer
 from interlock.cli.source_words import ALIASES, EXAMPLES, KINDS, OTHER_PREFIXES, SUFFIXES, SYNTAXES, file_of, what_is
 from interlock.cli.verbatim_json import extract
+from interlock.cli.wide_encodings import wide_encoding
 from interlock.cli.yaml_files import from_yaml, is_yaml_schema, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
@@ -375,10 +376,14 @@ def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[st
 
 def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
     """``InputError`` for a file that is no text in UTF-8; an error of the source for one that is empty."""
+    if wide := wide_encoding(data):
+        raise InputError(
+            f"{name} is {wide}, and sources are read as UTF-8", f"save it as UTF-8; iconv -f {wide} -t UTF-8 does, too"
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        is_text = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" not in data and b"\x1f\x8b" != data[:2]
+        is_text = b"\0" not in data and b"\x1f\x8b" != data[:2]
         way = "save it as UTF-8" if is_text else "a file of text; what is compressed has to be unpacked first"
         what = "is not UTF-8" if is_text else "is a binary file, and no text in UTF-8"
         raise InputError(f"{name} {what} (at byte {error.start})", way) from None
