@@ -80,6 +80,8 @@ def test_a_wide_encoding_is_named(folder, codec, name):
     error = machine(folder, "inspect", "wide.json", code=4)["error"]
     assert error["message"] == f"wide.json is {name}, and sources are read as UTF-8"
     assert error["remedy"].startswith("save it as UTF-8")
+    said = run(folder, "check", "order.json", "wide.json", code=1).stdout
+    assert f"the text is {name}, and is read as UTF-8" in said and "try: save it as UTF-8" in said
 
 
 def test_a_file_that_no_command_reads_is_not_proposed(folder):

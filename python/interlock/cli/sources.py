@@ -38,10 +38,10 @@ from interlock.cli.parser import HOW
 from interlock.cli.schema_or_answer import TOOLS, is_answer
 from interlock.cli.source_words import ALIASES, EXAMPLES, KINDS, OTHER_PREFIXES, SUFFIXES, SYNTAXES, file_of, what_is
 from interlock.cli.verbatim_json import extract
-from interlock.cli.wide_encodings import wide_encoding
 from interlock.cli.yaml_files import from_yaml, is_yaml_schema, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.near_words import nearest
+from interlock.wide_encodings import wide_encoding
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one a line, .lark, .gbnf, .ebnf a grammar), or text: "
