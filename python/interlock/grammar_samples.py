@@ -101,6 +101,8 @@ class _Walk:
 
     def _leave(self, allowed: set[int]) -> bool:
         """Write what ends a text in which most letters may come: one character, or the shortest way out."""
+        if not is_free(allowed) and not self._is_prose(allowed):
+            return False  # A word of a language, behind which its marks and keywords come.
         if (byte := ending(self.guide, allowed)) is None:
             return is_free(allowed) and self._shortest()
         self.guide.advance(byte)
@@ -108,6 +110,15 @@ class _Walk:
         if byte in SEPARATORS:
             self._blank()
         return True
+
+    def _is_prose(self, allowed: set[int]) -> bool:
+        """Whether a blank and another word may come."""
+        if 0x20 not in allowed:
+            return False
+        self.guide.advance(0x20)
+        after = set(self.guide.allowed_token_ids().tolist())
+        self.guide.rollback(1)
+        return takes_words(after)
 
     def _shortest(self) -> bool:
         """Go the shortest way to the end, until words may come again."""
