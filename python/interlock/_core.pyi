@@ -762,14 +762,21 @@ class Index:
         End()
         """
 
-    def draw(self, form: str | None = None, title: str | None = None, max_states: int = 2000) -> Drawing:
+    def draw(
+        self,
+        form: str | None = None,
+        title: str | None = None,
+        max_states: int = 2000,
+        everything: bool = False,
+    ) -> Drawing:
         """A drawing of what this index was compiled from. A notebook shows it; ``save("order.html")`` writes it.
 
         ``form`` is ``"structure"`` (of JSON Schemas alone, and their default), ``"jumps"`` (the automaton over
         characters with forced runs as single edges) or ``"states"`` (all of its states). ``title`` stands above it.
 
         ``ArgumentError`` for a form that does not exist or does not fit. When it is drawn, an automaton of more than
-        ``max_states`` states over bytes is a ``LimitError``. Milliseconds for a structure.
+        ``max_states`` states over bytes is a ``LimitError``. ``everything`` draws every box, row and value of a
+        structure, and not the first ones alone. Milliseconds for a structure.
 
         >>> import interlock
         >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])

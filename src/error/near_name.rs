@@ -2,18 +2,23 @@
 
 use super::message::quoted;
 
-/// The names of `known` that are most like `name`, as a hint for people; empty where none is.
+/// The name of `known` that is most like `name`, as a hint for people; empty where none is.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    near_name(name, known).map_or(String::new(), |k| format!("; did you mean {}?", quoted(k)))
+}
+
+/// The name of `known` that is most like `name`.
+pub(crate) fn near_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Names that are compared.
     const MOST: usize = 10_000;
     let allowed = name.chars().count().div_ceil(3).min(3);
-    let near = known
+    known
         .take(MOST)
         .filter(|k| k.len().abs_diff(name.len()) <= 4 * allowed)
         .map(|k| (distance(name, k), k))
         .filter(|(d, k)| *d <= allowed && *k != name)
-        .min();
-    near.map_or(String::new(), |(_, k)| format!("; did you mean {}?", quoted(k)))
+        .min()
+        .map(|(_, k)| k)
 }
 
 /// How many characters must be changed, put in or left out to make one name of the other; case counts half.

@@ -26,6 +26,7 @@ pub mod options;
 mod parse;
 #[cfg(test)]
 mod parse_tests;
+mod pointer_targets;
 pub mod report;
 mod resolve;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::schema::drafts::{Draft, Keyword, SchemaDialect, Shape, custom_dialect
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 use crate::schema::keywords;
 use crate::schema::location_path::{PathStep, Trail};
+use crate::schema::pointer_targets::{meant, walk};
 use crate::schema::uri;
 use crate::util::seeded_hash::SeededMap;
 use std::rc::Rc;
@@ -76,20 +77,6 @@ impl SchemaDocument<'_> {
         &self.resources[index as usize]
     }
 
-    /// Follows a decoded JSON Pointer from `from`.
-    fn walk(&self, from: TapeId, pointer: &str) -> Option<TapeId> {
-        pointer.split('/').skip(1).try_fold(from, |node, step| match self.tape.kind(node) {
-            TapeKind::Object(_) => self.tape.get(node, &uri::unescape_step(step)),
-            TapeKind::Array(n) => {
-                // RFC 6901 allows neither signs nor leading zeros.
-                let is_index = step == "0" || !step.starts_with(['0', '+']);
-                let index: u32 = step.parse().ok().filter(|i| is_index && i < n)?;
-                self.tape.item(node, index)
-            }
-            _ => None,
-        })
-    }
-
     /// What the fragment of a reference to resource `index` reaches.
     fn fragment(&self, doc: u32, index: u32, fragment: &str) -> Result<ReferenceTarget, MissingDocument> {
         let resource = self.resource(index);
@@ -98,7 +85,8 @@ impl SchemaDocument<'_> {
             return Ok(ReferenceTarget { doc, node: resource.node, pointer: resource.pointer.clone(), dynamic: None });
         }
         if fragment.starts_with('/') {
-            let node = self.walk(resource.node, &fragment).ok_or(MissingDocument::Pointer)?;
+            let node = walk(&self.tape, resource.node, &fragment)
+                .ok_or_else(|| MissingDocument::Pointer(meant(&self.tape, resource.node, &fragment)))?;
             let pointer = format!("{}{fragment}", resource.pointer);
             return Ok(ReferenceTarget { doc, node, pointer, dynamic: None });
         }
@@ -137,20 +125,25 @@ pub struct ReferenceTarget {
 
 enum MissingDocument {
     Decoding,
-    Pointer,
+    /// With what was probably meant, as the end of a message.
+    Pointer(String),
     Anchor,
     Ambiguous,
 }
 
 impl MissingDocument {
     fn error(self, reference: &str) -> Error {
+        let mut meant = String::new();
         let why = match self {
             MissingDocument::Decoding => "its fragment is not percent-encoded UTF-8",
-            MissingDocument::Pointer => "there is nothing at its JSON Pointer",
+            MissingDocument::Pointer(near) => {
+                meant = near;
+                "there is nothing at its JSON Pointer"
+            }
             MissingDocument::Anchor => "no anchor has this name; a JSON Pointer would start with \"#/\"",
             MissingDocument::Ambiguous => "several places have this name",
         };
-        Error::new(ErrorKind::Schema, format!("reference {} leads nowhere: {why}", quoted(reference)))
+        Error::new(ErrorKind::Schema, format!("reference {} leads nowhere: {why}{meant}", quoted(reference)))
     }
 }
 

@@ -30,6 +30,13 @@ SCHEMAS = [
     ("S({'format': 5})", Schema, "a string is expected .. format"),
     ("S({'$ref': 5})", Schema, "a string is expected .. $ref"),
     ("S({'$ref': '#/$defs/a'})", Schema, "#/$defs/a .. leads nowhere .. nothing at its JSON Pointer"),
+    (
+        "S({'$ref': '#/definitions/a', 'definitons': {'a': {}}})",
+        Schema,
+        'the schema has "definitons": did you mean "definitions"?',
+    ),
+    ("S({'$ref': '#/$defs/Adress', '$defs': {'Address': {}}})", Schema, 'did you mean "Address"?'),
+    ("S({'$ref': '#/definitions/a', '$defs': {'a': {}}})", Schema, 'did you mean "#/$defs/a"?'),
     ("S({'properties': {'a': {'$ref': '#/definitions/b'}}})", Schema, "#/definitions/b .. /properties/a"),
     ("S({'$ref': 'http://x/y'})", Unsupported, "http://x/y .. nothing is fetched .. pass it in `documents`"),
     ("S({'$ref': 'other.json'})", Unsupported, "other.json .. was not passed .. pass it in `documents`"),

@@ -5,6 +5,8 @@ import json
 import pytest
 from command_line import machine, run
 
+from interlock.cli.commands.diff import Comparison
+
 NAMED = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 80}}, "additionalProperties": False}
 
 
@@ -59,11 +61,41 @@ def test_what_differs_both_ways_or_is_open_is_not_allowed(folder):
         run(folder, "diff", 'grammar:start: start? "a"', 'grammar:start: "a" start?', "--allow", allow, code=5)
 
 
+def test_half_an_answer_is_not_decided(folder):
+    """The text that the second alone accepts is known; whether the first has one, too, is open."""
+    first, second = ({"type": "object", "properties": {"a": {}}, "not": {"maxProperties": most}} for most in (1, 0))
+    found = machine(folder, "diff", *words(first, second), "--allow", "wider", code=5)
+    assert found["allowed"] is None and found["only_second"] is not None
+    said = run(folder, "diff", *words(first, second), "--allow", "wider", code=5).stdout
+    assert "not decided: whether it is allowed by --allow wider" in said
+    assert machine(folder, "diff", *words(first, second), "--allow", "narrower", code=1)["allowed"] is False
+
+
+def test_a_direction_that_was_compared_exactly_stays_known():
+    """Where the other one is over a limit, what is known of the first is kept."""
+    found = Comparison([None, b"x"], is_exact=False, proven=[True, False])
+    assert (found.has_none(0), found.has_none(1), found.is_decided) == (True, False, True)
+    found = Comparison([None, None], is_exact=False, proven=[True, False])
+    assert (found.has_none(0), found.has_none(1), found.is_decided) == (True, None, False)
+
+
+@pytest.mark.parametrize(("coarse", "fine"), [("0.5", "0.25"), ("0.1", "0.01"), ("1", "0.001"), ("0.7", "0.07")])
+def test_a_finer_divisor_is_wider(folder, coarse, fine):
+    """In spite of the 15 digits that a number with a point has beside multipleOf."""
+    both = [f'schema:{{"type": "number", "multipleOf": {step}}}' for step in (coarse, fine)]
+    assert machine(folder, "diff", *both, "--allow", "wider")["relation"] == "the first accepts less"
+    assert machine(folder, "diff", *both, "--allow", "narrower", code=1)["only_first"] is None
+
+
 def test_properties_in_another_order(folder):
     first = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
     second = first | {"properties": dict(reversed(first["properties"].items()))}
     said = run(folder, "diff", *words(first, second), code=1).stdout
-    assert "properties come in another order" in said and "try: --property-order any" in said
+    assert "the order of properties is all that differs" in said and "try: --property-order any" in said
+    assert machine(folder, "diff", *words(first, second), code=1)["reordered"] == "only"
+    more = second | {"minProperties": 1}
+    assert machine(folder, "diff", *words(first, more), code=1)["reordered"] == "also"
+    assert "properties come in another order" in run(folder, "diff", *words(first, more), code=1).stdout
     assert run(folder, "diff", *words(first, second), "--property-order", "any").stdout.startswith("equal\n")
     assert "another order" not in run(folder, "diff", *words(NAMED, longer(3)), code=1).stdout
 

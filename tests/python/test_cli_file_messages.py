@@ -69,3 +69,44 @@ def test_files_that_are_no_index(folder):
     (folder / "torn.index").write_bytes(data[:at] + b"\0" + data[at + 1 :])
     said = run(folder, "inspect", "torn.index", code=4).stderr
     assert "torn.index is damaged" in said and "\0" not in said and "\\0" not in said and "x00" not in said
+
+
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
+)
+def test_a_wide_encoding_is_named(folder, codec, name):
+    (folder / "wide.json").write_bytes('{"type": "string"}'.encode(codec))
+    error = machine(folder, "inspect", "wide.json", code=4)["error"]
+    assert error["message"] == f"wide.json is {name}, and sources are read as UTF-8"
+    assert error["remedy"].startswith("save it as UTF-8")
+    said = run(folder, "check", "order.json", "wide.json", code=1).stdout
+    assert f"the text is {name}, and is read as UTF-8" in said and "try: save it as UTF-8" in said
+
+
+def test_a_file_that_no_command_reads_is_not_proposed(folder):
+    """A drawing, which stands beside its source."""
+    for name in ("tag.mmd", "tag.html", "report.svg"):
+        (folder / name).write_text("x")
+    for word, code in (("tag.json", 4), ("tga.html", 2), ("report.schema", 4)):
+        assert "did you mean" not in run(folder, "inspect", word, code=code).stderr
+    (folder / "tag.lark").write_text('start: "a"')
+    assert "did you mean tag.lark?" in run(folder, "inspect", "tag.json", code=4).stderr
+
+
+def test_special_tokens_are_listed(folder):
+    special = [{"id": 256 + i, "content": f"<|s{i}|>", "special": True} for i in range(6)]
+    from tokenizers import Tokenizer, decoders, models
+
+    tokenizer = Tokenizer(models.BPE({chr(i): i for i in range(0x61, 0x7B)}, []))
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([one["content"] for one in special])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    said = run(folder, "vocab", "tokenizer.json", "--eos", "26").stdout
+    assert '"<|s3|>"' in said or '"<|s4|>"' in said
+    assert "more (--special)" in said
+    listed = run(folder, "vocab", "tokenizer.json", "--eos", "26", "--special").stdout
+    tokens = machine(folder, "vocab", "tokenizer.json", "--eos", "26")["special_tokens"]
+    for one in tokens:
+        assert f'special token {one["id"]}: "{one["text"]}"' in listed
+    assert {one["text"] for one in tokens} == {one["content"] for one in special}

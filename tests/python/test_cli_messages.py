@@ -21,8 +21,8 @@ def test_what_was_meant(folder):
         (["inspect", "patern:abc"], 2, ["did you mean pattern:abc?"]),
         (["inspect", "schema:order.json"], 3, ["is this a file?", "order.json"]),
         (["inspect", "order.json", "--limit", "max_dept=3"], 2, ["did you mean max_depth?"]),
-        (["inspect", "order.json", "--schema-key", "propertis"], 4, ["did you mean 'properties'?"]),
-        (["inspect", "order.json", "--schema-key", "a.b"], 4, ["has no key 'a.b' at its top; it has 'type'"]),
+        (["inspect", "order.json", "--schema-key", "propertis"], 2, ["did you mean 'properties'?"]),
+        (["inspect", "order.json", "--schema-key", "a.b"], 2, ["has no key 'a.b' at its top; it has 'type'"]),
     ):
         said = run(folder, *args, code=code)
         assert all(word in said.stderr for word in words), said.stderr
@@ -136,7 +136,7 @@ def test_wrong_arguments(folder):
     assert "cannot open the store /proc/store: No such file or directory\n" in said, said
     said = run(folder, "compile", "order.json", "-t", "bytes", "-o", "/proc/a.index", code=4).stderr
     assert "cannot write /proc/a.index" in said and "os error" not in said, said
-    assert machine(folder, "inspect", "wrapped.json", "--schema-key", "x", code=4)["error"]["type"] == "InputError"
+    assert machine(folder, "inspect", "wrapped.json", "--schema-key", "x", code=2)["error"]["type"] == "UsageError"
 
 
 def test_inputs_that_are_not_supported(folder):

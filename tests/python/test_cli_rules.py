@@ -198,3 +198,39 @@ def test_a_bar_is_there_before_the_first_step(monkeypatch):
     terminal.truncate(0)
     with Progress("compiling", 4, Output(json=False, quiet=True)):
         assert terminal.getvalue() == ""
+
+
+def test_forced_text_is_shortened_for_people(folder):
+    word = "é" + "abcdefghi" * 30
+    said = run(folder, "inspect", f"pattern:{word}").stdout
+    line = next(line for line in said.splitlines() if line.startswith("forced text"))
+    assert line.endswith('" and 212 bytes more') and len(line) < 100
+    assert machine(folder, "inspect", f"pattern:{word}")["start"]["forced_text"] == word
+
+
+@pytest.mark.parametrize("text", ["1000000000000000.0", "1000000000000000.5", "10000000000000.25"])
+def test_the_digits_beside_multiple_of_are_the_reason(folder, text):
+    """And not the exponent, which none of these has."""
+    schema = 'schema:{"type": "number", "multipleOf": 0.25}'
+    said = run(folder, "check", schema, "--text", text, code=1).stdout
+    assert "beside multipleOf a number has a point only with at most 15 digits" in said
+    assert "exponent" not in said
+    rows = machine(folder, "inspect", schema)["report"]
+    assert any(row["keyword"] == "multipleOf" and "15 digits" in row["reason"] for row in rows)
+    assert "without exponent" in run(folder, "check", schema, "--text", "1e2", code=1).stdout
+    assert machine(folder, "check", schema, "--text", "10000000000000.5")["accepted"]
+
+
+def test_draw_says_what_makes_an_automaton_too_large(folder):
+    """Where objects are open, no option makes fewer states, and none is proposed."""
+    said = run(folder, "draw", 'schema:{"properties": {"a": {}}}', "--form", "jumps", "-o", "a.mmd", code=3).stderr
+    assert "since any key may come beside the named ones" in said and "--whitespace" not in said
+    assert '"additionalProperties": false' in said
+
+
+def test_draw_says_how_much_is_left_out(folder):
+    (folder / "many.json").write_text(json.dumps({"enum": [f"value {i}" for i in range(90)]}))
+    assert "boxes, rows or values; --all draws them" in run(folder, "draw", "many.json", "-o", "m.mmd").stdout
+    assert machine(folder, "draw", "many.json", "-o", "m.mmd", "--all")["left_out"] == 0
+    assert "value 89" in (folder / "m.mmd").read_text()
+    assert "--all is for structures" in run(folder, "draw", "pattern:a", "--all", "-o", "p.mmd", code=2).stderr

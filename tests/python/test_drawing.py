@@ -329,6 +329,25 @@ def test_graphviz_takes_dot(source, tmp_path):
     ElementTree.fromstring(done.stdout)
 
 
+def test_what_is_not_drawn_is_counted_and_can_be_drawn():
+    """Rows, values of an enum, elements and notes, and not only boxes."""
+    schema = {
+        "type": "object",
+        "properties": {"c": {"enum": [f"value {i}" for i in range(90)]}, **{f"p{i}": {} for i in range(50)}},
+        "patternProperties": {f"^x{i}": {} for i in range(45)},
+        "dependentRequired": {f"p{i}": ["c"] for i in range(9)},
+    }
+    first = draw(schema).structure.cards[0]
+    shown = first.rows[0].type.count("value")
+    assert draw(schema).counts()["left_out"] == (90 - shown) + (51 - 40) + 5 + 5
+    drawn = draw(schema, everything=True)
+    assert drawn.counts()["left_out"] == 0
+    text = drawn.mermaid()
+    assert all(f"value {i}#34;" in text for i in range(90)) and "p49" in text and "x44" in text and "more" not in text
+    grammar = interlock.Grammar("start: " + " | ".join(f'"w{i}"' for i in range(60)))
+    assert draw(grammar).counts()["left_out"] == 20 and draw(grammar, everything=True).counts()["left_out"] == 0
+
+
 @pytest.fixture(scope="module")
 def page():
     if browser.found() is None:

@@ -46,6 +46,7 @@ def sentence(name, pointer, why):
             {"properties": {"a": {"type": "string", "enum": [1, 2]}}},
             "a", "/properties/a", ': type "string" and enum [1, 2] contradict each other',
         ),
+        ({"properties": {"a": {"enum": []}}}, "a", "/properties/a", ": because of enum []"),
         (
             {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "http://a.example/b",
              "properties": {"a": {"$ref": "#/definitions/n"}}, "definitions": {"n": NEVER}},

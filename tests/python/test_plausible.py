@@ -122,3 +122,39 @@ def test_a_long_pattern_is_written():
 def test_more_than_anybody_reads_is_given_up():
     index = interlock.Index.from_json_schema({"type": "string", "minLength": 2 * plausible.MANY}, byte_vocabulary())
     assert plausible.example(Recipe.of(index), random.Random(0)) is None
+
+
+@pytest.mark.parametrize(
+    ("grammar", "pattern"),
+    [
+        ('start: "name: " NAME "\\n" "note: " NOTE "\\n"\nNAME: /[A-Za-z ]+/\nNOTE: /[^\\n]+/',
+         r"name: [a-z ]+\nnote: [a-z ]+\n"),
+        ('start: KEY "=" STRING\nKEY: /[a-z]+/\nSTRING: /"(\\\\.|[^"\\\\])*"/', r'[a-z]+="[a-z ]+"'),
+        ('start: "<p>" TEXT "</p>"\nTEXT: /[^<]+/', r"<p>[a-z ]+</p>"),
+    ],
+)  # fmt: skip
+def test_free_text_of_a_grammar_is_words(grammar, pattern):
+    for data in examples(interlock.Index.from_grammar(grammar, byte_vocabulary())):
+        assert re.fullmatch(pattern, data.decode()), data
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("llama3_json", r'(<\|python_tag\|>)?\{"name": "f", "parameters": \{"q": ?"[a-z ]+", ?"city": ?"[a-z ]+"\}\}'),
+        ("qwen3_coder", r"<tool_call>\n<function=f>\n<parameter=q>[a-z ]+</parameter>(?s:.*)</function>\n</tool_call>"),
+    ],
+)
+def test_free_text_of_a_tool_call_is_words(name, pattern):
+    """Also where several characters end it, as the tag of a parameter."""
+    text = {"type": "string"}
+    parameters = {"type": "object", "properties": {"q": text, "city": text}, "required": ["q", "city"]}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    index = interlock.Index.from_tools(tools, byte_vocabulary(), format=name, tool_choice="required")
+    for data in examples(index, 8):
+        assert data is not None and re.fullmatch(pattern, data.decode()), data
+
+
+def test_free_text_of_a_pattern_ends_with_its_quote():
+    for data in examples(interlock.Index.from_regex('"[^"]*"', byte_vocabulary())):
+        assert re.fullmatch(r'"[ -~]*"', data.decode()), data

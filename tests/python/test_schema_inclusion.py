@@ -11,7 +11,8 @@ import pytest
 from command_line import machine, run
 
 import interlock
-from interlock.cli.commands.diff import _is_open, _Scalars
+from interlock.cli.commands.diff import _Scalars
+from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
 from interlock.cli.sources.source_arguments import Source
 from interlock.explain import byte_vocabulary
@@ -209,7 +210,7 @@ def test_a_property_more_beside_a_condition_is_decided(folder):
     ],
 )
 def test_only_objects_that_are_open_are_said_to_be(schema, opened):
-    assert _is_open(schema) == opened
+    assert has_open_objects(schema) == opened
 
 
 def test_keys_in_any_order():

@@ -44,14 +44,16 @@ class Drawing:
     form: str
     title: str
     max_states: int = MOST_STATES
+    everything: bool = False
 
     @cached_property
     def structure(self) -> Cards:
         """The cards of a schema or a grammar."""
         if self.recipe.method == "from_grammar":
-            return GrammarStructure(self.recipe.source, self.recipe.options["syntax"], self.recipe.options["start"])
+            options = self.recipe.options
+            return GrammarStructure(self.recipe.source, options["syntax"], options["start"], self.everything)
         documents = {uri: loads(text) for uri, text in self.recipe.options["documents"].items()}
-        return Structure(loads(self.recipe.source), documents, _short(self.title))
+        return Structure(loads(self.recipe.source), documents, _short(self.title), self.everything)
 
     @cached_property
     def states(self) -> Graph:
@@ -136,7 +138,7 @@ class Drawing:
             return {
                 "boxes": len(cards),
                 "rows": sum(len(card.rows) for card in cards),
-                "left_out": self.structure.left_out,
+                "left_out": self.structure.left_out + self.structure.left_out_inside,
             }
         return {
             "states": len(self.states.states),
@@ -157,18 +159,26 @@ class Drawing:
         return f"<interlock.drawing.Drawing of {shortened(self.title, 40)!r}: {self.form}>"
 
 
-def draw(source: Any, form: str | None = None, title: str | None = None, max_states: int = MOST_STATES) -> Drawing:
+def draw(
+    source: Any,
+    form: str | None = None,
+    title: str | None = None,
+    max_states: int = MOST_STATES,
+    everything: bool = False,
+) -> Drawing:
     """A drawing of an index or of a source.
 
     ``source`` is an ``Index``, a JSON Schema (a ``dict``, a ``bool``, ``bytes``, a pydantic class, or the text of an
     object), a pattern (a ``re.Pattern``, or any other ``str``) or a list of choices. ``form`` is ``"structure"`` (of
     schemas alone, and their default), ``"jumps"`` (the automaton over characters, forced runs as single edges) or
     ``"states"`` (all of its states); these two are refused with ``LimitError`` beyond ``max_states`` states over bytes.
+    Of a structure with many boxes, rows or values the first are drawn, and ``counts()["left_out"]`` says how many are
+    not; ``everything`` draws all of them.
 
     Errors of a source are those of the ``Index`` method that compiles it; ``ArgumentError`` for a form that does not
     exist or does not fit. Costs milliseconds for a structure.
     """
-    require(title=(title, "text?"), max_states=(max_states, "count"))
+    require(title=(title, "text?"), max_states=(max_states, "count"), everything=(everything, "flag"))
     recipe = _recipe(source)
     structured = recipe.method in ("from_json_schema", "from_grammar")
     fitting = "structure" if structured else "jumps"
@@ -179,7 +189,7 @@ def draw(source: Any, form: str | None = None, title: str | None = None, max_sta
         raise interlock.ArgumentError("only a schema or a grammar has a structure; form is jumps or states here")
     if recipe.method == "from_grammar" and form != fitting:
         raise interlock.ArgumentError("a grammar has no finite automaton; form is structure here")
-    return Drawing(recipe, form, title or _title(recipe), max_states)
+    return Drawing(recipe, form, title or _title(recipe), max_states, everything)
 
 
 def _recipe(source: Any) -> Recipe:

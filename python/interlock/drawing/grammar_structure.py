@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from interlock.drawing.grammar_outline import Definition, Outline, outline
-from interlock.drawing.structure import LONGEST, MOST_CARDS, MOST_ROWS, Card, Cards, Row
+from interlock.drawing.structure import LONGEST, MOST_CARDS, Card, Cards, Row
 from interlock.util.quoting import shortened
 
 __all__ = ["GrammarStructure"]
@@ -16,14 +16,14 @@ _LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
 class GrammarStructure(Cards):
     """All cards of a grammar; the first is the rule that the output is. A row leads to the rules that it names."""
 
-    def __init__(self, text: str, syntax: str, start: str | None = None) -> None:
-        super().__init__()
+    def __init__(self, text: str, syntax: str, start: str | None = None, everything: bool = False) -> None:
+        super().__init__(everything)
         self.outline: Outline = outline(text, syntax)
         rules = {rule.name: rule for rule in self.outline.rules}
         first = start or ("start" if syntax == "lark" else "root")
         self._numbers: dict[str, int] = {}
         waiting = [first] if first in rules else []
-        while waiting and len(self._numbers) < MOST_CARDS:
+        while waiting and (everything or len(self._numbers) < MOST_CARDS):
             name = waiting.pop(0)
             if name not in self._numbers:
                 self._numbers[name] = len(self._numbers)
@@ -47,7 +47,7 @@ class GrammarStructure(Cards):
 
     def _card(self, rule: Definition, first: str) -> Card:
         card = Card(rule.name, "the output" if rule.name == first else "rule", rule.name)
-        for written, names in zip(rule.alternatives[:MOST_ROWS], rule.names):
+        for written, names in zip(shown := self.first_rows(rule.alternatives), rule.names):
             row = Row("", shortened(written, LONGEST) or "(nothing)", forced=_LITERAL.fullmatch(written) is not None)
             row.tip = written
             card.rows.append(row)
@@ -59,8 +59,8 @@ class GrammarStructure(Cards):
                 row.again = not fresh
             for name in fresh[1:]:
                 card.rows.append(Row("", f"  {name}", tip=f"the rule {name}", target=self._numbers[name]))
-        if len(rule.alternatives) > MOST_ROWS:
-            card.notes.append(f"and {len(rule.alternatives) - MOST_ROWS} alternatives more")
+        if len(rule.alternatives) > len(shown):
+            card.notes.append(f"and {len(rule.alternatives) - len(shown)} alternatives more")
         return card
 
     def _terminals(self) -> None:
@@ -68,13 +68,13 @@ class GrammarStructure(Cards):
         if not terminals and not self.outline.ignored:
             return
         card = Card("terminals", "", "terminals")
-        for terminal in terminals[:MOST_ROWS]:
+        for terminal in (shown := self.first_rows(terminals)):
             written = " | ".join(terminal.alternatives)
             card.rows.append(
                 Row(terminal.name, shortened(written, LONGEST), "string", tip=f"{terminal.name}: {written}")
             )
-        if len(terminals) > MOST_ROWS:
-            card.notes.append(f"and {len(terminals) - MOST_ROWS} terminals more")
+        if len(terminals) > len(shown):
+            card.notes.append(f"and {len(terminals) - len(shown)} terminals more")
         card.notes += [f"ignored between terminals: {shortened(one, LONGEST)}" for one in self.outline.ignored]
         # The rule that the output is leads to it, so that it has a place.
         self.cards.append(card)

@@ -7,20 +7,24 @@ used in several places has one card, and rows lead to it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from interlock.explain.references import Place, References, enter
 from interlock.explain.wording import literal
 from interlock.util.quoting import shortened
 
+T = TypeVar("T")
 MOST_CARDS = 80
 MOST_ROWS = 40
 DEEPEST = 60
 """Schemas inside schemas that are followed."""
 LONGEST = 44
 """Characters of a type in a row."""
+MOST_NEEDS = 4
+"""Names of ``dependentRequired`` that a card has a note for."""
 
 
 @dataclass
@@ -61,21 +65,41 @@ class Brief:
     tip: str = ""
     target: int | None = None
     again: bool = False
+    more: list[str] = field(default_factory=list)
+    """What goes on in rows of its own: values for which one row is too short."""
 
 
 class Cards:
-    """The cards of a source; the first is where a reader begins. ``left_out`` is how many more there would be."""
+    """The cards of a source; the first is where a reader begins. ``left_out`` is how many more there would be, and
+    ``left_out_inside`` how many rows, values and notes those that are drawn have besides. With ``everything`` there are
+    none of either.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, everything: bool = False) -> None:
         self.cards: list[Card] = []
         self.left_out = 0
+        self.left_out_inside = 0
+        self.everything = everything
+
+    def first_rows(self, parts: Iterable[T]) -> list[T]:
+        """As many parts as a card has rows for; the others are counted."""
+        listed = list(parts)
+        shown = listed if self.everything else listed[:MOST_ROWS]
+        self.left_out_inside += len(listed) - len(shown)
+        return shown
+
+    def has_room(self) -> bool:
+        """Whether one more card is drawn."""
+        return self.everything or len(self.cards) < MOST_CARDS
 
 
 class Structure(Cards):
     """All cards of a schema; the first is the document."""
 
-    def __init__(self, schema: Any, documents: dict[str, Any], title: str = "document") -> None:
-        super().__init__()
+    def __init__(
+        self, schema: Any, documents: dict[str, Any], title: str = "document", everything: bool = False
+    ) -> None:
+        super().__init__(everything)
         self.references = References(schema, documents)
         self.made: dict[str, int] = {}
         self.open: list[str] = []
@@ -85,7 +109,7 @@ class Structure(Cards):
             for row in (row for card in self.cards for row in card.rows):
                 row.target = None if row.target is None else row.target + 1
             card = Card(title, "document", "")
-            card.rows.append(_row("", brief))
+            self._put(card, "", brief)
             card.rows[0].target = None if brief.target is None else brief.target + 1
             self.cards.insert(0, card)
 
@@ -183,6 +207,10 @@ class Structure(Cards):
                 shown: list[str] = []
                 while len(shown) < len(values) and len(" | ".join([*shown, values[len(shown)]])) < LONGEST - 14:
                     shown.append(values[len(shown)])
+                if self.everything:
+                    lines = _lines(values)
+                    return Brief(lines[0], kinds.pop() if len(kinds) == 1 else "", more=lines[1:])
+                self.left_out_inside += len(values) - len(shown)
                 text = " | ".join([*shown, f"{len(values) - len(shown)} more"])
             kind = kinds.pop() if len(kinds) == 1 else ""
             return Brief(text, kind, len(values) == 1, "one of " + shortened(", ".join(values), 600))
@@ -211,8 +239,15 @@ class Structure(Cards):
                 return Brief(text, inner.kind, False, inner.tip, inner.target, inner.again)
         return None
 
+    def _put(self, card: Card, name: str, brief: Brief) -> Row:
+        """The row of a schema in a few words, put at the end of a card."""
+        row = Row(name, brief.type, brief.kind, False, brief.forced, brief.tip, brief.target, brief.again)
+        card.rows.append(row)
+        card.rows += [Row("", line, brief.kind) for line in brief.more]
+        return row
+
     def _card(self, key: str, title: str, kind: str) -> Card | None:
-        if len(self.cards) >= MOST_CARDS:
+        if not self.has_room():
             self.left_out += 1
             return None
         self.made[key] = len(self.cards)
@@ -224,11 +259,11 @@ class Structure(Cards):
         card = self._card(key, title, words)
         if card is None:
             return Brief(words)
-        for i, part in enumerate(parts[:MOST_ROWS]):
+        for i, part in enumerate(shown := self.first_rows(parts)):
             label = _discriminator(self._resolved(part, place.at(i))[0]) or f"{title} {i + 1}"
             brief = self._brief(part, place.at(i), label)
-            card.rows.append(_row("", brief))
-        _more(card, len(parts))
+            self._put(card, "", brief)
+        _more(card, len(parts) - len(shown))
         return Brief(title, "object", target=self.made[key])
 
     def _array(self, schema: dict[str, Any], place: Place, key: str, title: str) -> Brief:
@@ -245,12 +280,13 @@ class Structure(Cards):
         card = self._card(key, title, "array" + (f", {size}" if size else ""))
         if card is None:
             return Brief("array")
-        for i, part in enumerate(prefix[:MOST_ROWS]):
-            card.rows.append(_row(f"[{i}]", self._brief(part, place.at("prefixItems", i), f"{title} {i}")))
+        for i, part in enumerate(shown := self.first_rows(prefix)):
+            self._put(card, f"[{i}]", self._brief(part, place.at("prefixItems", i), f"{title} {i}"))
+        _more(card, len(prefix) - len(shown))
         if rest is False:
             card.notes.append("no other elements")
         elif isinstance(rest, dict) and rest:
-            card.rows.append(_row("others", self._brief(rest, place.at("items"), title)))
+            self._put(card, "others", self._brief(rest, place.at("items"), title))
         return Brief(title, "object", target=self.made[key])
 
     def _object(self, schema: dict[str, Any], place: Place, key: str, title: str) -> Brief:
@@ -273,27 +309,31 @@ class Structure(Cards):
             return Brief("object", "object")
         required = schema.get("required") if isinstance(schema.get("required"), list) else []
         unnamed = {name: True for name in required or [] if name not in properties}
-        for name, part in [*properties.items(), *unnamed.items()][:MOST_ROWS]:
-            row = _row(name, self._brief(part, place.at("properties", name), name))
+        for name, part in (shown := self.first_rows([*properties.items(), *unnamed.items()])):
+            row = self._put(card, name, self._brief(part, place.at("properties", name), name))
             row.required = name in (required or [])
-            card.rows.append(row)
-        _more(card, len(properties) + len(unnamed))
-        for pattern, part in list(patterns.items())[:MOST_ROWS]:
+        _more(card, len(properties) + len(unnamed) - len(shown))
+        for pattern, part in (shown := self.first_rows(patterns.items())):
             brief = self._brief(part, place.at("patternProperties", pattern), pattern)
-            card.rows.append(_row(shortened(f"/{pattern}/", 24), brief))
+            self._put(card, shortened(f"/{pattern}/", 24), brief)
+        _more(card, len(patterns) - len(shown))
         for keyword in alternatives:
             words = "and exactly one of" if keyword == "oneOf" else "and one of"
             brief = self._alternatives(schema[keyword], place.at(keyword), f"{key}/{keyword}", words[4:], words[4:])
-            card.rows.append(_row(words, brief))
+            self._put(card, words, brief)
         if others is False:
             card.notes.append("no other keys")
         elif isinstance(others, dict) and others:
-            card.rows.append(_row("other keys", self._brief(others, place.at("additionalProperties"), title)))
+            self._put(card, "other keys", self._brief(others, place.at("additionalProperties"), title))
         else:
             card.notes.append("other keys: anything")
         dependents = schema.get("dependentRequired")
-        for name, needs in list(dependents.items())[:4] if isinstance(dependents, dict) else []:
+        needed = list(dependents.items()) if isinstance(dependents, dict) else []
+        for name, needs in needed if self.everything else needed[:MOST_NEEDS]:
             card.notes.append(f"{name} needs {', '.join(map(str, needs))}")
+        if len(needed) > MOST_NEEDS and not self.everything:
+            self.left_out_inside += len(needed) - MOST_NEEDS
+            card.notes.append(f"and {len(needed) - MOST_NEEDS} more that need others")
         if "if" in schema:
             card.notes.append(shortened(f"if {literal(schema['if'])} ...", 60))
         if "not" in schema:
@@ -321,13 +361,21 @@ def _mapping(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _row(name: str, brief: Brief) -> Row:
-    return Row(name, brief.type, brief.kind, False, brief.forced, brief.tip, brief.target, brief.again)
-
-
 def _more(card: Card, count: int) -> None:
-    if count > MOST_ROWS:
-        card.rows.append(Row("", f"and {count - MOST_ROWS} more"))
+    if count:
+        card.rows.append(Row("", f"and {count} more"))
+
+
+def _lines(values: list[str]) -> list[str]:
+    """Values with bars between them, as many on a line as a row is long, and one at least."""
+    lines: list[str] = []
+    for value in values:
+        word = shortened(value, LONGEST)
+        if lines and len(lines[-1]) + len(word) + 3 <= LONGEST:
+            lines[-1] += f" | {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def _kind(value: Any) -> str:

@@ -19,6 +19,7 @@ from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
 from interlock.schema_hints import quiet
 from interlock.util.near_words import nearest
+from interlock.util.wide_encodings import wide_encoding
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,10 @@ def explain(index: interlock.Index, text: str | bytes) -> Explanation:
     allowed = [i for i in guide.allowed_token_ids().tolist() if i != END]
     forced = guide.forced_bytes()
     problems = _problems(recipe, shown, character, early)
-    if b"\xff" in (data_utf8 := _bad_utf8(data)):
+    if wide := wide_encoding(data):
+        message = f"the text is {wide}, and is read as UTF-8"
+        problems = [Problem("", "", "", message, 0, 1, 1, "save it as UTF-8")]
+    elif b"\xff" in (data_utf8 := _bad_utf8(data)):
         start = len(data_utf8[:-1].decode("utf-8", "replace"))
         problems = [Problem("", "", "", "the text is not UTF-8 here", start, start + 1, start + 1)]
     if not problems:

@@ -138,17 +138,18 @@ def _value(text: str, document: Node, at: int, report: list[Any], compiled: Comp
         if node.items or node.members or not node.start <= at <= node.end:
             continue
         if node.kind == "number":
-            hint = ""
+            hint, written = "", text[node.start : node.end]
+            rows = [r for r in report if r.enforcement == "narrower" and r.keyword in NUMBERS]
             if isinstance(node.value, Decimal) and abs(node.value.adjusted()) < 30:
                 plain = format(node.value, "f")
                 plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
                 hint = f"write {plain}"
                 begin = text[: node.start] + plain
                 if reach(compiled(), begin + text[node.end :]) <= len(begin.encode()):
+                    if any(r.keyword == "multipleOf" for r in rows) and len(plain.strip("-").replace(".", "")) > KEPT:
+                        yield _written("multipleOf", _long_decimal(pointer), node.start, node.end, "", pointer)
                     return  # Another spelling would not do either.
-            rows = [r for r in report if r.enforcement == "narrower" and r.keyword in NUMBERS]
-            why = rows[0].reason if rows else "numbers have at most 80 digits before the point and 32 after it"
-            message = f"{subject(pointer)}: this spelling of the number is not written: {why}"
+            message = f"{subject(pointer)}: this spelling of the number is not written: {_why(written, rows)}"
             yield _written("numbers", message, node.start, node.end, hint, pointer)
             return
         if node.kind == "string" and at > node.start:
@@ -159,10 +160,32 @@ def _value(text: str, document: Node, at: int, report: list[Any], compiled: Comp
             return
 
 
+def _why(written: str, rows: list[Any]) -> str:
+    """Why a spelling of a number is not written, by the rows of numbers in the report."""
+    whole, _, fraction = written.lstrip("-").partition(".")
+    has_exponent = "e" in written.lower()
+    if has_exponent and any(r.keyword != "numbers" for r in rows):
+        return "bounded numbers are written without exponent"
+    if not has_exponent and len(whole) <= MOST_WHOLE and len(fraction) <= MOST_FRACTION:
+        if any(r.keyword == "multipleOf" for r in rows) and fraction:
+            return POINT
+    return "numbers have at most 80 digits before the point and 32 after it, and few in an exponent"
+
+
+def _long_decimal(pointer: str) -> str:
+    return f"{subject(pointer)}: a number of so many digits is not written: {POINT}"
+
+
 def _names(row: Any, pointer: str) -> bool:
     """Whether a row of the report can be about the value at ``pointer``: its place in the schema has the same key."""
     keys = [part for part in pointer.split("/") if part and not part.isdigit()]
     return not keys or keys[-1] in row.pointer.split("/")
 
 
+KEPT, MOST_WHOLE, MOST_FRACTION = 15, 80, 32
+"""Digits that a number with a point has at most beside ``multipleOf``, and before and behind the point of any."""
+POINT = (
+    f"beside multipleOf a number has a point only with at most {KEPT} digits, zeros at the end aside, since readers "
+    "take longer ones for other numbers"
+)
 NUMBERS = {"numbers", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}

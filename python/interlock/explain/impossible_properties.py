@@ -93,13 +93,15 @@ def impossible_properties(schema: Any, options: Mapping[str, Any]) -> list[Impos
 
 
 def _asserting(schema: Any, pointer: str) -> Iterator[str]:
-    """The places of properties with a schema that may contradict itself: it has two keywords that assert something."""
+    """The places of properties with a schema that may contradict itself: it has two keywords that assert something, or
+    one that can do so alone.
+    """
     if not isinstance(schema, dict):
         return
     inner = [one for one in subschemas(schema, pointer) if one[0] not in _NOT_ASSERTING]
     for keyword, part, place in sorted(inner, key=lambda one: HOLDERS.index(one[0])):
         if keyword == "properties" and isinstance(part, dict):
             says = set(part) & schema_hints.KEYWORDS - schema_hints.ANNOTATIONS - {"$defs", "definitions"}
-            if len(says) > 1 or says & {"allOf", "$ref"}:
+            if len(says) > 1 or says & {"allOf", "$ref"} or part.get("enum") == []:
                 yield place
         yield from _asserting(part, place)

@@ -17,10 +17,16 @@ TRIES = 12
 LONG = 40
 """Bytes after which a text looks for its end."""
 LONGEST = 600
+SEARCHES = 20
+"""How often the shortest way to the end is looked for, which may take long."""
 CLOSERS = b")]};\"'`>"
 OPENERS = b"([{<\"'`"
 BLANKS = b" \t\r\n"
 SEPARATORS = b",;:"
+MOST_LETTERS = 20
+"""Small letters that may come where a word is none of the things that may."""
+FREE = 80
+"""Printable characters of ASCII that may come in free text; there are 95."""
 
 
 def example_of_grammar(index: interlock.Index, rng: random.Random, words: Sequence[str]) -> bytes | None:
@@ -41,6 +47,7 @@ class _Walk:
         self.guide, self.rng, self.words, self.long = guide, rng, words, long
         self.fresh = False
         """Whether a word was written just now, which nothing should make longer."""
+        self.searches = 0
 
     def whole(self) -> bytes | None:
         guide = self.guide
@@ -57,6 +64,10 @@ class _Walk:
                 return None  # Only special tokens go on, which no byte spells.
             if guide.is_accepting and self._stops(allowed):
                 return self._ended()
+            if self.fresh and (self.guide.num_tokens >= self.long or self.rng.random() < 0.3) and self._leave(allowed):
+                continue
+            if self.guide.num_tokens >= 2 * self.long and not takes_words(allowed) and self._shortest():
+                continue
             if not self._word(allowed):
                 byte = self._byte(allowed)
                 was_blank = guide.tokens[-1:] == [0x20]
@@ -88,9 +99,37 @@ class _Walk:
             return False
         return not allowed or self.guide.num_tokens >= self.long or self.rng.random() < 0.35
 
+    def _leave(self, allowed: set[int]) -> bool:
+        """Write what ends a text in which most letters may come: one character, or the shortest way out."""
+        if not is_free(allowed) and not self._is_prose(allowed):
+            return False  # A word of a language, behind which its marks and keywords come.
+        if (byte := ending(self.guide, allowed)) is None:
+            return is_free(allowed) and self._shortest()
+        self.guide.advance(byte)
+        self.fresh = False
+        if byte in SEPARATORS:
+            self._blank()
+        return True
+
+    def _is_prose(self, allowed: set[int]) -> bool:
+        """Whether a blank and another word may come."""
+        if 0x20 not in allowed:
+            return False
+        self.guide.advance(0x20)
+        after = set(self.guide.allowed_token_ids().tolist())
+        self.guide.rollback(1)
+        return takes_words(after)
+
+    def _shortest(self) -> bool:
+        """Go the shortest way to the end, until words may come again."""
+        self.searches += 1
+        if self.searches > SEARCHES or not go_shortest_way(self.guide):
+            return False
+        self.fresh = False
+        return True
+
     def _word(self, allowed: set[int]) -> bool:
-        letters = sum(byte in allowed for byte in range(0x61, 0x7B))
-        if letters <= 20 or self.fresh:
+        if not takes_words(allowed) or self.fresh:
             return False
         data = self.rng.choice(self.words).encode()
         taken = self.guide.advance_many(list(data))
@@ -101,6 +140,10 @@ class _Walk:
         return True
 
     def _byte(self, allowed: set[int]) -> int:
+        if self.fresh and is_free(allowed):
+            # Between the words of free text a blank stands, and no mark that means nothing there.
+            self.fresh = False
+            return 0x20
         late = self.guide.num_tokens >= self.long
         letters = {byte for byte in allowed if chr(byte).isascii() and chr(byte).isalnum()}
         plain = {byte for byte in allowed if 0x20 < byte < 0x7F}
@@ -117,12 +160,65 @@ class _Walk:
             )
         else:
             # A number or a word goes on for a while; then something else is tried, and a list ends.
-            others = plain - letters | allowed & set(BLANKS[:1])
+            others = plain - letters
+            if not others or chr(self.guide.tokens[-1] if self.guide.tokens else 0).isalnum():
+                others |= allowed & set(BLANKS[:1])
             others -= {*OPENERS, *SEPARATORS} if late else set()
             goes_on = letters if self.rng.random() < (0.4 if late else 0.7) else others
             choice = _first(goes_on, letters, plain - set(OPENERS), plain, allowed & set(BLANKS[:1]), allowed)
         self.fresh = False
         return self.rng.choice(sorted(choice))
+
+
+def takes_words(allowed: set[int]) -> bool:
+    """Whether most letters may come."""
+    return sum(byte in allowed for byte in range(0x61, 0x7B)) > MOST_LETTERS
+
+
+def is_free(allowed: set[int]) -> bool:
+    """Whether nearly every character of a keyboard may come, as in a string, a comment or a text between tags."""
+    return 0x20 in allowed and sum(0x20 <= byte < 0x7F for byte in allowed) >= FREE
+
+
+def ending(guide: interlock.Guide, allowed: set[int]) -> int | None:
+    """A byte behind which words may no longer come: the quote of a string, the newline of a comment. ``None`` if none
+    of those that are allowed is one. A backslash begins an escape and ends nothing.
+    """
+    marks = [byte for byte in range(0x21, 0x7F) if not chr(byte).isalnum() and byte not in (*CLOSERS, 0x5C)]
+    order: list[int] = [*CLOSERS, 0x0A, *marks]
+    for byte in order:
+        if byte not in allowed:
+            continue
+        guide.advance(byte)
+        after = set(guide.allowed_token_ids().tolist())
+        guide.rollback(1)
+        if not takes_words(after):
+            return byte
+    return None
+
+
+def go_shortest_way(guide: interlock.Guide) -> bool:
+    """Take the shortest way to the end, out of a text in which words may come and up to the next one. False where no
+    such way is known.
+    """
+    try:
+        ahead = guide.index.guide(max_tokens=guide.num_tokens + guide.min_tokens_to_finish())
+    except interlock.InterlockError:
+        return False
+    ahead.advance_many(guide.tokens)
+    written = 0
+    is_out = False
+    while not guide.is_accepting:
+        may_come = takes_words(set(guide.allowed_token_ids().tolist()))
+        if is_out and may_come:
+            break
+        is_out = is_out or not may_come
+        if not (shortest := [token for token in ahead.allowed_token_ids().tolist() if token < 256]):
+            break
+        ahead.advance(shortest[0])
+        guide.advance(shortest[0])
+        written += 1
+    return written > 0
 
 
 def _first(*sets: set[int]) -> set[int]:

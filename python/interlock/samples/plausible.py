@@ -21,7 +21,7 @@ import interlock
 from interlock._recipe import Recipe
 from interlock.explain.references import References
 from interlock.explain.shapes import Shape, Shapes
-from interlock.samples.grammar_samples import example_of_grammar
+from interlock.samples.grammar_samples import CLOSERS, ending, example_of_grammar, go_shortest_way, takes_words
 
 WORDS = (
     "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
@@ -35,6 +35,8 @@ MANY = 1_000_000
 """Characters, elements and members that a schema may ask for at least; more are given up."""
 LONG = 12
 """Characters after which a text goes the shortest way to its end."""
+MOST = 400
+"""Characters beyond the least ones after which a text is given up."""
 FORMATS: dict[str, Callable[[random.Random], str]] = {
     "date": lambda r: f"20{r.randrange(20, 30)}-{r.randrange(1, 13):02}-{r.randrange(1, 29):02}",
     "time": lambda r: f"{r.randrange(24):02}:{r.randrange(60):02}:{r.randrange(60):02}Z",
@@ -129,15 +131,17 @@ class _Writer:
                 least = self.guide.min_tokens_to_finish()
             if least > MANY:
                 raise GivenUp
-            self.wander(lambda: self.guide.is_accepting, least)
+            self.wander(lambda: self.guide.is_accepting, least, is_whole=True)
         else:
             self.value(self.shapes.root(self.schema), 0)
         if not self.guide.is_accepting:
             raise GivenUp
 
-    def wander(self, may_end: Callable[[], bool], least: int = 0) -> None:
-        """Characters one by one, everyday ones first, until the text may end and is long enough."""
-        start = self.guide.num_tokens
+    def wander(self, may_end: Callable[[], bool], least: int = 0, is_whole: bool = False) -> None:
+        """Characters one by one, everyday ones first, until the text may end and is long enough. Where
+        ``is_whole``, parts of it with words come to their own ends.
+        """
+        start = part = self.guide.num_tokens
         words, fresh = 0, False
         while True:
             length = self.guide.num_tokens - start
@@ -146,42 +150,69 @@ class _Writer:
             inside = bool(allowed) and all(0x80 <= byte < 0xC0 for byte in allowed)
             if ends and not inside and (not allowed or length >= least and self.rng.random() < 0.15 + length / 16):
                 return
-            if not allowed or length > 400 + least:
+            if not allowed or length > MOST + least:
                 if ends and not inside:
                     return
                 raise GivenUp
-            letters = sum(byte in allowed for byte in range(0x61, 0x7B))
-            fits = letters > 20 and not inside and words < 3 and not fresh
+            enough = length >= least and (words > 2 or self.rng.random() < 0.3)
+            if is_whole and fresh and enough and not ends and self.leave(allowed):
+                part, words, fresh = self.guide.num_tokens, 0, False
+                continue
+            fits = takes_words(allowed) and not inside and (words < 3 or length < least) and not fresh
+            before = self.guide.num_tokens
             if fits and self.rng.random() < 0.85 and self.put(self.rng.choice(WORDS)):
+                part = part if words else before
                 words, fresh = words + 1, True
                 continue
-            byte = self.nearest_end(allowed) if length > LONG + least else self.likely(allowed, length, fresh)
+            late = self.guide.num_tokens - part > LONG + least
+            byte = self.nearest_end(allowed) if late else self.likely(allowed, length, fresh)
             self.guide.advance(byte)
             fresh = False
 
+    def leave(self, allowed: set[int]) -> bool:
+        """Write what ends a text in which words may come: one character, or the shortest way out of it."""
+        if (byte := ending(self.guide, allowed)) is not None:
+            self.guide.advance(byte)
+            return True
+        self.searches += 1
+        return self.searches <= SEARCHES and go_shortest_way(self.guide)
+
     def likely(self, allowed: set[int], length: int, after_word: bool) -> int:
         """One of the allowed bytes, as people would choose; after a word, one that is no letter."""
+        if after_word and (blank := allowed & set(b" ") or allowed & set(b"-_./")):
+            return self.rng.choice(sorted(blank))
+        if length and not takes_words(allowed):
+            allowed = self.between(allowed)
         tiers = (
             [byte for byte in allowed if chr(byte).isascii() and chr(byte).isalnum()],
             [byte for byte in allowed if byte in b"-_./:@ " and (byte != 0x20 or length)],
             [byte for byte in allowed if 0x20 < byte < 0x7F and byte not in b'"\\'],
             [byte for byte in allowed if byte == 0xC3] or [byte for byte in allowed if 0x80 <= byte],
         )
-        if after_word and (blank := allowed & set(b" ") or allowed & set(b"-_./")):
-            return self.rng.choice(sorted(blank))
         for tier in tiers:
             if tier:
                 weights = [4 if 0x61 <= byte <= 0x7A else 3 if 0x30 <= byte <= 0x39 else 1 for byte in sorted(tier)]
                 return self.rng.choices(sorted(tier), weights)[0]
         return self.rng.choice(sorted(allowed))
 
+    def between(self, allowed: set[int]) -> set[int]:
+        """Of what may stand between words and marks: one blank behind a comma or a colon, and none elsewhere."""
+        last = self.guide.tokens[-1]
+        if last in b",:" and 0x20 in allowed:
+            return {0x20}
+        return allowed - set(b" \t\r\n") or allowed
+
     def nearest_end(self, allowed: set[int]) -> int:
-        """The byte after which least has to follow."""
+        """The byte after which least has to follow; of several, an everyday one."""
         best, least = min(allowed), float("inf")
         self.searches += 1
         if self.searches > SEARCHES:
             raise GivenUp
-        for byte in sorted(allowed, key=lambda b: self.rng.random())[:8]:
+        mixed = sorted(allowed, key=lambda b: self.rng.random())
+        plain = [byte for byte in mixed if byte < 0x80 and chr(byte).isalnum()]
+        marks = [byte for byte in CLOSERS if byte in allowed]
+        others = [byte for byte in mixed if byte not in plain and byte not in marks]
+        for byte in [*plain[:3], *marks, *others[:5]]:
             self.guide.advance(byte)
             try:
                 left = self.guide.min_tokens_to_finish()

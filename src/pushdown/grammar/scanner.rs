@@ -273,9 +273,9 @@ impl Scanner {
         to
     }
 
-    /// Sets the other successors of a state that are known now: those of bytes that no live terminal reads, and of bytes
-    /// that leave the automata where `byte` does, which is `to`. Where documents are read beside it, the scanner tells all
-    /// bytes apart, and most of its states have two or three successors.
+    /// Sets the other successors of a state that are known now: those of bytes that no live terminal reads, and of
+    /// bytes that leave the automata where `byte` does, which is `to`. Where documents are read beside it, the scanner
+    /// tells all bytes apart, and most of its states have two or three successors.
     fn fill_alike(&self, state: &ScanState, byte: u8, to: ScanStateId) {
         /// Automata that are looked at for each byte.
         const FEW: usize = 4;

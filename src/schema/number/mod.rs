@@ -75,8 +75,8 @@ pub enum NumberSpelling {
 /// JSON numbers within `b`, as JSON text. Every state of the expression is live: it has neither intersection nor
 /// complement, and it is `NEVER` exactly if no such number can be written. `-0` is zero and `1.0` is whole. Without
 /// bounds and divisors, exponents are allowed (for whole numbers: those that are not below the number of fraction
-/// digits); otherwise only plain decimals are. With divisors, a fraction is written where all digits up to the last one
-/// that the divisors look at are at most 15.
+/// digits); otherwise only plain decimals are. With divisors, a fraction is written where the digits without zeros at
+/// the end are at most 15; with negated ones alone, all digits up to the last one that these look at.
 ///
 /// # Errors
 /// `Limit` where a bound or divisor has too many digits to be spelled out, with the limit and what exceeds it at least;
@@ -90,8 +90,11 @@ pub fn number(x: &mut Exprs, b: &NumberBounds) -> Result<ExprId> {
     }
     if b.spelling == NumberSpelling::Any && deciding(b).next().is_some() {
         let bare = number(x, &NumberBounds { spelling: NumberSpelling::Bare, ..b.clone() })?;
-        let pointed = number(x, &kept_with_point(b))?;
-        return Ok(x.alt(&[bare, pointed]));
+        let mut ways = vec![bare];
+        for piece in kept_with_point(b) {
+            ways.push(number(x, &piece)?);
+        }
+        return Ok(x.alt(&ways));
     }
     if bounds_exclude_all(b) {
         return Ok(Exprs::NEVER);
@@ -127,7 +130,7 @@ fn bounds_exclude_all(b: &NumberBounds) -> bool {
 pub fn check(b: &NumberBounds) -> Result<()> {
     if b.spelling == NumberSpelling::Any && deciding(b).next().is_some() {
         check(&NumberBounds { spelling: NumberSpelling::Bare, ..b.clone() })?;
-        return check(&kept_with_point(b));
+        return kept_with_point(b).iter().try_for_each(check);
     }
     for divisor in divisors(b, required(b)?, FRACTION_DIGITS)? {
         // A bound that points away from zero has to be spelled out; of the others those that are too long say nothing.
@@ -145,10 +148,34 @@ fn deciding(b: &NumberBounds) -> impl Iterator<Item = &Decimal> {
     b.multiple_of.iter().chain(&b.not_multiple_of).filter(|d| !divides_all(d))
 }
 
-/// What of `b` is written with a point, of so many digits that a reader keeps all of them.
-fn kept_with_point(b: &NumberBounds) -> NumberBounds {
+/// What of `b` is written with a point, of so many digits that a reader keeps all of them. Zeros at the end do not
+/// count: there is a piece for each number of digits behind the point, up to those of the finest divisor. So a finer
+/// divisor takes every spelling that a coarser one takes.
+fn kept_with_point(b: &NumberBounds) -> Vec<NumberBounds> {
     let finest = deciding(b).map(|d| -d.exponent).max().unwrap_or(0).clamp(0, KEPT_DIGITS);
-    let scale = if b.integer { 0 } else { finest };
+    let finest = if b.integer { 0 } else { finest };
+    let mut pieces = vec![below_kept(b, finest)];
+    // Without a divisor, or with negated ones alone, more digits may follow than those that divisors look at.
+    if b.multiple_of.iter().any(|d| !divides_all(d)) {
+        let coarser = (0..finest).rev().map(|scale| {
+            let mut piece = below_kept(b, scale);
+            piece.multiple_of.push(Decimal { negative: false, digits: vec![1], exponent: -scale });
+            piece
+        });
+        // A divisor of which a power of ten makes one that is too large has the finest piece alone.
+        pieces.extend(coarser.filter(|piece| divisors_fit(piece)));
+    }
+    pieces
+}
+
+/// Whether the divisors of `b` have a least common multiple that is not too large.
+fn divisors_fit(b: &NumberBounds) -> bool {
+    required(b).and_then(|all| divisors(b, all, FRACTION_DIGITS)).is_ok()
+}
+
+/// What of `b` is written with a point and has no more than [`KEPT_DIGITS`] digits up to the last of `scale` ones
+/// behind the point.
+fn below_kept(b: &NumberBounds, scale: i64) -> NumberBounds {
     let end = Decimal { negative: false, digits: vec![1], exponent: KEPT_DIGITS - scale };
     let mut pointed = NumberBounds { spelling: NumberSpelling::Pointed, ..b.clone() };
     if pointed.max.as_ref().is_none_or(|m| m.0 >= end) {
@@ -159,6 +186,11 @@ fn kept_with_point(b: &NumberBounds) -> NumberBounds {
         pointed.min = Some((start, true));
     }
     pointed
+}
+
+/// Whether divisors decide about `b`, so that what is written with a point has few digits.
+pub fn limits_point(b: &NumberBounds) -> bool {
+    deciding(b).next().is_some()
 }
 
 /// The numbers within `b` that have at most `finest` fraction digits where no divisor says how many.

@@ -462,3 +462,28 @@ fn what_is_seen_without_an_expression_agrees_with_it() {
     }
     assert!(seen > 500, "{seen}");
 }
+
+#[test]
+fn zeros_at_the_end_do_not_count_beside_a_divisor() {
+    let cases = [
+        ("100000000000000.0", true),
+        ("1000000000000000.0", false),
+        ("1000000000000000", true),
+        ("10000000000000.5", true),
+        ("-10000000000000.50000", true),
+        ("100000000000000.5", false),
+        ("1000000000000.25", true),
+        ("10000000000000.25", false),
+        ("10000000000000.2", false),
+        ("0.75", true),
+    ];
+    let mut x = arena();
+    let e = number(&mut x, &bounds(None, None, false, &["0.25"])).unwrap();
+    for (text, accepted) in cases {
+        assert_eq!(x.accepts(e, text.as_bytes()), accepted, "{text}");
+    }
+    assert_no_dead_ends(&mut x, e, 10_000);
+    // Where a power of ten beside the divisor is too large, the divisor is still taken.
+    let wide = number(&mut x, &bounds(None, None, false, &["3e-60"])).unwrap();
+    assert!(x.accepts(wide, b"0.0") && x.accepts(wide, b"3"));
+}

@@ -7,7 +7,7 @@ First the exact comparison, whose texts are shortest ones. Where it takes more t
 states, or a source recurses or is a grammar, the keywords of two schemas say which of them accepts less (a larger
 maxLength accepts more), and a quick search through members of both sides looks for a text that only one of them
 accepts. The places are listed in which the two schemas differ. Exit code 0: they accept the same, or differ as --allow
-says; 1: they do not; 5: not decided.
+says; 1: they do not; 5: not decided, also where a difference is known and it is open whether --allow says so.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ from functools import cache
 from typing import Any
 
 import interlock
-from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
-from interlock.cli.comparing.schema_inclusion import Inclusion, parse
-from interlock.cli.comparing.witness_search import Found, search
-from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
-from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources.verbatim_json import extract
 from interlock.cli.terminal import exits
+from interlock.cli.sources import kind_options
+from interlock.cli.sources import recursion
+from interlock.cli.sources import source_remarks
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import vocabularies
+from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
+from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.terminal.output import Output, Progress, table, text_of
+from interlock.cli.comparing.schema_inclusion import Inclusion, parse
 from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
+from interlock.cli.sources.verbatim_json import extract
+from interlock.cli.comparing.witness_search import Found, search
 from interlock.util.plurals import counted
 
 NAMES = ("first", "second")
@@ -79,10 +83,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if relation != "equal" and found.is_decided and None not in documents:
         machine["differences"] = rows
         people += changes(rows)
-        if args.property_order != "any" and is_reordered(*documents):
-            way = "--property-order any takes keys in every order"
-            people.append(Line("  properties come in another order, and a schema takes keys as they are declared"))
-            people.append(Line(("  try: ", TRY), way))
+    if relation != "equal" and None not in documents and args.property_order != "any" and is_reordered(*documents):
+        machine["reordered"] = "only" if not rows else "also"
+        people += _reordered(not rows)
     if not found.is_exact and found.is_decided and any(found.included):
         machine["decided_by"] = "keywords"
         people.append(Line("  decided by the keywords in which the two schemas differ"))
@@ -90,15 +93,22 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
     if args.allow is not None:
-        side = ALLOWED.index(args.allow)
-        is_allowed = found.texts[side] is None and (found.is_exact or found.included[side])
+        is_allowed = found.has_none(ALLOWED.index(args.allow))
         machine["allowed"] = is_allowed
         if relation != "equal":
-            people.append(Line(f"  {'allowed' if is_allowed else 'not allowed'} by --allow {args.allow}"))
+            said = {True: "allowed by", False: "not allowed by", None: "not decided: whether it is allowed by"}
+            people.append(Line(f"  {said[is_allowed]} --allow {args.allow}"))
     output.answer(machine, people)
-    if args.allow is not None and is_allowed:
-        return exits.OK
+    if args.allow is not None:
+        return {True: exits.OK, False: exits.NO, None: exits.UNDECIDED}[is_allowed]
     return {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
+
+
+def _reordered(is_all: bool) -> list[Line]:
+    """That the schemas declare properties in another order, which counts here, and what compares them without it."""
+    what = "the order of properties is all that differs" if is_all else "properties come in another order"
+    way = "--property-order any takes keys in every order, and compares the two without it"
+    return [Line(f"  {what}, and a schema takes keys as they are declared"), Line(("  try: ", TRY), way)]
 
 
 @dataclass
@@ -110,6 +120,8 @@ class Comparison:
     """Whether each text is a shortest one, and ``None`` says that there is none."""
     included: list[bool] = field(default_factory=lambda: [False, False])
     """For each side whether its keywords say that it accepts nothing which the other refuses."""
+    proven: list[bool] = field(default_factory=lambda: [False, False])
+    """For each side whether the exact comparison came to an end and found nothing which the other refuses."""
     cause: str = ""
     states: int = 0
     """Pairs of states that were looked at before the comparison was given up; 0 where it cannot be done."""
@@ -118,7 +130,13 @@ class Comparison:
     @property
     def is_decided(self) -> bool:
         """Whether it is known of both sides if they accept anything that the other refuses."""
-        return self.is_exact or all(text is not None or none for text, none in zip(self.texts, self.included))
+        return None not in map(self.has_none, (0, 1))
+
+    def has_none(self, side: int) -> bool | None:
+        """Whether a side accepts nothing which the other refuses; ``None`` where that is not known."""
+        if self.texts[side] is not None:
+            return False
+        return self.is_exact or self.included[side] or self.proven[side] or None
 
     def tried(self) -> dict[str, int]:
         """What was done, in numbers."""
@@ -134,6 +152,7 @@ def _compare(
     asked = max((source.options.get("limits", {}).get("max_flat_states", 0) for source in read), default=0)
     limits = [min(asked, FIRST_TRY) or FIRST_TRY, *([asked] if asked > FIRST_TRY else [])]
     quick: tuple[Found, list[bool]] | None = None
+    known: list[bool] | None = None
     with Progress("comparing", len(limits) + 1, output, even=False) as bar:
         for limit in limits:
             exact = _exact(read, indexes, limit)
@@ -143,6 +162,9 @@ def _compare(
                 bar.show(1, "looking for a text that only one side accepts")
             quick = quick or _quick(read, indexes)
             exact.search, exact.included = quick
+            if known is not None:
+                exact.proven = [one or other for one, other in zip(exact.proven, known)]
+            known = exact.proven
             exact.texts = [one if one is not None else other for one, other in zip(exact.texts, exact.search.texts)]
             if exact.is_decided or not exact.states:
                 break
@@ -211,6 +233,7 @@ def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
     for side in (0, 1):
         try:
             out.texts[side] = indexes[side].witness_not_in(indexes[1 - side])
+            out.proven[side] = out.texts[side] is None
         except interlock.LimitError as error:
             out.is_exact, out.states = False, int(error.limit or limit)
             recursive = [source.name for source in read if recursion.recurses(source)]
@@ -229,56 +252,25 @@ def _open_parts(read: list[sources.Source]) -> str:
     documents = [source.document for source in read]
     text = json.dumps(documents)
     why = []
-    if any(map(_is_open, documents)):
+    if any(map(has_open_objects, documents)):
         why.append("objects are open (no additionalProperties: false), so that any key may come beside the named ones")
     if '"type": "string"' in text and "maxLength" not in text:
         why.append("strings are unbounded (no maxLength)")
     return f": {'; '.join(why)}" if why else ""
 
 
-def _is_open(document: Any) -> bool:
-    """Whether an object in a schema names properties and takes others as well. What applies in place to an object that
-    is closed beside it, such as ``then``, is not open itself.
-    """
-    ways = [(document, False)]
-    for value, is_closed in ways:
-        if isinstance(value, dict):
-            parts = [value, *(part for part in _list(value.get("allOf")) if isinstance(part, dict))]
-            is_closed = is_closed or any(
-                part.get(word) is False for part in parts for word in ("additionalProperties", "unevaluatedProperties")
-            )
-            if isinstance(value.get("properties"), dict) and not is_closed:
-                return True
-            for key, inner in value.items():
-                if key == "dependentSchemas" and isinstance(inner, dict):
-                    ways += [(part, is_closed) for part in inner.values()]
-                else:
-                    ways.append((inner, is_closed and key in IN_PLACE))
-        elif isinstance(value, list):
-            ways += [(part, is_closed) for part in value]
-    return False
-
-
-IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")
-"""Keywords whose schemas are about the same value."""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Namespace, relation: str) -> list[Line]:
     """Why the comparison is not exact, what was tried, and the places where the documents differ."""
     lines = [Line(("  not exact: ", NOTE), found.cause)]
-    if None not in found.texts:
+    if found.is_decided:
         return lines
     what = "all of which both accept or both refuse"
     if relation != "not decided":
         name, other = (NAMES[found.texts.index(None) ^ side] for side in (0, 1))
         lines.append(Line(f"  not decided: whether the {name} accepts anything that the {other} refuses"))
         what = f"none of which the {name} alone accepts"
-    elif any(found.included):
-        less, more = (NAMES[found.included.index(True) ^ side] for side in (0, 1))
+    elif any(certain := [found.has_none(side) is True for side in (0, 1)]):
+        less, more = (NAMES[certain.index(True) ^ side] for side in (0, 1))
         lines.append(Line(f"  certain: the {more} accepts all that the {less} accepts; it is open whether it has more"))
     if found.search is not None:
         numbers = f"{counted(found.search.tried, 'text')} (plausible, random and changed ones)"

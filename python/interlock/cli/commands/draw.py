@@ -24,10 +24,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import interlock
+from interlock.cli.terminal import atomic_files
+from interlock.cli.terminal import exits
+from interlock.cli.sources import kind_options
 from interlock.cli.sources import overwriting
-from interlock.cli.terminal import atomic_files, exits
-from interlock.cli.sources import kind_options, recursion, source_remarks, source_arguments as sources, vocabularies
+from interlock.cli.sources import recursion
+from interlock.cli.sources import source_remarks
+from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import streams
+from interlock.cli.sources import vocabularies
+from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.terminal.place_in_source import PlaceInSource
 from interlock.cli.terminal.output import Output, facts, size
 from interlock.cli.terminal.style import NOTE, Line
@@ -56,6 +62,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, help="default: by the end of the file's name")
     parser.add_argument(
         "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="of structures: every box, row and value (default: 80 boxes of 40 rows, and values as a row holds them)",
     )
     parser.add_argument(
         "--max-states",
@@ -87,7 +98,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if most >= MANY_STATES:
         output.remark(Line(("note: ", NOTE), f"looking for up to {most} states may take minutes before any is drawn"))
     with _limits(source):
-        drawing = draw(drawn, args.form, args.source, most)
+        drawing = draw(drawn, args.form, args.source, most, args.all)
         if suffix in (".svg", ".html") and drawing.form != "structure":
             states = len((drawing.jumps if drawing.form == "jumps" else drawing.states).states)
             if states > FEW_STATES:
@@ -96,6 +107,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
+    if args.all and drawing.form != "structure":
+        raise exits.UsageError("--all is for structures: leave it out; --max-states N draws larger automata")
     if args.out in atomic_files.STANDARD_OUTPUT:
         streams.write(text)
         return exits.OK
@@ -103,6 +116,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     written = Path(args.out).stat().st_size
     machine = {"file": args.out, "bytes": written, "form": drawing.form, **drawing.counts()}
     shown = {"file": args.out, "size": size(written), "form": drawing.form, **drawing.counts()}
+    if shown.get("left_out"):
+        shown["left_out"] = f"{shown['left_out']} boxes, rows or values; --all draws them"
     output.answer(machine, facts([(name.replace("_", " "), str(value)) for name, value in shown.items()]))
     return exits.OK
 
@@ -162,10 +177,12 @@ def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock
     """The same error in the words of a drawing, with the option that helps."""
     told = str(error)
     said = f"the automaton of {source.name} is too large to draw: "
-    ways = []
+    ways, is_open = [], False
     if source.kind == "json_schema":
         ways.append("--form structure draws a schema of any size")
-        if source.options.get("whitespace") != "compact":
+        if is_open := has_open_objects(source.document):
+            ways.append('"additionalProperties": false beside each "properties" makes far fewer states')
+        elif source.options.get("whitespace") != "compact":
             ways.append("--whitespace compact makes fewer states")
         elif source.options.get("spelling") != "plain":
             ways.append("--spelling plain makes fewer states")
@@ -174,6 +191,7 @@ def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock
         ways.insert(0 if (error.value or 0) <= FEW_STATES else len(ways), _more_states(error.value or 0))
     else:
         said += f"more than {error.limit} {'transitions' if 'transitions' in told else 'states'}"
+        said += ", since any key may come beside the named ones of an object" if is_open else ""
         if source.kind != "json_schema" or error.limit in source.options.get("limits", {}).values():
             ways.append("--limit max_flat_states=N takes more")
     remedy = "; ".join(ways)

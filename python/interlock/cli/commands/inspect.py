@@ -32,6 +32,7 @@ T = TypeVar("T")
 USUAL = ("whitespace", "property_order", "numbers")
 """Rows of the root that every schema has; they are listed last."""
 SHOWN = 60
+"""Bytes of a text that people are shown; ``--json`` has all of them."""
 MOST_TOKENS = 1000
 """Tokens of a text that is looked for in the place of the shortest."""
 COUNTED = 5000
@@ -120,7 +121,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 f"first {unit[:-1]}",
                 f"{choices} of {vocabulary.size - len(ends)} {unit} allowed: {byte_set(first) or 'the end'}{or_end}",
             ),
-            ("forced text", text_of(forced) if forced else "none"),
+            ("forced text", _cut(forced) if forced else "none"),
         ]
     )
     people.append(Line(""))
@@ -166,8 +167,11 @@ def short_text(index: interlock.Index) -> bytes | None:
 
 
 def _cut(text: bytes) -> str:
-    more = f" and {len(text) - SHOWN} bytes more" if len(text) > SHOWN else ""
-    return text_of(text[:SHOWN]) + more
+    """A text for people, shortened at the end of a character."""
+    if len(text) <= SHOWN:
+        return text_of(text)
+    end = next((at for at in range(SHOWN, SHOWN - 4, -1) if text[at] & 0xC0 != 0x80), SHOWN)
+    return f"{text_of(text[:end])} and {counted(len(text) - end, 'byte')} more"
 
 
 def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int = 0) -> tuple[T | None, str]:

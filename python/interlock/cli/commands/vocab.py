@@ -3,6 +3,7 @@
   interlock vocab tokenizer.json
   interlock vocab tokenizer.model --eos 128001,128009 --size 128256
   interlock vocab tokenizer.json --token 5018 --find '{"'
+  interlock vocab tokenizer.json --special
   interlock vocab tokenizer.json -o vocabulary.ilk
 
 Processes map a pack and share its memory; every command takes it as --tokenizer. Exit code 1: a text of --find is no
@@ -15,14 +16,19 @@ from __future__ import annotations
 
 import argparse
 
+import interlock
+from interlock.cli.terminal import exits
+from interlock.cli.terminal import atomic_files
 from interlock.cli.sources import overwriting
-from interlock.cli.terminal import exits, atomic_files
 from interlock.cli.sources import vocabularies
 from interlock.cli.terminal.output import Output, byte_set, facts, size, text_of
 from interlock.cli.terminal.style import Line
 from interlock.cli.checking.walk import spells
 from interlock.cli.arguments.number_arguments import at_least
 from interlock.util.plurals import counted
+
+SOME = 4
+"""Special tokens that are named without --special."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +40,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--token", type=at_least(0), action="append", default=[], metavar="ID", help="show one token (repeatable)"
     )
+    parser.add_argument("--special", action="store_true", help="list every special token with its id")
     parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
 
 
@@ -50,11 +57,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
     longest = max((t for _, t in tokens), key=len, default=b"")
     shown = [{"id": i, "bytes": list(vocabulary.token_bytes(i)), "text": is_text(i)} for i in args.token]
     found = {text: [i for i, t in tokens if t == text.encode()] for text in args.find}
+    special = [(i, _name(vocabulary, i)) for i in vocabulary.special_token_ids]
     machine = {
         "size": vocabulary.size,
         "text_tokens": len(tokens),
         "eos_token_ids": vocabulary.eos_token_ids,
         "special_token_ids": len(vocabulary.special_token_ids),
+        "special_tokens": [{"id": i, "text": name} for i, name in special],
         "missing_bytes": missing,
         "longest_token_bytes": len(longest),
         "memory_bytes": vocabulary.memory_bytes,
@@ -69,8 +78,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             ("stop tokens", ", ".join(f"id {i}" for i in vocabulary.eos_token_ids)),
             (
                 "special tokens",
-                f"{len(vocabulary.special_token_ids)}"
-                + (", which spell no text" if vocabulary.special_token_ids else ""),
+                f"{len(special)}" + (f", which spell no text: {_some(special)}" if special else ""),
             ),
             ("bytes without a token", byte_set(missing) or "none"),
             ("longest token", counted(len(longest), "byte")),
@@ -82,11 +90,24 @@ def run(args: argparse.Namespace, output: Output) -> int:
         people.append(
             Line(f"token {i}: {text_of(vocabulary.token_bytes(i))}", "" if is_text(i) else " (spells no text)")
         )
+    if args.special:
+        people += [Line(f"special token {i}: {text_of(name.encode())}") for i, name in special]
     for text, ids in found.items():
         people.append(Line(f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}"))
     if args.out is not None:
         machine["file"] = args.out
         people.append(Line(f"written to {args.out}"))
-    asked = args.token or args.find or args.out is None
+    asked = args.token or args.find or args.special or args.out is None
     (output.result if asked else output.answer)(machine, people)
     return exits.OK if all(found.values()) else exits.NO
+
+
+def _name(vocabulary: interlock.Vocabulary, token: int) -> str:
+    """The text by which a tokenizer's file names a special token; empty where it names none."""
+    return vocabulary.decode([token], skip_special_tokens=False).decode("utf-8", "backslashreplace")
+
+
+def _some(special: list[tuple[int, str]]) -> str:
+    """The names of the first special tokens."""
+    names = [text_of(name.encode()) if name else f"id {i}" for i, name in special[:SOME]]
+    return ", ".join(names) + (f" and {len(special) - SOME} more (--special)" if len(special) > SOME else "")

@@ -129,7 +129,7 @@ class Worker:
         if key:
             try:
                 schema_key.find(document, key)
-            except exits.InputError as error:
+            except exits.UsageError as error:
                 return str(error) if "/" in key else f"it has no key {key!r} (--schema-key)"
             return ""
         if tools := tools_in(document):

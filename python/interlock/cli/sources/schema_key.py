@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
+from interlock.cli.terminal.exits import InputError, UsageError
 from interlock.cli.sources.verbatim_json import dump, parse
-from interlock.cli.terminal.exits import InputError
-from interlock.schema_hints import KEYWORDS
 from interlock.util.json_pointer import escaped, unescaped
 from interlock.util.near_words import nearest
+from interlock.schema_hints import KEYWORDS
 
 PLACES = ("$defs", "definitions")
 """Keywords that hold schemas and assert nothing."""
@@ -37,14 +37,14 @@ def find(document: Any, key: str) -> Any:
     """What stands at a key of the top or a JSON Pointer. ``InputError``, with what was meant, if nothing does."""
     if not _is_pointer(document, key):
         if not isinstance(document, dict):
-            raise InputError(f"the file is no JSON object, so it has no key {key!r} (see --schema-key)")
+            raise UsageError(f"the file is no JSON object, so it has no key {key!r} (see --schema-key)")
         if key not in document:
             instead = _instead(key, document)
             if inside := _pointer_meant(document, key):
                 instead = f", did you mean {inside}?"
             if "." in key and _at(document, key.split(".")) is not _NOTHING:
                 instead = f"; for what is inside, write --schema-key /{key.replace('.', '/')}"
-            raise InputError(f"the file has no key {key!r} at its top{instead} (see --schema-key)")
+            raise UsageError(f"the file has no key {key!r} at its top{instead} (see --schema-key)")
         return document[key]
     steps = _steps(key)
     for depth, step in enumerate(steps):
@@ -52,11 +52,11 @@ def find(document: Any, key: str) -> Any:
         outer = _at(document, steps[:depth])
         if _at(outer, [step]) is _NOTHING:
             if isinstance(outer, dict):
-                raise InputError(
+                raise UsageError(
                     f"nothing is at {key}: {place} has no key {step!r}{_instead(step, outer)} (--schema-key)"
                 )
             what = f"a list of {len(outer)}" if isinstance(outer, list) else "no object"
-            raise InputError(f"nothing is at {key}: at {place} is {what}, which has no {step!r} (--schema-key)")
+            raise UsageError(f"nothing is at {key}: at {place} is {what}, which has no {step!r} (--schema-key)")
     return _at(document, steps)
 
 

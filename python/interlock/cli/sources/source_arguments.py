@@ -51,6 +51,7 @@ from interlock.cli.sources.verbatim_json import extract
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml_schema, yaml_name
 from interlock.grammar_syntax import syntax_of
 from interlock.util.near_words import nearest
+from interlock.util.wide_encodings import wide_encoding
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one a line, .lark, .gbnf, .ebnf a grammar), or text: "
@@ -385,10 +386,14 @@ def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[st
 
 def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
     """``InputError`` for a file that is no text in UTF-8; an error of the source for one that is empty."""
+    if wide := wide_encoding(data):
+        raise InputError(
+            f"{name} is {wide}, and sources are read as UTF-8", f"save it as UTF-8; iconv -f {wide} -t UTF-8 does, too"
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        is_text = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" not in data and b"\x1f\x8b" != data[:2]
+        is_text = b"\0" not in data and b"\x1f\x8b" != data[:2]
         way = "save it as UTF-8" if is_text else "a file of text; what is compressed has to be unpacked first"
         what = "is not UTF-8" if is_text else "is a binary file, and no text in UTF-8"
         raise InputError(f"{name} {what} (at byte {error.start})", way) from None

@@ -80,7 +80,7 @@ def what_is(word: str, prefix: str) -> tuple[str, str]:
         return f"{word} is YAML by its {'name' if yaml_name(word) else 'text'}, and sources are JSON", from_yaml(word)
     if exists:
         return f"the name of {word} does not say what it is", at
-    if meant := near_file(word):
+    if meant := near_file(word, {*SUFFIXES, ".index", ".ilk"}):
         return f"no file is named {word!r}", f"did you mean {meant}?"
     if word.lstrip().startswith("{"):
         return "this looks like a JSON Schema", f"schema:{quoted}, or the name of a file"

@@ -71,21 +71,32 @@ def near_command(word: str, known: Iterable[str]) -> str:
     return SYNONYMS.get(word.lower()) or nearest(word, known)
 
 
-def near_file(path: str) -> str:
-    """The file beside ``path`` whose name is nearest; empty if none is near, or the folder cannot be read."""
+READABLE = (".index", ".ilk", ".jsonl", ".ndjson", ".txt", ".model", ".tiktoken", ".gguf", ".toml", "")
+"""Endings of files that some command reads, beside those of sources. Drawings and pages are read by none."""
+
+
+def near_file(path: str, endings: Collection[str] = ()) -> str:
+    """The file beside ``path`` whose name is nearest; empty if none is near, or the folder cannot be read. ``endings``
+    are those of the files that would do: by default that of ``path`` itself, and those that some command reads.
+    """
+    from interlock.cli.sources.source_words import SUFFIXES
+
     folder, name = os.path.split(path)
+    stem, ending = os.path.splitext(name.lower())
+    wanted = set(endings) or {*SUFFIXES, *READABLE, ending}
     try:
-        names = os.listdir(folder or ".")
+        names = [n for n in sorted(os.listdir(folder or ".")) if not n.startswith(".") and _ending(n) in wanted]
     except OSError:
         return ""
-    stem, ending = os.path.splitext(name.lower())
     # Of files with the same ending only the rest is compared: the ending alone makes no two names alike.
-    alike = {os.path.splitext(n)[0]: n for n in sorted(names) if not n.startswith(".") and n.lower().endswith(ending)}
-    found = (
-        alike.get(nearest(stem, alike), "") if ending else nearest(name, (n for n in names if not n.startswith(".")))
-    )
+    alike = {os.path.splitext(n)[0]: n for n in names if n.lower().endswith(ending)}
+    found = alike.get(nearest(stem, alike), "") if ending else nearest(name, names)
     if not found:
-        found = nearest(name, (n for n in names if not n.startswith(".")), 0.85)
+        found = nearest(name, names, 0.85)
     if not found:
-        found = next((n for n in sorted(names) if os.path.splitext(n)[0].lower() == stem and stem), "")
+        found = next((n for n in names if os.path.splitext(n)[0].lower() == stem and stem), "")
     return os.path.join(folder, found) if found else ""
+
+
+def _ending(name: str) -> str:
+    return os.path.splitext(name)[1].lower()

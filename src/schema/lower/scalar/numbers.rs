@@ -22,6 +22,13 @@ use crate::schema::number;
 use crate::schema::number::{NumberBounds, NumberSpelling};
 use crate::schema::report::Enforcement;
 
+/// What the rows of bounds say.
+const BOUND_REASON: &str = "bounded numbers are written without exponent";
+
+/// What the row of `multipleOf` says.
+const POINT_REASON: &str = "bounded numbers are written without exponent, and beside multipleOf with a point only where \
+                            they have at most 15 digits, zeros at the end of a fraction aside";
+
 /// A set of numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum NumberAssertions {
@@ -96,7 +103,11 @@ impl LoweringContext<'_, '_> {
             ];
             bounds.extend(stated.iter().filter(|bound| bound.0).map(|bound| bound.1));
             for &keyword in &bounds {
-                self.row(id, keyword, Enforcement::Narrower, "bounded numbers are written without exponent");
+                let reason = match keyword == "multipleOf" && number::limits_point(&b) {
+                    true => POINT_REASON,
+                    false => BOUND_REASON,
+                };
+                self.row(id, keyword, Enforcement::Narrower, reason);
             }
         }
         if b == NumberBounds::default() {
