@@ -14,6 +14,7 @@ from interlock.tools.render import Call, render
 from interlock.tools.request_body import format_of_request
 from interlock.tools.response_format import Source, request_kind, response_format
 from interlock.tools.structural_tag import structural_tag
+from interlock.tools.tool_descriptions import describe_tools
 from interlock.tools.tool_format import ToolFormat
 from interlock.tools.tool_list import Tool, tools_of
 
@@ -27,6 +28,7 @@ __all__ = [
     "ToolFormat",
     "ToolFormatError",
     "chat_completion_choice",
+    "describe_tools",
     "detect_format",
     "format_names",
     "format_of_request",
