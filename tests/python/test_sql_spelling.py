@@ -64,11 +64,11 @@ def test_other_spellings(database, statement):
     assert grammars.sql(TABLES, spelling="any").accepts(statement)
 
 
-@pytest.mark.parametrize("options", [{}, {"max_depth": 1}, {"statements": ["select"]}, {"spelling": "any"}])
+@pytest.mark.parametrize("options", [{}, {"max_depth": 1, "statements": ["select"]}])
 def test_samples_run(database, options):
     index = interlock.Index.from_type(grammars.sql(TABLES, **options), interlock.explain.byte_vocabulary())
     words = set()
-    for seed in range(60):
+    for seed in range(6):
         ids = index.sample(seed=seed)
         text = index.vocabulary.decode([token for token in ids if token < 256]).decode("utf-8", "replace")
         words.add(text.split()[0].upper())
@@ -76,9 +76,8 @@ def test_samples_run(database, options):
             database.execute("EXPLAIN " + text)
         except sqlite3.Error as error:
             assert not re.search("syntax error|unrecognized token|incomplete", str(error)), text
-        if options.get("spelling") != "any":
-            bare = re.sub(r"""'[^']*'|"[^"]*\"""", "", text)
-            assert "\n" not in bare and "  " not in bare and "--" not in bare, text
+        bare = re.sub(r"""'[^']*'|"[^"]*\"""", "x", text)
+        assert not re.search(r"[\t\n\r\f]|  ", bare) and "--" not in bare, text
     if "statements" in options:
         assert all(word.startswith(("SELECT", "VALUES")) for word in words)
 
@@ -102,10 +101,9 @@ def test_two_signs_are_no_comment():
     ],
 )
 def test_statements(statement, kind):
-    for chosen in grammars.STATEMENTS:
-        assert grammars.sql(TABLES, statements=[chosen]).accepts(statement) is (chosen == kind)
-        assert grammars.load("sql", statements=[chosen]).accepts(statement) is (chosen == kind)
-    assert grammars.sql(TABLES, statements=["delete", kind], max_depth=1).accepts(statement)
+    others = [one for one in grammars.STATEMENTS if one != kind]
+    assert grammars.sql(TABLES, statements=[kind], max_depth=0).accepts(statement)
+    assert not grammars.sql(TABLES, statements=others, max_depth=0).accepts(statement)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +125,18 @@ def test_options_of_a_wrong_type():
         grammars.sql(statements="select")
     with pytest.raises(TypeError, match="spelling must be a str or None, not int"):
         grammars.sql(spelling=1)
+
+
+def test_letters_that_only_other_scripts_fold_are_no_keywords():
+    """Python takes the long s for an s where case is ignored, and SQLite does not."""
+    text = grammars.sql(spelling="any")
+    assert text.accepts("sELECT 1") and not text.accepts("\u017fELECT 1") and not text.accepts("SELECT \u0345")
+
+
+def test_nothing_orders_rows_that_values_give():
+    text = grammars.sql(TABLES, max_depth=0)
+    assert text.accepts("VALUES (1) UNION SELECT 2 ORDER BY 1 LIMIT 2") and text.accepts("SELECT 1 UNION VALUES (2)")
+    assert not text.accepts("VALUES (1) LIMIT 1") and not text.accepts("SELECT 1 UNION VALUES (2) ORDER BY 1")
 
 
 def test_the_whole_language_has_every_spelling():

@@ -79,7 +79,7 @@ class _Names:
     """One terminal for each name, whatever it names: names differ by more than the case of their letters."""
 
     def __init__(self, text: str, is_plain: bool) -> None:
-        found = re.search(r"^NAME: /\(\?!\(\?:(.*?)\)", text, re.MULTILINE)
+        found = re.search(r"^NAME: /\(\?!\(\?i:(.*?)\)", text, re.MULTILINE)
         assert found is not None
         self.reserved = frozenset(found[1].split("|"))
         self.is_plain = is_plain
@@ -106,7 +106,8 @@ class _Names:
                 ways = [rf"{one}\b" if is_word else _quoted(one) for one in self.spellings[name]]
                 out.append(f"{terminal}: /{'|'.join(ways)}/")
             else:
-                out.append(f"{terminal}: /" + (rf"{name}\b|" if is_word else "") + f"{_quoted(name)}/i")
+                word = rf"{name}\b|" if is_word else ""
+                out.append(f"{terminal}: /(?ai:{word}{_quoted(name)})/")
         return out
 
 

@@ -12,7 +12,7 @@ from interlock.grammars.rules import replace_rules
 __all__ = ["plain"]
 
 _RULE = re.compile(r"^(_?[a-z][a-z_]*(?:_in_\d+)?): (.*(?:\n[ \t]+\S.*)*)\n", re.MULTILINE)
-_KEYWORD = re.compile(r"^([A-Z_]+): /([a-z_]+)\\b/i$", re.MULTILINE)
+_KEYWORD = re.compile(r"^([A-Z_]+): /\(\?ai:([a-z_]+)\)\\b/$", re.MULTILINE)
 
 
 def plain(text: str) -> str:
