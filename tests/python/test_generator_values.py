@@ -491,9 +491,21 @@ def test_a_value_that_is_refused_is_asked_for_again():
     assert gen(chat, Digit, max_tokens=20, attempts=2).digit == 2 and chat == [{"role": "user", "content": "One"}]
     del seen[:]
     found = gen([chat, [{"role": "user", "content": "Two"}], "One"], Digit, max_tokens=20, attempts=3, errors="return")
-    assert [one.digit for one in found[:2]] == [2, 4] and found[2].row == 2 and seen == [3, 2, 1]
-    with pytest.raises(interlock.InvalidOutputError, match="^prompt 1 of the batch"):
-        gen.batch([chat, "One"], Digit, max_tokens=20, attempts=2)
+    assert [one.digit for one in found] == [2, 4, 2] and seen == [3, 2]
+    # A text is what the user says, so the model reads the answer and the reason behind it too.
+    assert gen("One", Digit, max_tokens=20, attempts=2).digit == 2
+    gen.script["odd. Try again."] = '{"digit": 3}'
+    with pytest.raises(interlock.InvalidOutputError, match="^prompt 1 of the batch.*was asked 2 times"):
+        gen.batch([[{"role": "user", "content": "Two"}], "One"], Digit, max_tokens=20, attempts=2)
+    with pytest.raises(interlock.InvalidOutputError) as caught:
+        gen("One", Digit, max_tokens=20)
+    assert "was asked" not in str(caught.value)
+    # Where a text is no turn of a chat, it goes on with the answer and the reason, and is said once more.
+    told = []
+    gen._reads_as_chat = lambda options: False
+    gen._texts = lambda prompts, *rest: told.append(prompts) or ['{"digit": 1}'] * len(prompts)
+    gen("One: ", Digit, max_tokens=20, attempts=2, errors="return")
+    assert told[1][0].startswith('One: {"digit": 1}\n\n') and told[1][0].endswith("odd. Try again.\n\nOne: ")
     with pytest.raises(interlock.ArgumentError, match="at least 1, not 0"):
         gen(chat, Digit, attempts=0)
     with pytest.raises(TypeError, match="attempts must be an int"):

@@ -191,7 +191,8 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            values = self._values(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
+            values = self._values(asking, output, max_tokens)
         return raised_or_returned(values[0], errors)
 
     @overload
@@ -253,7 +254,8 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
             rows = described_rows(prompts, output, is_described)
-            values = self._values(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
+            values = self._values(asking, output, max_tokens)
         return batch_values(values, errors)
 
     def _values(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
@@ -346,6 +348,10 @@ class Generator(ABC):
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
         return self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
+
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        """Whether a prompt that is a text is what the user says in a chat."""
+        return True
 
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         """Whether a call with these options is known to make no random choices."""

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
@@ -103,6 +103,10 @@ class LlamaCppGenerator(LocalGenerator):
         if template and (named is None or str(named).startswith("chat_template.")):
             return messages_for(template, messages, functools.partial(self._rendered, template))
         return messages_for("", messages, None)
+
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        chat = options.get("chat")
+        return self._chat if chat is None else bool(chat)
 
     def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
         """See ``LocalGenerator``."""

@@ -77,6 +77,11 @@ class MlxLmGenerator(LocalGenerator):
         ids = made["input_ids"] if hasattr(made, "keys") else made
         return [int(token) for token in ids]
 
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        chat = options.get("chat")
+        chosen = self._chat if chat is None else chat
+        return bool(getattr(self.tokenizer, "chat_template", None)) if chosen is None else bool(chosen)
+
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         return not options.get("temperature")
 
