@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import dataclasses
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -257,6 +259,16 @@ class Generator(ABC):
             asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
             values = self._values(asking, output, max_tokens)
         return batch_values(values, errors)
+
+    async def agenerate(
+        self, prompt: Any = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> Any:
+        """A call that is awaited: ``await gen.agenerate(prompt, User)``. Arguments, values and errors are those of a
+        call. A model of this process runs in a thread, so that other tasks go on meanwhile.
+        """
+        made = await asyncio.to_thread(self, prompt, output_type, max_tokens=max_tokens, **options)
+        # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
+        return await made if inspect.isawaitable(made) else made
 
     def _values(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
         """What comes of the prompts that ``asking`` yields."""

@@ -28,7 +28,7 @@ __all__ = ["LlamaCppGenerator"]
 
 _REFUSED = frozenset(
     "self prompt messages max_tokens stream grammar response_format tools tool_choice functions function_call echo "
-    "suffix".split()
+    "suffix stop".split()
 )
 
 _TOO_LONG = re.compile(r"Requested tokens \((\d+)\) exceed context window of (\d+)")
