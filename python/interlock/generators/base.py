@@ -266,7 +266,8 @@ class Generator(ABC):
         """A call that is awaited: ``await gen.agenerate(prompt, User)``. Arguments, values and errors are those of a
         call. A model of this process runs in a thread, so that other tasks go on meanwhile.
         """
-        made = await asyncio.to_thread(self, prompt, output_type, max_tokens=max_tokens, **options)
+        call: Any = self
+        made = await asyncio.to_thread(call, prompt, output_type, max_tokens=max_tokens, **options)
         # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
         return await made if inspect.isawaitable(made) else made
 
