@@ -222,6 +222,7 @@ CALLS = [
     (program, "capture", {"name": "a"}),
     (interlock.tools, "Call", {"name": "f", "arguments": {}, "id": ""}),
     (interlock.tools, "detect_format", {"tokenizer": "t"}),
+    (interlock.tools, "describe_tools", {"tools": [], "format": "hermes"}),
     (
         interlock.tools,
         "render",
@@ -250,7 +251,15 @@ CALLS = [
     (
         interlock.grammars,
         "sql",
-        {"tables": None, "functions": None, "parameters": None, "comments": False, "max_depth": 2},
+        {
+            "tables": None,
+            "functions": None,
+            "parameters": None,
+            "comments": False,
+            "max_depth": 2,
+            "statements": ["select"],
+            "spelling": "any",
+        },
     ),
     (interlock.output_types, "output_type_of", {"output_type": int, "on_unsupported": "error"}),
     (interlock.drawing, "draw", {"source": {}, "form": "structure", "title": "a", "max_states": 5, "everything": True}),

@@ -117,6 +117,22 @@ class Person(pydantic.BaseModel):
     title: str
 
 
+def test_the_description_of_functions_says_what_they_do():
+    def area(width: float, height: float) -> float:
+        """The area of a field.
+
+        In square metres.
+        """
+        return width * height
+
+    assert '"description": "area: The area of a field.\\n\\nIn square metres."' in interlock.describe([area, greet])
+    assert '"description": "The area of a field.' in interlock.describe(area)
+    assert '"description"' not in interlock.describe(greet)
+    # Parameters of tools are the parameters alone: chat templates show the docstring beside them.
+    (tool,) = interlock.tools.tools_of([area])
+    assert "description" not in tool.parameters and set(tool.parameters["properties"]) == {"width", "height"}
+
+
 def test_a_type_is_described_in_front_of_the_prompt():
     seen = []
 

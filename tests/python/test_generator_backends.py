@@ -108,6 +108,8 @@ def test_llama_cpp(llama):
             gen("x", User, **options)
     with pytest.raises(interlock.ArgumentError, match="a llama_cpp.Llama is needed"):
         interlock.from_llama_cpp("model.gguf")
+    with pytest.raises(interlock.ArgumentError, match="llama-cpp-python has no option 'stop': texts that end"):
+        gen("x", str, stop=["a"])
 
 
 def test_streams_of_llama_cpp_say_why_they_ended(llama):
@@ -210,6 +212,9 @@ def test_mlx_lm(mlx):
     gen = interlock.from_mlx_lm(model, MlxTokenizer())
     assert isinstance(gen("x", User, max_tokens=80, temperature=0.5, top_p=0.9, seed=4), User)
     assert mlx == [("seed", 4), ((0.5, 0.9), {})]
+    # An option of sampling without a temperature asks for sampling all the same.
+    gen("x", User, max_tokens=80, top_p=0.9)
+    assert mlx.pop() == ((1.0, 0.9), {})
     with pytest.warns(UserWarning, match="seed changes nothing here") as warned:
         gen("x", User, max_tokens=80, seed=4)
     assert warned[0].filename == __file__

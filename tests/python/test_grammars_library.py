@@ -125,7 +125,7 @@ def test_sentences(name):
 def test_the_age_of_john_doe():
     """What is the age of a student called John Doe?"""
     tables = {"student": ["name", "age"]}
-    compiled = parser("sql", grammars.sql(tables=tables))
+    compiled = parser("sql", grammars.sql(tables=tables, spelling="any"))
     statement = "SELECT age FROM student WHERE name = 'John Doe'"
     compiled.parse(statement)
     database = sqlite3.connect(":memory:")
@@ -145,7 +145,7 @@ def test_the_age_of_john_doe():
 
 def test_statements_about_tables_name_nothing_else():
     tables = {"student": ["name", "Age"], "course of study": ["id", "order", 'a"b']}
-    compiled = parser("sql", grammars.sql(tables=tables))
+    compiled = parser("sql", grammars.sql(tables=tables, spelling="any"))
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE student (name, age)")
     database.execute('CREATE TABLE "course of study" (id, "order", "a""b")')
@@ -220,8 +220,8 @@ UNCOUNTED = re.compile(r"\b(?:values|insert|replace\s+into|using|cast|set)\b", r
 
 def test_a_depth_leaves_the_statements_of_the_whole_grammar_that_are_not_deeper():
     tables = {"student": ["name", "age"]}
-    whole = parser("sql", grammars.sql(tables))
-    bounded = {most: parser("sql", grammars.sql(tables, max_depth=most)) for most in (0, 1)}
+    whole = parser("sql", grammars.sql(tables, spelling="any"))
+    bounded = {most: parser("sql", grammars.sql(tables, max_depth=most, spelling="any")) for most in (0, 1)}
     sampler = Sampler(whole, "sql", seed=5)
     read = dict.fromkeys(range(2), 0)
     for _ in range(400):
@@ -238,7 +238,7 @@ def test_a_depth_leaves_the_statements_of_the_whole_grammar_that_are_not_deeper(
 @pytest.mark.parametrize("tables", [None, {"student": ["name", "age"]}])
 @pytest.mark.parametrize("most", [0, 1, 3])
 def test_statements_of_a_depth_are_sql(tables, most):
-    whole, compiled = (parser("sql", grammars.sql(tables, max_depth=depth)) for depth in (None, most))
+    whole, compiled = (parser("sql", grammars.sql(tables, max_depth=depth, spelling="any")) for depth in (None, most))
     sampler, read = Sampler(compiled, "sql", seed=6), 0
     for _ in range(150):
         text = sampler.sentence(sampler.random.randint(3, 40))

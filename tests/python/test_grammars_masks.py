@@ -36,7 +36,9 @@ def test_texts(byte_vocabulary, name):
 
 
 def test_sql_of_a_database(byte_vocabulary):
-    index = Index.from_grammar(grammars.sql(tables={"student": ["name", "age"]}), byte_vocabulary, lexer="contextual")
+    index = Index.from_grammar(
+        grammars.sql(tables={"student": ["name", "age"]}, spelling="any"), byte_vocabulary, lexer="contextual"
+    )
     assert accepted(index, "SELECT age FROM student WHERE name = 'John Doe'")
     assert accepted(index, "select count(*) from student where age > 20")
     assert not accepted(index, "SELECT age FROM teacher")

@@ -246,7 +246,7 @@ def test_results_that_fill_the_context_are_an_error(tokenizer, vocabulary):
         return "a long answer " * 30
 
     options = {"format": "functiongemma", "result": "${result}", "tool_choice": "required", "vocabulary": vocabulary}
-    loop = ToolLoop(made, tokenizer, [note], min_calls=2, max_calls=2, **options)
+    loop = ToolLoop(made, tokenizer, [note], min_calls=2, max_calls=2, describe=False, **options)
     with pytest.raises(interlock.BudgetError, match="no room behind the results of 1 calls"):
         loop("?", max_tokens=130)
     with pytest.raises(interlock.BudgetError, match="no room behind it"):
@@ -285,3 +285,72 @@ def test_what_came_of_a_loop_is_short_to_look_at():
         f"<interlock ToolRun: text {'x' * 57 + '...'!r}, calls [add, add, add, add, add, ...], 900 tokens>"
     )
     assert repr(ToolRun("", [], [], [])) == "<interlock ToolRun: text '', calls [], 0 tokens>"
+
+
+SYSTEM = "{% for m in messages %}<|user|>{{ m.role }}: {{ m.content }}<|end|>{% endfor %}"
+NO_SYSTEM = "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}" + SYSTEM
+SILENT = "{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content }}<|end|>{% endif %}{% endfor %}"
+TOOLS = "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}" + SYSTEM
+WORDS = interlock.tools.describe_tools([pick], "hermes")
+
+
+def read_prompt(model, vocabulary, template, prompt, **more):
+    """What a loop has the model read."""
+    tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = template
+    options = {"format": "hermes", "result": "${result}", "max_calls": 1, "vocabulary": vocabulary, **more}
+    loop = ToolLoop(model, tokenizer, [pick], **options)
+    return tokenizer.decode(loop._ids(prompt)[0])
+
+
+CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which?"}]
+
+
+def test_where_a_template_shows_no_tools_the_prompt_says_them(model, vocabulary):
+    def read(template, prompt, **more):
+        return read_prompt(model, vocabulary, template, prompt, **more)
+
+    assert read(SYSTEM, "Which?") == f"<|user|>system: {WORDS}<|end|><|user|>user: Which?<|end|>"
+    assert read(SYSTEM, CHAT) == f"<|user|>system: Be brief.\n\n{WORDS}<|end|><|user|>user: Which?<|end|>"
+    parts = [{"role": "user", "content": [{"type": "text", "text": "Which?"}]}]
+    for template in (NO_SYSTEM, SILENT):
+        for prompt in ("Which?", parts):
+            shown = read(template, prompt).replace("user: ", "")
+            assert shown in (f"<|user|>{WORDS}\n\nWhich?<|end|>", f"<|user|>{WORDS}\nWhich?<|end|>")
+    # A template that shows them is left alone, unless it is asked for.
+    assert read(TOOLS, "Which?") == "pick<|user|>user: Which?<|end|>"
+    assert WORDS in read(TOOLS, "Which?", describe=True)
+    assert read(SYSTEM, CHAT, describe=False) == "<|user|>system: Be brief.<|end|><|user|>user: Which?<|end|>"
+    assert CHAT[0]["content"] == "Be brief."
+    with pytest.raises(TypeError, match="describe"):
+        read(SYSTEM, "Which?", describe="no")
+
+
+def test_a_template_that_can_say_nothing_of_the_tools_warns(model, vocabulary):
+    with pytest.warns(UserWarning, match="the model does not see the tools") as caught:
+        read_prompt(model, vocabulary, SILENT, [{"role": "assistant", "content": "Hello"}])
+    assert caught[0].filename == __file__
+
+
+def test_tools_in_words():
+    assert WORDS.splitlines()[1:] == [
+        '{"name": "pick", "description": "Pick a side.", "parameters": {"additionalProperties": false, "properties": '
+        '{"side": {"enum": ["left", "right"], "type": "string"}, "sure": {"type": "boolean"}}, '
+        '"required": ["side", "sure"], "type": "object"}}',
+        "",
+        "A call of the tool NAME is written in this way:",
+        "<tool_call>",
+        '{"name": "NAME", "arguments": {"PARAMETER": "VALUE"}}',
+        "</tool_call>",
+    ]
+    dial = {"type": "custom", "name": "dial", "description": "Dial.", "format": {"type": "grammar", "syntax": "regex",
+            "definition": "[0-9]{3}"}}  # fmt: skip
+    text = interlock.tools.describe_tools([dial], "hermes")
+    assert '{"name": "dial", "description": "Dial.", "input": {"syntax": "regex", "definition": "[0-9]{3}"}}' in text
+    assert text.endswith('has one parameter, "input", which is such a text.')
+    assert interlock.tools.describe_tools([], "hermes") == ""
+    # Every format says how a call is written.
+    for name in interlock.tools.format_names():
+        assert "NAME" in interlock.tools.describe_tools([TOOL], name).partition("in this way:")[2]
+    with pytest.raises(interlock.tools.RequestError):
+        interlock.tools.describe_tools(pick, "hermes")

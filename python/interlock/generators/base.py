@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import dataclasses
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -191,7 +193,8 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            values = self._values(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
+            values = self._values(asking, output, max_tokens)
         return raised_or_returned(values[0], errors)
 
     @overload
@@ -253,8 +256,20 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
             rows = described_rows(prompts, output, is_described)
-            values = self._values(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
+            values = self._values(asking, output, max_tokens)
         return batch_values(values, errors)
+
+    async def agenerate(
+        self, prompt: Any = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> Any:
+        """A call that is awaited: ``await gen.agenerate(prompt, User)``. Arguments, values and errors are those of a
+        call. A model of this process runs in a thread, so that other tasks go on meanwhile.
+        """
+        call: Any = self
+        made = await asyncio.to_thread(call, prompt, output_type, max_tokens=max_tokens, **options)
+        # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
+        return await made if inspect.isawaitable(made) else made
 
     def _values(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
         """What comes of the prompts that ``asking`` yields."""
@@ -346,6 +361,10 @@ class Generator(ABC):
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
         return self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
+
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        """Whether a prompt that is a text is what the user says in a chat."""
+        return True
 
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         """Whether a call with these options is known to make no random choices."""

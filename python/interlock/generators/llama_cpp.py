@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
@@ -28,7 +28,7 @@ __all__ = ["LlamaCppGenerator"]
 
 _REFUSED = frozenset(
     "self prompt messages max_tokens stream grammar response_format tools tool_choice functions function_call echo "
-    "suffix".split()
+    "suffix stop".split()
 )
 
 _TOO_LONG = re.compile(r"Requested tokens \((\d+)\) exceed context window of (\d+)")
@@ -103,6 +103,10 @@ class LlamaCppGenerator(LocalGenerator):
         if template and (named is None or str(named).startswith("chat_template.")):
             return messages_for(template, messages, functools.partial(self._rendered, template))
         return messages_for("", messages, None)
+
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        chat = options.get("chat")
+        return self._chat if chat is None else bool(chat)
 
     def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
         """See ``LocalGenerator``."""

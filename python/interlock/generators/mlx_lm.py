@@ -77,8 +77,13 @@ class MlxLmGenerator(LocalGenerator):
         ids = made["input_ids"] if hasattr(made, "keys") else made
         return [int(token) for token in ids]
 
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        chat = options.get("chat")
+        chosen = self._chat if chat is None else chat
+        return bool(getattr(self.tokenizer, "chat_template", None)) if chosen is None else bool(chosen)
+
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
-        return not options.get("temperature")
+        return not _temperature(options)
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -120,14 +125,15 @@ class MlxLmGenerator(LocalGenerator):
         if room is not None:
             room.check(index)
         budget = max_tokens if room is None else room.left
-        end = self.number_end(options.get("temperature") or 0.0)
+        end = self.number_end(_temperature(options))
         mask = GuideLogitsProcessor(index, max_tokens=budget, canonical=True, number_end=end)
         if seed is not None:
             mx.random.seed(seed)
         named = set(inspect.signature(make_sampler).parameters)
+        temperature = _temperature(options)
         sampling = {name: options.pop(name) for name in [*options] if name in named}
-        if "temperature" in options:
-            sampling["temp"] = options.pop("temperature")
+        options.pop("temperature", None)
+        sampling["temp"] = temperature
         on_tight = options.pop("on_tight", None)
         processors = [*options.pop("logits_processors", []), mask]
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -150,3 +156,11 @@ class MlxLmGenerator(LocalGenerator):
         mask.check(taken)
         self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight, room)
         return self.finish_reason(index, taken[len(ids) :], max_tokens, room)
+
+
+def _temperature(options: Mapping[str, Any]) -> float:
+    """The temperature of a call: 0, which is greedy search, unless an option of sampling is named."""
+    named = options.get("temperature")
+    if named is not None:
+        return float(named)
+    return 1.0 if any(options.get(name) is not None for name in ("top_p", "top_k", "min_p")) else 0.0

@@ -215,6 +215,11 @@ class TransformersGenerator(LocalGenerator):
             made.append(row[:end])
         return made
 
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        chat = options.get("chat")
+        chosen = self._chat if chat is None else chat
+        return bool(getattr(self.tokenizer, "chat_template", None)) if chosen is None else bool(chosen)
+
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         return self._temperature(with_sampling(dict(options))) == 0
 

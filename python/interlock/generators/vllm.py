@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from interlock._core import ArgumentError
@@ -60,6 +60,9 @@ class VllmGenerator(Generator):
             return chosen
         tokenizer = self.llm.get_tokenizer() if hasattr(self.llm, "get_tokenizer") else None
         return bool(getattr(tokenizer, "chat_template", None))
+
+    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
+        return self._is_chat("", options.get("chat"))
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]

@@ -23,18 +23,18 @@ from interlock._core import ArgumentError
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.option_types import check_types
-from interlock.grammars.sql_depth import with_depth
-from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters
+from interlock.grammars.sql_names import FUNCTIONS
+from interlock.grammars.sql_options import OPTIONS as SQL_OPTIONS, STATEMENTS, sql_text
 from interlock.grammars.xml_elements import with_elements
 from interlock.util.argument_types import require
 from interlock.util.near_words import meant, nearest
 
-__all__ = ["FUNCTIONS", "GrammarText", "lexer", "load", "names", "sql"]
+__all__ = ["FUNCTIONS", "STATEMENTS", "GrammarText", "lexer", "load", "names", "sql"]
 
 # The options of each grammar that has any.
 _OPTIONS = {
     "csv": ("columns",),
-    "sql": ("tables", "functions", "parameters", "comments", "max_depth"),
+    "sql": SQL_OPTIONS,
     "xml": ("elements",),
 }
 
@@ -63,8 +63,8 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        tables, functions, parameters, comments, max_depth: for ``"sql"``; see `sql`. Comments are permitted without
-            `tables`.
+        statements, tables, functions, parameters, comments, spelling, max_depth: for ``"sql"``; see `sql`. Without
+            `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 
@@ -98,16 +98,7 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
     if name == "xml" and "elements" in given:
         return with_elements(text, given["elements"])
     if name == "sql" and given:
-        if not given.get("parameters", "tables" not in given):
-            text = without_parameters(text)
-        if not given.get("comments", "tables" not in given):
-            text = without_comments(text)
-        if "tables" in given:
-            text = with_tables(text, given["tables"], given.get("functions", FUNCTIONS))
-        elif "functions" in given:
-            raise ArgumentError("functions are restricted together with tables")
-        if "max_depth" in given:
-            text = with_depth(text, given["max_depth"])
+        return sql_text(text, given)
     return text
 
 
@@ -117,6 +108,9 @@ def sql(
     parameters: bool | None = None,
     comments: bool = False,
     max_depth: int | None = None,
+    *,
+    statements: Sequence[Literal["select", "insert", "update", "delete"]] | None = None,
+    spelling: Literal["plain", "any"] | None = None,
 ) -> GrammarText:
     """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
@@ -133,19 +127,28 @@ def sql(
         max_depth: how many calls, brackets and CASE may stand around each other: with 1, ``sum(price)``, and not
             ``round(sum(price))``. Brackets around VALUES and names do not count. Without it they nest without end, as a
             small model does. At most 8; each level makes the grammar a third longer.
+        statements: which statements there may be, all of `STATEMENTS` by default. ``["select"]`` is for a program that
+            only reads. VALUES belongs to ``"select"``, REPLACE to ``"insert"``.
+        spelling: ``"plain"`` has keywords in capitals, single blanks in the place of all white space, a blank behind
+            each comma, names as `tables` spell them, and numbers in digits, so that a small model cannot drift.
+            Functions may be written as they are named, or in capitals. ``"any"`` has every spelling that SQLite reads.
+            By default it is ``"plain"``, and ``"any"`` with ``comments=True``.
 
     Raises:
         ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
-            `functions` are given without `tables`, or `max_depth` is not one of 0 to 8.
+            `functions` are given without `tables`, `max_depth` is not one of 0 to 8, `statements` are none or unknown,
+            or `spelling` is unknown, or plain together with comments.
 
         >>> from interlock import grammars
         >>> text = grammars.sql(tables={"student": ["name", "age"]})
-        >>> [line for line in text.splitlines() if "student" in line]
-        ['NAMED_1: /student\\\\b|"student"/i']
+        >>> text.accepts("SELECT age FROM student"), text.accepts("select age\\nfrom Student")
+        (True, False)
     """
     require(comments=(comments, "flag"))
+    if spelling is None:
+        spelling = "any" if comments else "plain"
     options = {"parameters": parameters, "comments": comments, "max_depth": max_depth}
-    return load("sql", tables=tables, functions=functions, **options)
+    return load("sql", tables=tables, functions=functions, statements=statements, spelling=spelling, **options)
 
 
 def _known(name: str) -> None:

@@ -17,7 +17,7 @@ def check_types(options: Mapping[str, Any]) -> None:
             _check(option, value)
 
 
-_FLAGS_AND_COUNTS = {"parameters": "flag?", "comments": "flag?", "max_depth": "count?"}
+_FLAGS_AND_COUNTS = {"parameters": "flag?", "comments": "flag?", "max_depth": "count?", "spelling": "text?"}
 _MAPPINGS = {"tables": "columns", "elements": "attributes"}
 
 
@@ -27,9 +27,9 @@ def _check(option: str, value: Any) -> None:
         is_list = isinstance(value, Collection) and not isinstance(value, (set, frozenset, bytes))
         words = "columns must be a number of columns or a list of their names"
         _expect(is_list or isinstance(value, int), words, value)
-    elif option == "functions":
+    elif option in ("functions", "statements"):
         is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
-        _expect(is_list, "functions must be names in a list", value)
+        _expect(is_list, f"{option} must be names in a list", value)
     elif option in _MAPPINGS:
         part = _MAPPINGS[option]
         _expect(isinstance(value, Mapping), f"{option} must map names of {option} to lists of {part}", value)

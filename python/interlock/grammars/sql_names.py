@@ -17,11 +17,15 @@ FUNCTIONS = tuple(
 """Functions that SQLite has built in."""
 
 
-def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str]) -> str:
-    """The grammar restricted to these tables, their columns and these functions."""
+def with_tables(
+    text: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str], *, is_plain: bool = False
+) -> str:
+    """The grammar restricted to these tables, their columns and these functions. ``is_plain`` is for names in the
+    plain spelling alone.
+    """
     if not tables or isinstance(tables, str):
         raise ArgumentError("tables are a mapping from names to the names of columns, not an empty one")
-    names = _Names(text)
+    names = _Names(text, is_plain)
     of_table = {}
     for table, columns in tables.items():
         if isinstance(columns, str) or not columns:
@@ -29,7 +33,7 @@ def with_tables(text: str, tables: Mapping[str, Sequence[str]], functions: Itera
         terminal = names.terminal(table)
         of_table[terminal] = [names.terminal(column) for column in columns]
     columns_of_all = dict.fromkeys(column for columns in of_table.values() for column in columns)
-    called = dict.fromkeys(names.terminal(function) for function in functions)
+    called = dict.fromkeys(names.function(function) for function in functions)
     text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
     text = text.replace(" [AS new_name]", "").replace("LIKE | GLOB | REGEXP | MATCH", "LIKE | GLOB")
     text = re.sub(r"^ +\| function_name OPEN.*\n|^ +\| function_name \"\(\" \[expression.*\n", "", text, flags=re.M)
@@ -66,25 +70,47 @@ def without_comments(text: str) -> str:
     return replace_rules(text.replace("%ignore COMMENT\n", ""), {"COMMENT": ""})
 
 
+def without_two_signs(text: str) -> str:
+    """The grammar in which no sign stands directly behind another one: two of them begin a comment."""
+    return text.replace('"-"', "MINUS") + "MINUS: /-(?!-)/\n"
+
+
 class _Names:
     """One terminal for each name, whatever it names: names differ by more than the case of their letters."""
 
-    def __init__(self, text: str) -> None:
-        found = re.search(r"^NAME: /\(\?!\(\?:(.*?)\)", text, re.MULTILINE)
+    def __init__(self, text: str, is_plain: bool) -> None:
+        found = re.search(r"^NAME: /\(\?!\(\?i:(.*?)\)", text, re.MULTILINE)
         assert found is not None
         self.reserved = frozenset(found[1].split("|"))
+        self.is_plain = is_plain
         self.found: dict[str, str] = {}
+        self.spellings: dict[str, dict[str, None]] = {}
 
     def terminal(self, name: str) -> str:
         if not isinstance(name, str) or not name or "\0" in name:
             raise ArgumentError(f"a name is a string that is not empty and has no character zero, not {name!r}")
+        self.spellings.setdefault(name.lower(), {})[name] = None
         return self.found.setdefault(name.lower(), f"NAMED_{len(self.found) + 1}")
+
+    def function(self, name: str) -> str:
+        """The terminal of a function, which the plain spelling has in capitals too."""
+        terminal = self.terminal(name)
+        self.spellings[name.lower()][name.upper()] = None
+        return terminal
 
     def definitions(self) -> list[str]:
         out = []
         for name, terminal in self.found.items():
-            quoted = literal(name.replace('"', '""'))
-            quoted = f'"{quoted}"'
-            plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in self.reserved
-            out.append(f"{terminal}: /" + (rf"{name}\b|" if plain else "") + f"{quoted}/i")
+            is_word = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in self.reserved
+            if self.is_plain:
+                ways = [rf"{one}\b" if is_word else _quoted(one) for one in self.spellings[name]]
+                out.append(f"{terminal}: /{'|'.join(ways)}/")
+            else:
+                word = rf"{name}\b|" if is_word else ""
+                out.append(f"{terminal}: /(?ai:{word}{_quoted(name)})/")
         return out
+
+
+def _quoted(name: str) -> str:
+    """A regular expression of a name in quotation marks."""
+    return f'"{literal(name.replace(chr(34), chr(34) * 2))}"'

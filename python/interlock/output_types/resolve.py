@@ -143,7 +143,8 @@ def _resolved(output_type: Any, on_unsupported: str) -> OutputType[Any]:
     if names is not None:
         return OutputType("choices", tuple(names), _chosen(names), name_of(output_type))
     if inspect.isroutine(output_type):
-        return _typed(_arguments_of(output_type), output_type.__name__, on_unsupported)
+        arguments = _typed(_arguments_of(output_type), output_type.__name__, on_unsupported)
+        return _with_description(arguments, inspect.getdoc(output_type))
     _refuse_values(output_type)
     return _typed(output_type, name_of(output_type), on_unsupported)
 
@@ -335,7 +336,15 @@ def _call_of(functions: Sequence[Any], on_unsupported: str) -> OutputType[Functi
         found = written.parse(text)
         return FunctionCall(found["name"], dict(found["arguments"]), known[found["name"]])
 
-    return dataclasses.replace(written, parse=parse)
+    said = [f"{name}: {doc}" for name, function in known.items() if (doc := inspect.getdoc(function))]
+    return dataclasses.replace(_with_description(written, "\n".join(said)), parse=parse)
+
+
+def _with_description(output: OutputType[T], text: str | None) -> OutputType[T]:
+    """``output`` with a schema that says what a function does: ``describe`` shows it to the model."""
+    if not text or not isinstance(output.source, dict):
+        return output
+    return dataclasses.replace(output, source={"description": text, **output.source})
 
 
 def _choice_values(hint: Any) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import ChatCompletionDeltas, chat_completion_choice
 from interlock.tools.requests.request_body import format_of_request
 from interlock.tools.requests.response_format import Source, request_kind, response_format
+from interlock.tools.requests.tool_descriptions import describe_tools
 from interlock.tools.requests.tool_list import Tool, tools_of
 from interlock.tools.tags.structural_tag import structural_tag
 
@@ -27,6 +28,7 @@ __all__ = [
     "ToolFormat",
     "ToolFormatError",
     "chat_completion_choice",
+    "describe_tools",
     "detect_format",
     "format_names",
     "format_of_request",

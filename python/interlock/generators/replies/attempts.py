@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.call_arguments.arguments import as_messages
 from interlock.output_types.context_room import PromptTooLongError
 from interlock.generators.replies.budget_warnings import TightBudgetError
 from interlock.generators.replies.values import one_value
@@ -32,9 +33,16 @@ def take_attempts(options: dict[str, Any]) -> int:
 
 
 def asked(
-    prompts: list[Any], output: OutputType[Any], max_tokens: int, options: dict[str, Any], attempts: int
+    prompts: list[Any],
+    output: OutputType[Any],
+    max_tokens: int,
+    options: dict[str, Any],
+    attempts: int,
+    is_chat: bool = True,
 ) -> Asking:
-    """What comes of each prompt, a value or an ``InvalidOutputError``. Those that were refused are asked again."""
+    """What comes of each prompt, a value or an ``InvalidOutputError``. Those that were refused are asked again.
+    ``is_chat`` says whether a text is what the user says in a chat.
+    """
     prompts = list(prompts)
     results: list[Any] = []
     rows = list(range(len(prompts)))
@@ -53,7 +61,10 @@ def asked(
         if not rows:
             break
         for row in rows:
-            prompts[row] = _told(prompts[row], results[row])
+            prompts[row] = _told(prompts[row], results[row], is_chat)
+    if attempts > 1:
+        for row in rows:
+            _add_count(results[row], attempts)
     return results
 
 
@@ -62,9 +73,15 @@ def _is_refused(value: Any) -> bool:
     return isinstance(value, InvalidOutputError) and not isinstance(value, TightBudgetError | PromptTooLongError)
 
 
-def _told(prompt: Any, error: InvalidOutputError) -> Any:
-    """A chat with the answer that was refused, and why. A text stays as it is."""
-    if isinstance(prompt, str):
-        return prompt
+def _told(prompt: Any, error: InvalidOutputError, is_chat: bool) -> Any:
+    """The prompt with the answer that was refused behind it, and why: turns of a chat, or a longer text."""
+    why = f"{error}. Try again."
+    if isinstance(prompt, str) and not is_chat:
+        return f"{prompt}{error.text}\n\n{why}\n\n{prompt}"
     answer = {"role": "assistant", "content": error.text}
-    return [*prompt, answer, {"role": "user", "content": f"{error}. Try again."}]
+    return [*as_messages(prompt), answer, {"role": "user", "content": why}]
+
+
+def _add_count(error: InvalidOutputError, attempts: int) -> None:
+    """The error says how often the model was asked."""
+    error.args = (f"{error} (the model was asked {attempts} times)",)

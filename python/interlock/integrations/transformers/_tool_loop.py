@@ -23,10 +23,14 @@ from interlock.generators.call_arguments.arguments import (
     is_batch,
 )
 from interlock.generators.prompts.chat_content import templated
+from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
 from interlock.tools import Call, Tool, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.result_notation import Result, result_notation
+from interlock.tools.requests.tool_descriptions import describe_tools, description_of
+from interlock.util.argument_types import require
+from interlock.util.caller_warnings import warn_caller
 from interlock.util.near_words import meant
 
 __all__ = ["ToolLoop", "ToolRun"]
@@ -66,7 +70,7 @@ class ToolRun:
 def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
     """A tool as chat templates take it."""
     parameters = tool.parameters if isinstance(tool.parameters, Mapping) else {"type": "object", "properties": {}}
-    said = {"name": tool.name, "description": inspect.getdoc(function) or "", "parameters": parameters}
+    said = {"name": tool.name, "description": description_of(function), "parameters": parameters}
     return {"type": "function", "function": said}
 
 
@@ -105,6 +109,10 @@ class ToolLoop:
     * ``on_error``: what becomes of an exception that a tool raises. ``"raise"`` lets it through, and the generation
       ends with it. ``"tell"`` writes ``{"error": "KeyError: 'nope'"}`` as the call's result, and the model goes on. A
       function of the call and the exception returns what the model is told instead.
+    * ``describe``: whether the prompt says in words which tools there are, and how a call is written
+      (``interlock.tools.describe_tools``). It then stands in the system message, or in front of the first message of
+      the user where the chat template has no such message. ``None``: where the chat template shows no tools. ``False``
+      is for prompts that say it themselves. A prompt of ids stays as it is.
     * ``on_event``: called with each event.
     * ``vocabulary``: that of the tokenizer, if it was made before.
     * Others are those of ``Index.from_tools``: ``reasoning``, ``strict``, ``parallel`` and so on.
@@ -131,6 +139,7 @@ class ToolLoop:
         result: Result = None,
         max_calls: int = 16,
         on_error: Literal["raise", "tell"] | Callable[[Call, Exception], Any] | None = "raise",
+        describe: bool | None = None,
         on_event: Callable[[Event], None] | None = None,
         vocabulary: Vocabulary | None = None,
         **request: Any,
@@ -147,6 +156,7 @@ class ToolLoop:
             raise ArgumentError(
                 f'on_error is "raise", "tell", or a function of the call and the exception, not {on_error!r}'
             )
+        require(describe=(describe, "flag?"))
         for option in request:
             if option in ("max_tokens", "max_new_tokens"):
                 raise ArgumentError(f"{option!r} belongs to the call: loop(prompt, max_tokens=...)")
@@ -172,6 +182,8 @@ class ToolLoop:
         )
         self._notation = result_notation(result, self._format, tokenizer, self._vocabulary)
         self._on_error, self._on_event = on_error, on_event
+        self._describe = describe
+        self._words = describe_tools(list(tools), self._format) if describe is not False else ""
 
     def __repr__(self) -> str:
         return f"<interlock ToolLoop of {type(self._model).__name__}: {', '.join(self._functions)}>"
@@ -251,7 +263,7 @@ class ToolLoop:
         else:
             if is_batch(prompt):
                 raise ArgumentError("a tool loop has one prompt: a text, a list of messages, or ids")
-            messages = templated(self._tokenizer, as_messages(prompt), self._described)
+            messages = self._messages(as_messages(prompt))
             found = self._tokenizer.apply_chat_template(
                 messages, tools=self._described, add_generation_prompt=True, return_tensors="pt"
             )
@@ -259,6 +271,20 @@ class ToolLoop:
         if len(ids) != 1:
             raise ArgumentError("a tool loop has one prompt")
         return ids.to(self._model.device)
+
+    def _messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The messages as the chat template reads them, with the tools in words where it shows none."""
+        read = templated(self._tokenizer, messages, self._described)
+        if not self._words or (self._describe is None and shows_tools(self._tokenizer, read, self._described)):
+            return read
+        told = with_system_text(self._tokenizer, messages, self._words, self._described)
+        if told is None:
+            warn_caller(
+                "the model does not see the tools: the chat template has no place for them, and writes neither a "
+                "system message nor one of the user here. Pass ids, or describe=False with a message that names them",
+                UserWarning,
+            )
+        return told or read
 
     def _note(self, events: Sequence[Event], progress: _Progress) -> None:
         for event in events:

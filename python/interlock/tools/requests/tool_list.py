@@ -106,7 +106,11 @@ def _tool(tool: Any, pointer: str) -> Tool:
         raise RequestError(f"{getattr(tool, '__name__', tool)} is no tool: {error}", pointer) from error
     if found.kind != "json_schema":
         raise RequestError(f"{found.name} has no named arguments: it is no tool", pointer)
-    return Tool(getattr(tool, "__name__", found.name), found.source)
+    name, parameters = getattr(tool, "__name__", found.name), found.source
+    if inspect.isroutine(tool):
+        # What a function does is no part of its parameters.
+        parameters = {key: value for key, value in parameters.items() if key != "description"}
+    return Tool(name, parameters)
 
 
 def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:

@@ -1,0 +1,97 @@
+"""Calls that ask again where a value is refused, and calls that are awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from typing import Annotated
+
+import pytest
+
+pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+
+from scripted_generator import ScriptedGenerator
+
+import interlock
+
+
+class Digit(pydantic.BaseModel):
+    digit: Annotated[int, pydantic.Field(ge=0, le=9)]
+
+    @pydantic.field_validator("digit")
+    @classmethod
+    def is_even(cls, digit):
+        if digit % 2:
+            raise ValueError("odd")
+        return digit
+
+
+def test_a_value_that_is_refused_is_asked_for_again():
+    gen = ScriptedGenerator({"One": '{"digit": 1}', "odd. Try again.": '{"digit": 2}', "Two": '{"digit": 4}'})
+    seen = []
+    texts = gen._texts
+    gen._texts = lambda prompts, *rest: seen.append(len(prompts)) or texts(prompts, *rest)
+    chat = [{"role": "user", "content": "One"}]
+    with pytest.raises(interlock.InvalidOutputError):
+        gen(chat, Digit, max_tokens=20)
+    assert gen(chat, Digit, max_tokens=20, attempts=2).digit == 2 and chat == [{"role": "user", "content": "One"}]
+    del seen[:]
+    found = gen([chat, [{"role": "user", "content": "Two"}], "One"], Digit, max_tokens=20, attempts=3, errors="return")
+    assert [one.digit for one in found] == [2, 4, 2] and seen == [3, 2]
+    # A text is what the user says, so the model reads the answer and the reason behind it too.
+    assert gen("One", Digit, max_tokens=20, attempts=2).digit == 2
+    gen.script["odd. Try again."] = '{"digit": 3}'
+    with pytest.raises(interlock.InvalidOutputError, match="^prompt 1 of the batch.*was asked 2 times"):
+        gen.batch([[{"role": "user", "content": "Two"}], "One"], Digit, max_tokens=20, attempts=2)
+    with pytest.raises(interlock.InvalidOutputError) as caught:
+        gen("One", Digit, max_tokens=20)
+    assert "was asked" not in str(caught.value)
+    # Where a text is no turn of a chat, it goes on with the answer and the reason, and is said once more.
+    told = []
+    gen._reads_as_chat = lambda options: False
+    gen._texts = lambda prompts, *rest: told.append(prompts) or ['{"digit": 1}'] * len(prompts)
+    gen("One: ", Digit, max_tokens=20, attempts=2, errors="return")
+    assert told[1][0].startswith('One: {"digit": 1}\n\n') and told[1][0].endswith("odd. Try again.\n\nOne: ")
+    with pytest.raises(interlock.ArgumentError, match="at least 1, not 0"):
+        gen(chat, Digit, attempts=0)
+    with pytest.raises(TypeError, match="attempts must be an int"):
+        gen(chat, Digit, attempts="2")
+    for call in (gen.stream, gen.trace):
+        with pytest.raises(interlock.ArgumentError, match="'attempts': it belongs to a call that returns a value"):
+            call(chat, Digit, attempts=2)
+
+
+def test_every_generator_can_be_awaited():
+    gen = ScriptedGenerator({"Two": '{"digit": 4}'})
+
+    async def ask():
+        return await asyncio.gather(
+            gen.agenerate("Two", Digit, max_tokens=20), gen.agenerate(["Two"], Digit, max_tokens=20)
+        )
+
+    one, several = asyncio.run(ask())
+    assert one.digit == 4 and [value.digit for value in several] == [4]
+    with pytest.raises(interlock.ArgumentError, match="the prompt is missing"):
+        asyncio.run(gen.agenerate())
+
+
+def test_an_asynchronous_client_asks_again_for_the_rows_that_were_refused():
+    asked = []
+
+    async def create(*, model, messages, max_completion_tokens=None, response_format=None):
+        asked.append(messages)
+        digit = 2 if messages[-1]["content"].endswith("Try again.") or messages[0]["content"] == "Two" else 1
+        message = types.SimpleNamespace(content=f'{{"digit": {digit}}}', refusal=None)
+        return types.SimpleNamespace(choices=[types.SimpleNamespace(message=message, finish_reason="stop")])
+
+    completions = types.SimpleNamespace(create=create)
+    client = type("AsyncClient", (), {"chat": types.SimpleNamespace(completions=completions)})()
+    gen = interlock.from_openai(client, "m")
+    prompts = [[{"role": "user", "content": name}] for name in ("One", "Two")]
+    found = asyncio.run(gen(prompts, Digit, attempts=2))
+    assert [one.digit for one in found] == [2, 2] and len(asked) == 3
+    assert asyncio.run(gen(prompts[0], Digit, attempts=2)).digit == 2
+    assert asyncio.run(gen.agenerate(prompts[0], Digit, attempts=2)).digit == 2
+    with pytest.raises(interlock.ArgumentError, match="'attempts'"):
+        gen.stream(prompts[0], Digit, attempts=2)
