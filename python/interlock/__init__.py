@@ -53,15 +53,15 @@ from interlock._core import (
     set_num_threads,
     stats,
 )
-from interlock.util.client_messages import attach as _attach_client_messages
-from interlock.detached import DetachedIndex, without_vocabulary
 from interlock.core_methods.index_methods import attach as _attach_index_methods
 from interlock.core_methods.language_methods import attach as _attach_language_methods
-from interlock.masks import allocate_bitmask, apply_bitmask
 from interlock.core_methods.schema_methods import attach as _attach_schema_methods
 from interlock.core_methods.schema_methods import check_json_schema
-from interlock.store import Store
 from interlock.core_methods.vocabulary_methods import attach as _attach_vocabulary_methods
+from interlock.detached import DetachedIndex, without_vocabulary
+from interlock.masks import allocate_bitmask, apply_bitmask
+from interlock.store import Store
+from interlock.util.client_messages import attach as _attach_client_messages
 
 if TYPE_CHECKING:
     from interlock import drawing as drawing
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from interlock import programs as programs
     from interlock import schema_hints as schema_hints
     from interlock import tools as tools
+    from interlock.core_methods.index_files import IncompleteTablesWarning
     from interlock.generators import (
         from_llama_cpp,
         from_mlx_lm,
@@ -82,11 +83,10 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
-    from interlock.output_types.context_room import PromptTooLongError
     from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
-    from interlock.core_methods.index_files import IncompleteTablesWarning
     from interlock.generators.replies.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
+    from interlock.output_types.context_room import PromptTooLongError
     from interlock.output_types.description import describe
     from interlock.output_types.pydantic_models.unenforced_bounds import UnenforcedBoundWarning
     from interlock.pattern_hints import UnicodeClassWarning

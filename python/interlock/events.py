@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from interlock import _core
 from interlock.util.client_messages import with_hint
 
-
 if TYPE_CHECKING:
     from interlock._core import Guide, Index
     from interlock.tools.notations.render import Call

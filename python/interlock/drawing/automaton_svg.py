@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.drawing.simplified_automaton import Edge, Graph, label, ranges_label
 from interlock.drawing.layers import Box, Route, layered
+from interlock.drawing.simplified_automaton import Edge, Graph, label, ranges_label
 from interlock.drawing.theme import LETTER, clean, svg_root
 from interlock.util.quoting import shortened
 

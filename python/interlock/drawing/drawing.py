@@ -13,18 +13,18 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe, byte_vocabulary
-from interlock.util.argument_types import require
-from interlock.drawing.simplified_automaton import Graph, bytewise, characters, counted, jumps
 from interlock.drawing.automaton_svg import automaton_svg
 from interlock.drawing.dot import automaton_dot, structure_dot
-from interlock.drawing.mermaid import automaton_mermaid, structure_mermaid
-from interlock.drawing.grammar_structure import GrammarStructure
-from interlock.drawing.page import AUTOMATON_LEGEND, GRAMMAR_LEGEND, STRUCTURE_LEGEND, Page, View
 from interlock.drawing.forced_runs import Run, example_runs, forced_otherwise
+from interlock.drawing.grammar_structure import GrammarStructure
+from interlock.drawing.mermaid import automaton_mermaid, structure_mermaid
+from interlock.drawing.page import AUTOMATON_LEGEND, GRAMMAR_LEGEND, STRUCTURE_LEGEND, Page, View
+from interlock.drawing.simplified_automaton import Graph, bytewise, characters, counted, jumps
 from interlock.drawing.structure import Cards, Structure, loads
 from interlock.drawing.structure_svg import structure_svg
-from interlock.util.quoting import shortened
 from interlock.output_types import Grammar
+from interlock.util.argument_types import require
+from interlock.util.quoting import shortened
 
 FORMS = ("structure", "jumps", "states")
 """What can be drawn: the structure of a schema or a grammar, the automaton with forced runs as single edges, the

@@ -13,8 +13,8 @@ from typing import Any
 
 import interlock
 from interlock.explain.wording import literal
-from interlock.util.quoting import shortened
 from interlock.util.json_pointer import escaped, unescaped
+from interlock.util.quoting import shortened
 
 TRIES = 80
 """Compiles that a search may cost."""

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
-from interlock.util.argument_types import require
-from interlock.generators.call_arguments.arguments import MISSING, check_prompt
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
-from interlock.generators.local import LocalGenerator
+from interlock.generators.call_arguments.arguments import MISSING, check_prompt
 from interlock.generators.call_options import CallOptions
+from interlock.generators.local import LocalGenerator
 from interlock.generators.stream import AsyncStream, Stream
+from interlock.util.argument_types import require
 from interlock.util.quoting import quoted
 
 if TYPE_CHECKING:

@@ -12,24 +12,32 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
-from interlock.util.argument_types import require
 from interlock.ascii_patterns import as_ascii
-from interlock.util.attribute_hints import no_attribute
 from interlock.generators.call_arguments.arguments import (
-    DEFAULT_MAX_TOKENS, MISSING, OTHER_METHODS, Message, Prompt, check_max_tokens, check_options, check_prompt,
-    is_batch, refuse_more,
+    DEFAULT_MAX_TOKENS,
+    MISSING,
+    OTHER_METHODS,
+    Message,
+    Prompt,
+    check_max_tokens,
+    check_options,
+    check_prompt,
+    is_batch,
+    refuse_more,
 )  # fmt: skip
-from interlock.generators.replies.attempts import Asking, asked, take_attempts
-from interlock.generators.call_options import CallOptions
-from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
-from interlock.generators.error_advice import advice
-from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.call_arguments.sampling_options import warn_unused_seed
-from interlock.generators.stream import Stream
+from interlock.generators.call_options import CallOptions
+from interlock.generators.error_advice import advice
+from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
+from interlock.generators.recently_used import RecentlyUsed
+from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
+from interlock.generators.stream import Stream
 from interlock.grammars.grammar_text import GrammarText
 from interlock.output_types import Grammar, InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
+from interlock.util.argument_types import require
+from interlock.util.attribute_hints import no_attribute
 
 __all__ = ["DEFAULT_MAX_TOKENS", "KEPT", "Generator", "TextType"]
 

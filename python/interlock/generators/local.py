@@ -7,15 +7,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
-from interlock.generators.call_arguments.arguments import (
-    DEFAULT_MAX_TOKENS, MISSING, Prompt, check_max_tokens, check_options, check_prompt, is_batch,
-)  # fmt: skip
 from interlock.generators.base import KEPT, Generator, TextType
-from interlock.generators.replies.budget_warnings import BudgetChecks, check_on_tight
+from interlock.generators.call_arguments.arguments import (
+    DEFAULT_MAX_TOKENS,
+    MISSING,
+    Prompt,
+    check_max_tokens,
+    check_options,
+    check_prompt,
+    is_batch,
+)  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
-from interlock.generators.prompts.described_prompt import described, take_describe
 from interlock.generators.error_advice import advice
+from interlock.generators.prompts.described_prompt import described, take_describe
 from interlock.generators.recently_used import RecentlyUsed
+from interlock.generators.replies.budget_warnings import BudgetChecks, check_on_tight
 from interlock.generators.replies.values import one_value
 from interlock.integrations._number_end import NumberEnd
 from interlock.output_types import OutputType

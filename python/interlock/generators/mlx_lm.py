@@ -9,14 +9,14 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
-from interlock.output_types.context_room import ContextRoom, context_of_mlx, context_room
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
+from interlock.generators.call_arguments.model_arguments import is_tokenizer, no_model, refuse_swapped
 from interlock.generators.local import LocalGenerator
 from interlock.generators.prompts.chat_content import templated
-from interlock.generators.call_arguments.model_arguments import is_tokenizer, no_model, refuse_swapped
-from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.generators.replies.values import about_row, text_or_error
+from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.output_types.context_room import ContextRoom, context_of_mlx, context_room
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Generator as Pieces, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Generator as Pieces
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
-from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
-from interlock.generators.call_arguments.arguments import (
-    MISSING, Prompt, as_messages, check_max_tokens, check_options, check_prompt, is_batch, refuse_more,
-)  # fmt: skip
-from interlock.generators.replies.attempts import Asking, asked, take_attempts
-from interlock.generators.call_options import CallOptions
 from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
+from interlock.generators.call_arguments.arguments import (
+    MISSING,
+    Prompt,
+    as_messages,
+    check_max_tokens,
+    check_options,
+    check_prompt,
+    is_batch,
+    refuse_more,
+)  # fmt: skip
+from interlock.generators.call_options import CallOptions
 from interlock.generators.error_advice import advice
+from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
+from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.reply_check import ReplyCheck
+from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
-from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.util.quoting import quoted, shortened
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
-from interlock.output_types.context_room import ContextRoom, PromptTooLongError, context_room
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
-from interlock.generators.local import LocalGenerator
-from interlock.generators.prompts.chat_content import templated
 from interlock.generators.call_arguments.model_arguments import no_model, refuse_swapped
 from interlock.generators.call_arguments.tokenizer_match import check_tokenizer
+from interlock.generators.local import LocalGenerator
+from interlock.generators.prompts.chat_content import templated
 from interlock.generators.replies.values import about_row
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, seeded, with_sampling
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.output_types.context_room import ContextRoom, PromptTooLongError, context_room
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel

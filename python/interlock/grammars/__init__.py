@@ -24,7 +24,8 @@ from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.option_types import check_types
 from interlock.grammars.sql_names import FUNCTIONS
-from interlock.grammars.sql_options import OPTIONS as SQL_OPTIONS, STATEMENTS, sql_text
+from interlock.grammars.sql_options import OPTIONS as SQL_OPTIONS
+from interlock.grammars.sql_options import STATEMENTS, sql_text
 from interlock.grammars.xml_elements import with_elements
 from interlock.util.argument_types import require
 from interlock.util.near_words import meant, nearest

@@ -16,22 +16,22 @@ from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, overload
 
 from interlock._core import ArgumentError, Index, UnsupportedError, Vocabulary
-from interlock.util.argument_types import require
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
-from interlock.util.near_words import nearest
-from interlock.util.nesting import bounded_nesting
-from interlock.output_types.python_types import type_hints
 from interlock.output_types.envelopes import unwrapped
 from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
+from interlock.output_types.output_type import OutputType
+from interlock.output_types.python_types import type_hints
+from interlock.output_types.python_types.scalars import Mismatch
 from interlock.output_types.python_types.type_names import name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_parameter
-from interlock.output_types.output_type import OutputType
-from interlock.output_types.python_types.scalars import Mismatch
-from interlock.util.quoting import quoted, shortened
 from interlock.schema_hints import no_schema
+from interlock.util.argument_types import require
+from interlock.util.near_words import nearest
+from interlock.util.nesting import bounded_nesting
+from interlock.util.quoting import quoted, shortened
 
 __all__ = ["index_from_type", "output_type_of"]
 

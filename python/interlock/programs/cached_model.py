@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary
-from interlock.output_types.context_room import ContextRoom
 from interlock.generators.prompts.model_turns import ModelTurns
+from interlock.output_types.context_room import ContextRoom
 
 __all__ = ["CachedModel", "common_length"]
 

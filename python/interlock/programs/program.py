@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
-from interlock.util.argument_types import require
-from interlock.util.attribute_hints import no_attribute
+from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
 from interlock.generators.call_arguments.arguments import Prompt, check_max_tokens, check_options
 from interlock.generators.call_options import SamplingOptions
-from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
-from interlock.generators.local import LocalGenerator
 from interlock.generators.error_advice import advice
+from interlock.generators.local import LocalGenerator
 from interlock.generators.replies.number_warnings import warn_long_number
-from interlock.util.near_words import meant, nearest
 from interlock.output_types import FunctionCall, OutputType
 from interlock.programs.sampling import Sampler
 from interlock.programs.seam_tokenization import Transcript
+from interlock.util.argument_types import require
+from interlock.util.attribute_hints import no_attribute
+from interlock.util.near_words import meant, nearest
 
 __all__ = ["Program"]
 

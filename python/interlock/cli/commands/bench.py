@@ -17,12 +17,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import interlock
+from interlock.cli.arguments.number_arguments import at_least, whole
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import vocabularies
 from interlock.cli.terminal import exits
-from interlock.cli.sources import source_arguments as sources, vocabularies
 from interlock.cli.terminal.output import Output, Progress, decimal, table
 from interlock.cli.terminal.style import Line
 from interlock.samples.random_walks import random_walk
-from interlock.cli.arguments.number_arguments import at_least, whole
 from interlock.util.plurals import counted
 
 T = TypeVar("T")

@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import interlock
-from interlock.core_methods import index_files
-from interlock.cli.sources import overwriting
-from interlock.cli.terminal import exits, atomic_files
-from interlock.cli.sources import source_remarks, source_arguments as sources, vocabularies
+from interlock.cli.sources import overwriting, source_remarks, vocabularies
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.output import Output, decimal, facts, size
+from interlock.core_methods import index_files
 
 
 def register(parser: argparse.ArgumentParser) -> None:

@@ -20,19 +20,16 @@ from functools import cache
 from typing import Any
 
 import interlock
-from interlock.cli.terminal import exits
-from interlock.cli.sources import kind_options
-from interlock.cli.sources import recursion
-from interlock.cli.sources import source_remarks
-from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources import vocabularies
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
 from interlock.cli.comparing.open_objects import has_open_objects
-from interlock.cli.terminal.output import Output, Progress, table, text_of
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
-from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
-from interlock.cli.sources.verbatim_json import extract
 from interlock.cli.comparing.witness_search import Found, search
+from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources.verbatim_json import extract
+from interlock.cli.terminal import exits
+from interlock.cli.terminal.output import Output, Progress, table, text_of
+from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.util.plurals import counted
 
 NAMES = ("first", "second")

@@ -24,24 +24,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import interlock
-from interlock.cli.terminal import atomic_files
-from interlock.cli.terminal import exits
-from interlock.cli.sources import kind_options
-from interlock.cli.sources import overwriting
-from interlock.cli.sources import recursion
-from interlock.cli.sources import source_remarks
-from interlock.cli.sources import source_arguments as sources
-from interlock.cli.terminal import streams
-from interlock.cli.sources import vocabularies
-from interlock.cli.comparing.open_objects import has_open_objects
-from interlock.cli.terminal.place_in_source import PlaceInSource
-from interlock.cli.terminal.output import Output, facts, size
-from interlock.cli.terminal.style import NOTE, Line
 from interlock.cli.arguments.number_arguments import at_least
+from interlock.cli.comparing.open_objects import has_open_objects
+from interlock.cli.sources import kind_options, overwriting, recursion, source_remarks, vocabularies
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.terminal import atomic_files, exits, streams
+from interlock.cli.terminal.output import Output, facts, size
+from interlock.cli.terminal.place_in_source import PlaceInSource
+from interlock.cli.terminal.style import NOTE, Line
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawing import MOST_STATES
-from interlock.util.near_words import nearest
 from interlock.output_types import Grammar
+from interlock.util.near_words import nearest
 
 OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
 """Other endings of the formats, and those that are written here."""

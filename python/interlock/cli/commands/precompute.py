@@ -27,18 +27,19 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.core_methods import index_files
-from interlock.cli.terminal import exits, atomic_files
-from interlock.cli.sources import kind_options, source_words, source_arguments as sources, vocabularies
-from interlock.cli.terminal.exits import InputError, UsageError
-from interlock.cli.terminal.output import Output, Progress, clock, facts
+from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.precomputing.process_pool import Pool
 from interlock.cli.precomputing.summary import ALIKE, Summary, one_reason, remedy_of
-from interlock.cli.terminal.suggest import near_file
-from interlock.cli.terminal.style import NOTE, Line
 from interlock.cli.precomputing.worker import Item, Task, kind_of
-from interlock.cli.arguments.number_arguments import at_least
+from interlock.cli.sources import kind_options, source_words, vocabularies
+from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.yaml_files import from_yaml, yaml_name
+from interlock.cli.terminal import atomic_files, exits
+from interlock.cli.terminal.exits import InputError, UsageError
+from interlock.cli.terminal.output import Output, Progress, clock, facts
+from interlock.cli.terminal.style import NOTE, Line
+from interlock.cli.terminal.suggest import near_file
+from interlock.core_methods import index_files
 from interlock.util.plurals import counted
 
 NOT_MEANT = (".ilk", ".jsonl", ".partial")

@@ -29,13 +29,13 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe
-from interlock.cli.terminal import exits
-from interlock.cli.sources import source_remarks, source_arguments as sources, vocabularies
-from interlock.cli.terminal import streams
+from interlock.cli.arguments.number_arguments import at_least, whole
+from interlock.cli.checking.walk import Speller
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.terminal import exits, streams
 from interlock.cli.terminal.output import Output, Progress, text_of
 from interlock.cli.terminal.style import TRY, Line
-from interlock.cli.checking.walk import Speller
-from interlock.cli.arguments.number_arguments import at_least, whole
 from interlock.samples.plausible import example
 from interlock.samples.random_walks import random_walk
 

@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import interlock
-from interlock.cli.terminal import atomic_files, exits
-from interlock.cli.sources import source_remarks, source_arguments as sources, vocabularies
-from interlock.cli.terminal import streams
-from interlock.cli.terminal.output import Output, decimal, facts, size
-from interlock.cli.terminal.style import BAD, FORCED, GOOD, NOTE, Line
+from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.checking.text_arguments import in_order, one_of, tokens_of
 from interlock.cli.checking.walk import Speller
-from interlock.cli.arguments.number_arguments import at_least
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.terminal import atomic_files, exits, streams
+from interlock.cli.terminal.output import Output, decimal, facts, size
+from interlock.cli.terminal.style import BAD, FORCED, GOOD, NOTE, Line
 from interlock.drawing.trace import Trace, trace
 from interlock.drawing.trace_page import trace_page
 

@@ -17,14 +17,12 @@ from __future__ import annotations
 import argparse
 
 import interlock
-from interlock.cli.terminal import exits
-from interlock.cli.terminal import atomic_files
-from interlock.cli.sources import overwriting
-from interlock.cli.sources import vocabularies
+from interlock.cli.arguments.number_arguments import at_least
+from interlock.cli.checking.walk import spells
+from interlock.cli.sources import overwriting, vocabularies
+from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.output import Output, byte_set, facts, size, text_of
 from interlock.cli.terminal.style import Line
-from interlock.cli.checking.walk import spells
-from interlock.cli.arguments.number_arguments import at_least
 from interlock.util.plurals import counted
 
 SOME = 4

@@ -19,8 +19,8 @@ from typing import Any
 import interlock
 from interlock._recipe import Recipe
 from interlock.cli.comparing.objects_in_documents import objects_in
-from interlock.samples.random_walks import random_walk
 from interlock.samples.plausible import example
+from interlock.samples.random_walks import random_walk
 
 EXAMPLES = 24
 """Plausible examples of each side."""

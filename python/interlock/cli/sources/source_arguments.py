@@ -30,12 +30,8 @@ from typing import Any, Literal
 
 import interlock
 from interlock import schema_hints
-from interlock.cli.terminal import atomic_files
-from interlock.cli.sources import choices_text, kind_options, pair_options, schema_key, schema_or_answer
-from interlock.cli.sources import tool_sources
-from interlock.cli.terminal.exits import InputError, UsageError
-from interlock.cli.terminal.place_in_source import PlaceInSource, parsed_json
 from interlock.cli.arguments.parser import HOW
+from interlock.cli.sources import choices_text, kind_options, pair_options, schema_key, schema_or_answer, tool_sources
 from interlock.cli.sources.schema_or_answer import TOOLS, is_answer
 from interlock.cli.sources.source_words import (
     ALIASES,
@@ -49,6 +45,9 @@ from interlock.cli.sources.source_words import (
 )
 from interlock.cli.sources.verbatim_json import extract
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml_schema, yaml_name
+from interlock.cli.terminal import atomic_files
+from interlock.cli.terminal.exits import InputError, UsageError
+from interlock.cli.terminal.place_in_source import PlaceInSource, parsed_json
 from interlock.grammar_syntax import syntax_of
 from interlock.util.near_words import nearest
 from interlock.util.wide_encodings import wide_encoding

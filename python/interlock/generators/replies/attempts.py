@@ -8,10 +8,10 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import as_messages
-from interlock.output_types.context_room import PromptTooLongError
 from interlock.generators.replies.budget_warnings import TightBudgetError
 from interlock.generators.replies.values import one_value
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.output_types.context_room import PromptTooLongError
 
 __all__ = ["asked", "take_attempts"]
 

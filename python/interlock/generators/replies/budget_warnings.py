@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Guide, Index
-from interlock.util.argument_types import require
-from interlock.util.caller_warnings import warn_caller
-from interlock.output_types.context_room import ContextRoom
 from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import NumberEnd
 from interlock.masks import allocate_bitmask
+from interlock.output_types.context_room import ContextRoom
 from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
 from interlock.output_types.unbounded_places import unbounded_place, unbounded_within
+from interlock.util.argument_types import require
+from interlock.util.caller_warnings import warn_caller
 from interlock.util.plurals import counted
 from interlock.util.quoting import quoted
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock import ArgumentError, BudgetError, Index, TokenRejected, UnsupportedError
-from interlock.output_types.context_room import context_room
+from interlock._core import apply_bitmask_cpu
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
 from interlock.integrations._number_end import NumberEnd
@@ -28,7 +28,7 @@ from interlock.integrations._row import Constraint, Row, check_stops, given_one,
 from interlock.integrations._sequences import Sequences
 from interlock.integrations._triggers import Triggered
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
-from interlock._core import apply_bitmask_cpu
+from interlock.output_types.context_room import context_room
 
 __all__ = ["GuideLogitsProcessor"]
 

@@ -19,8 +19,8 @@ from interlock.integrations.sglang._grammar import InterlockGrammar
 from interlock.integrations.sglang._grammar_cache import GrammarCache, Key
 from interlock.integrations.sglang._grammar_cache_mixin import KeepsGrammars, TransientRefusal
 from interlock.integrations.sglang._options import Options
-from interlock.integrations.sglang._server_markup import parser_texts
 from interlock.integrations.sglang._requests import watch_requests
+from interlock.integrations.sglang._server_markup import parser_texts
 from interlock.integrations.vocabulary_packs import recognised_tokenizer, vocabulary_for
 
 __all__ = ["InterlockGrammarBackend", "make_backend"]

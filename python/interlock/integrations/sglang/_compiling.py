@@ -22,11 +22,11 @@ from typing import Any
 from interlock import CancelledError, CancelToken, Index, InterlockError, Vocabulary
 from interlock.grammar_syntax import syntax_for_client
 from interlock.integrations.metrics import refusal_reason
+from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
-from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.tools.tags.tag_index import check_grammar_tokens, index_of_structural_tag
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]

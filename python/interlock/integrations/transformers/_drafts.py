@@ -18,8 +18,8 @@ from transformers.generation.candidate_generator import CandidateGenerator, Prom
 
 from interlock import ArgumentError
 from interlock.integrations._forced import forced_run
-from interlock.integrations.transformers._logits_processor import GuideLogitsProcessor, constraints_of
 from interlock.integrations._row import Constraint, Row
+from interlock.integrations.transformers._logits_processor import GuideLogitsProcessor, constraints_of
 
 __all__ = ["ForcedCandidates", "forced_drafts"]
 

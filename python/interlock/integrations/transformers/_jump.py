@@ -18,13 +18,13 @@ import numpy as np
 import torch
 
 from interlock import ArgumentError, Guide
-from interlock.util.caller_warnings import warn_caller
 from interlock.integrations._batch import Batch
 from interlock.integrations._forced import forced_run
 from interlock.integrations._number_end import NumberEnd
-from interlock.integrations.transformers._masks import Masks
-from interlock.integrations.transformers._logits_processor import constraints_of
 from interlock.integrations._row import Constraint, Row, warm_up
+from interlock.integrations.transformers._logits_processor import constraints_of
+from interlock.integrations.transformers._masks import Masks
+from interlock.util.caller_warnings import warn_caller
 
 __all__ = ["JumpForwardStats", "jump_forward"]
 

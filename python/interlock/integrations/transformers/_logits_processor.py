@@ -24,11 +24,11 @@ import torch
 from transformers import LogitsProcessor
 
 from interlock import ArgumentError, Index, TokenRejected
-from interlock.util.argument_types import require
 from interlock.integrations._batch import Batch
-from interlock.integrations.transformers._masks import Masks
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
+from interlock.integrations.transformers._masks import Masks
+from interlock.util.argument_types import require
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 

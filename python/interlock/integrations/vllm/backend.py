@@ -10,8 +10,8 @@ from typing import Any
 import interlock
 from interlock import BudgetError, CancelledError, Guide, Index, InterlockError, LimitError
 from interlock.integrations.metrics import refusal_reason
-from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.server_counts import Counts
+from interlock.integrations.vllm.batch import Rows
 from interlock.integrations.vllm.deadlines import Deadline, Deadlines
 from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options

@@ -14,8 +14,8 @@ from typing import Any
 
 from interlock import CancelledError, InterlockError, LimitError, Vocabulary
 from interlock.integrations.metrics import refusal_reason
-from interlock.integrations.vllm.backend import guide_within
 from interlock.integrations.server_counts import Counts
+from interlock.integrations.vllm.backend import guide_within
 from interlock.integrations.vllm.deadlines import Deadlines
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vllm.sources import Source, check_source, compile_source, source_of

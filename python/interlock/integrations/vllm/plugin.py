@@ -13,17 +13,17 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, Literal, get_args
 
+from interlock.integrations.server_counts import counts
 from interlock.integrations.vllm import options as options_module
 from interlock.integrations.vllm.after_import import after_import
 from interlock.integrations.vllm.backend import Backend
 from interlock.integrations.vllm.batch import Filler
-from interlock.integrations.server_counts import counts
 from interlock.integrations.vllm.cpu_sampling import repair
 from interlock.integrations.vllm.front_end import FrontEnd
 from interlock.integrations.vllm.grammar import Grammar
 from interlock.integrations.vllm.legacy_fields import with_legacy_fields
-from interlock.integrations.vllm.thread_switch_interval import ThreadSwitchInterval
 from interlock.integrations.vllm.publish import Collector, Publisher, make_folder
+from interlock.integrations.vllm.thread_switch_interval import ThreadSwitchInterval
 
 __all__ = ["NAME", "register"]
 

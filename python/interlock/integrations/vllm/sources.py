@@ -25,10 +25,10 @@ from interlock import (
     check_regex,
 )
 from interlock.grammar_syntax import syntax_for_client
+from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
-from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.tools.tags.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]

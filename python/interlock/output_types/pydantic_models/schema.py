@@ -20,15 +20,15 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticOmit
 
 from interlock._core import UnsupportedError
-from interlock.util.json_pointer import escaped
-from interlock.output_types.python_types import string_formats, type_hints
 from interlock.output_types.pydantic_models.mismatched_bounds import fit_bounds
+from interlock.output_types.pydantic_models.unenforced_bounds import warn_unenforced
+from interlock.output_types.python_types import string_formats, type_hints
 from interlock.output_types.python_types.enum_members import check_values
 from interlock.output_types.python_types.field_places import Place, place_in_core_schema, place_of_pointer
-from interlock.output_types.pydantic_models.unenforced_bounds import warn_unenforced
 from interlock.output_types.python_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_name
 from interlock.schema_hints.schema_keywords import VALUES
+from interlock.util.json_pointer import escaped
 
 __all__ = ["PlainTypedDict", "json_schema_of"]
 

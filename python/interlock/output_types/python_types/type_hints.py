@@ -25,9 +25,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from interlock._core import UnsupportedError
 from interlock.output_types.python_types import string_formats
 from interlock.output_types.python_types.field_places import pointer_of_place
+from interlock.output_types.python_types.scalars import SCALARS, Mismatch, anything
 from interlock.output_types.python_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_name
-from interlock.output_types.python_types.scalars import SCALARS, Mismatch, anything
 
 __all__ = ["Converter", "json_schema_of"]
 

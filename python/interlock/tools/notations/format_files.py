@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from interlock.tools.errors import ToolFormatError
-from interlock.util.near_words import meant, nearest
+from interlock.tools.notations import template
 from interlock.tools.notations.format_marks import literal_texts, marks_of
 from interlock.tools.notations.format_suggestions import suggested_formats
-from interlock.tools.notations import template
 from interlock.tools.notations.tool_format import Arguments, CallId, Encoding, Layout, Notation, Reasoning, ToolFormat
+from interlock.util.near_words import meant, nearest
 
 __all__ = ["format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
 

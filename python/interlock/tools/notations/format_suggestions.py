@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from interlock.util.near_words import nearest
 from interlock.tools.notations.tool_format import ToolFormat
+from interlock.util.near_words import nearest
 
 __all__ = ["suggested_formats"]
 

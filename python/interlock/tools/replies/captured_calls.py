@@ -14,8 +14,8 @@ from typing import Any
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.notations.argument_parsing import PYTHON_WORDS, read_arguments
 from interlock.tools.notations.escapes import unescape
-from interlock.tools.tag_grammars.event_names import MARK, read_event, style_of
 from interlock.tools.notations.render import Call
+from interlock.tools.tag_grammars.event_names import MARK, read_event, style_of
 
 __all__ = ["read_call"]
 

@@ -9,14 +9,24 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import ArgumentError
-from interlock.util.argument_types import require
 from interlock.events import (
-    ArgumentBytes, CallBegun, CallEnded, Captured, End, Event, Forced, NameKnown, Reasoning, TakenBack, Text,
+    ArgumentBytes,
+    CallBegun,
+    CallEnded,
+    Captured,
+    End,
+    Event,
+    Forced,
+    NameKnown,
+    Reasoning,
+    TakenBack,
+    Text,
 )  # fmt: skip
-from interlock.tools.tags.call_tags import CUSTOM_INPUT
 from interlock.tools.notations.format_files import tool_format
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.requests.tool_list import tools_of
+from interlock.tools.tags.call_tags import CUSTOM_INPUT
+from interlock.util.argument_types import require
 
 __all__ = ["ChatCompletionDeltas", "FinishReason", "chat_completion_choice"]
 

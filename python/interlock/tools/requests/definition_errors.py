@@ -10,11 +10,17 @@ import re
 from typing import Any, Literal
 
 from interlock._core import (
-    GrammarError, InterlockError, PatternError, UnsatisfiableError, UnsupportedError, check_grammar, check_regex,
+    GrammarError,
+    InterlockError,
+    PatternError,
+    UnsatisfiableError,
+    UnsupportedError,
+    check_grammar,
+    check_regex,
 )  # fmt: skip
-from interlock.util.client_messages import without_hint
 from interlock.tools.errors import RequestError, StructuralTagError
 from interlock.tools.requests.tool_list import GRAMMARS, tools_of
+from interlock.util.client_messages import without_hint
 
 __all__ = ["Dialect", "check_parentheses", "said_of_definition"]
 

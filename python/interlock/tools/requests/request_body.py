@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.util.client_messages import with_hint
 from interlock.tools.errors import RequestError
-from interlock.tools.requests.unsupported_fields import refuse_unsupported_fields, refuse_slips
+from interlock.tools.requests.unsupported_fields import refuse_slips, refuse_unsupported_fields
 from interlock.tools.spec.fields import kind_of
+from interlock.util.client_messages import with_hint
 
 __all__ = ["format_of_request", "is_of_body"]
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock.tools.notations.argument_writing import json_type
 from interlock.tools.errors import ToolFormatError
+from interlock.tools.notations.argument_writing import json_type
 from interlock.tools.tag_grammars.grammar_text import literal, written_json
 from interlock.tools.tag_grammars.object_members import ObjectMembers, but_for
 from interlock.tools.tag_grammars.schema_parts import (
-    combined, constants_of, kinds_of, object_parts, refuse, refuse_unwritable, says_anything,
+    combined,
+    constants_of,
+    kinds_of,
+    object_parts,
+    refuse,
+    refuse_unwritable,
+    says_anything,
 )  # fmt: skip
 from interlock.tools.tag_grammars.string_grammar import python_string, raw_string
 

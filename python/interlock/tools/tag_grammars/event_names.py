@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
-from interlock.tools.spec import nodes
 from interlock.tools.notations.tool_format import Arguments
+from interlock.tools.spec import nodes
 
 __all__ = ["encoding_of", "holds_events", "marks_arguments", "read_event", "style_of", "written_event"]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-
 from typing import TYPE_CHECKING, Any, assert_never
 
 from interlock._core import UnsupportedError
-from interlock.tools.tag_grammars.argument_grammar import ArgumentGrammar
 from interlock.tools.requests.definition_errors import check_parentheses
 from interlock.tools.spec import nodes
+from interlock.tools.tag_grammars.argument_grammar import ArgumentGrammar
 
 if TYPE_CHECKING:
     from interlock.tools.tag_grammars.tag_grammar import GrammarBuilder

@@ -14,7 +14,15 @@ from interlock.tools.tag_grammars.event_names import written_event
 from interlock.tools.tag_grammars.grammar_text import literal, quoted_pattern
 from interlock.tools.tag_grammars.object_members import ObjectMembers, but_for
 from interlock.tools.tag_grammars.schema_parts import (
-    KINDS, ObjectPart, combined, constants_of, document, kinds_of, object_parts, refuse, refuse_unwritable,
+    KINDS,
+    ObjectPart,
+    combined,
+    constants_of,
+    document,
+    kinds_of,
+    object_parts,
+    refuse,
+    refuse_unwritable,
     says_anything,
 )  # fmt: skip
 from interlock.tools.tag_grammars.string_grammar import raw_string

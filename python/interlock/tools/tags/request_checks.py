@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 from interlock import _core
 from interlock._core import CancelToken, ReportRow
-from interlock.util.argument_types import require
 from interlock.grammar_syntax import syntax_for_client
-from interlock.util.nesting import bounded_nesting
 from interlock.schema_hints import handling
-from interlock.tools.tags import tag_index
-from interlock.tools.requests.answer_format import answer_of
-from interlock.tools.tokens.allowed_tokens import allowed_names
 from interlock.tools.errors import standing_at
+from interlock.tools.notations.json_writing import json_writing
+from interlock.tools.requests.answer_format import answer_of
 from interlock.tools.requests.parameter_checks import tell_of_slips
 from interlock.tools.requests.response_format import response_format as source_of
-from interlock.tools.notations.json_writing import json_writing
-from interlock.tools.tags.structural_tag import tag_of_request
 from interlock.tools.requests.tool_list import tools_of
+from interlock.tools.tags import tag_index
+from interlock.tools.tags.structural_tag import tag_of_request
+from interlock.tools.tokens.allowed_tokens import allowed_names
+from interlock.util.argument_types import require
+from interlock.util.nesting import bounded_nesting
 
 __all__ = ["check_response_format", "check_structural_tag", "check_tools"]
 

@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 
 from interlock._core import (
     ArgumentError,
-    CancelToken,
     CancelledError,
+    CancelToken,
     GrammarError,
     Index,
     InterlockError,
@@ -25,38 +25,38 @@ from interlock._core import (
     check_grammar,
     check_json_schema,
 )
-from interlock.grammar_syntax import syntax_for_client, syntax_of
 from interlock._recipe import OPTIONS
-from interlock.util.argument_types import require
-from interlock.util.client_messages import with_hint, without_hint
-from interlock.util.near_words import meant
-from interlock.util.nesting import bounded_nesting
+from interlock.grammar_syntax import syntax_for_client, syntax_of
+from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
 from interlock.schema_hints import quiet
 from interlock.tools import spec
-from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
-from interlock.tools.tokens.allowed_tokens import AllowedNames, AllowedTokens
-from interlock.tools.tokens.allowed_tokens import allowed_tokens as known_tokens
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, standing_at, with_places
+from interlock.tools.notations.json_writing import JsonWriting, json_writing
 from interlock.tools.requests.answer_format import answer_of
 from interlock.tools.requests.definition_errors import Dialect, said_of_definition
-from interlock.tools.errors import RequestError, StructuralTagError, message_at, standing_at, with_places
 from interlock.tools.requests.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
 from interlock.tools.requests.response_format import Source, response_format
+from interlock.tools.requests.source_size import is_of_whole_grammar, too_long
+from interlock.tools.requests.tool_list import GRAMMARS, Tool, tools_of
 from interlock.tools.tag_grammars.rule_writer import any_of
 from interlock.tools.tag_grammars.schema_parts import closed as closed_schema
 from interlock.tools.tag_grammars.schema_parts import excluding
-from interlock.tools.requests.source_size import is_of_whole_grammar, too_long
-from interlock.tools.tokens.spellable import spellable
-from interlock.tools.tags.structural_tag import response_template_of, structural_tag, tag_of_request
-from interlock.tools.requests.tool_list import GRAMMARS, Tool, tools_of
-from interlock.tools.tags.tag_slips import tell_of_slips_in_tag
-from interlock.tools.tags.tool_places import place_in_tools
-from interlock.tools.notations.json_writing import JsonWriting, json_writing
 from interlock.tools.tag_grammars.tag_grammar import (
     AnyVocabularyBuilder,
     TagGrammar,
     special_names,
     tag_grammar,
 )
+from interlock.tools.tags.structural_tag import response_template_of, structural_tag, tag_of_request
+from interlock.tools.tags.tag_slips import tell_of_slips_in_tag
+from interlock.tools.tags.tool_places import place_in_tools
+from interlock.tools.tokens.allowed_tokens import AllowedNames, AllowedTokens
+from interlock.tools.tokens.allowed_tokens import allowed_tokens as known_tokens
+from interlock.tools.tokens.spellable import spellable
+from interlock.util.argument_types import require
+from interlock.util.client_messages import with_hint, without_hint
+from interlock.util.near_words import meant
+from interlock.util.nesting import bounded_nesting
 
 __all__ = ["check_structural_tag", "check_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
