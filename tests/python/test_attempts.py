@@ -95,3 +95,20 @@ def test_an_asynchronous_client_asks_again_for_the_rows_that_were_refused():
     assert asyncio.run(gen.agenerate(prompts[0], Digit, attempts=2)).digit == 2
     with pytest.raises(interlock.ArgumentError, match="'attempts'"):
         gen.stream(prompts[0], Digit, attempts=2)
+
+
+def test_a_validator_is_called_once_for_an_answer_that_it_refuses():
+    asked = []
+
+    class Even(pydantic.BaseModel):
+        digit: int
+
+        @pydantic.field_validator("digit")
+        @classmethod
+        def is_even(cls, digit):
+            asked.append(digit)
+            raise ValueError("odd")
+
+    with pytest.raises(interlock.InvalidOutputError, match="odd"):
+        ScriptedGenerator({"One": '{"digit": 1}'})("One", Even, max_tokens=20)
+    assert asked == [1]

@@ -59,8 +59,9 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
         except Exception as error:
             raise raised_by_class(error, name, text) from error
         try:
-            # A strict int refuses 5.0, which is an integer in JSON Schema.
-            return adapter.validate_json(json.dumps(json.loads(exact, parse_float=_shortest)))
+            again = _with_plain_integers(exact)
+            if again is not None:
+                return adapter.validate_json(again)
         except ValueError:
             pass
         except Exception as error:
@@ -76,9 +77,20 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
     return parse
 
 
-def _shortest(literal: str) -> int | float:
-    exact = decimal.Decimal(literal)
-    return int(exact) if exact == exact.to_integral_value() and exact.adjusted() < 400 else float(literal)
+def _with_plain_integers(text: str) -> str | None:
+    """``text`` with ``5.0`` as ``5``: a strict int refuses what is an integer in JSON Schema. ``None`` if it has no
+    such number: validators are not called again for the same values."""
+    integers = []
+
+    def shortest(literal: str) -> int | float:
+        exact = decimal.Decimal(literal)
+        if exact != exact.to_integral_value() or exact.adjusted() >= 400:
+            return float(literal)
+        integers.append(literal)
+        return int(exact)
+
+    document = json.loads(text, parse_float=shortest)
+    return json.dumps(document) if integers else None
 
 
 class _Number(int):
