@@ -163,7 +163,7 @@ fn kept_with_point(b: &NumberBounds) -> Vec<NumberBounds> {
             piece
         });
         // A divisor of which a power of ten makes one that is too large has the finest piece alone.
-        pieces.extend(coarser.filter(|piece| divisors_fit(piece)));
+        pieces.extend(coarser.filter(divisors_fit));
     }
     pieces
 }

@@ -70,15 +70,9 @@ const MOST_WORK: usize = 200_000;
 /// Answers that are remembered: all are forgotten when there are more.
 const MOST_KNOWN: usize = 100_000;
 
-/// Adds a list, unless a weaker one is there.
-pub fn add_least(scanner: &Scanner, to: &mut Least, one: ObligationsId) -> bool {
-    if to.iter().any(|&known| scanner.is_weaker(known, one)) {
-        return false;
-    }
-    to.retain(|known| !scanner.is_weaker(one, *known));
-    to.push(one);
-    true
-}
+/// Lists of obligations behind one symbol. Grammars of languages have one or two; look-aheads of many terminals that
+/// compete have thousands, each of which would be followed through all of the grammar.
+const MOST_LISTS: usize = 16;
 
 impl ObligationRelations {
     /// No relations yet.
@@ -110,10 +104,24 @@ impl ObligationRelations {
     }
 
     /// Whether the question took too long; what was found holds.
-    fn is_tired(&mut self) -> bool {
-        self.work += 1;
+    fn is_tired(&mut self, work: usize) -> bool {
+        self.work += work;
         self.cut |= self.work > MOST_WORK;
         self.work > MOST_WORK
+    }
+
+    /// Adds a list, unless a weaker one is there, or many that are not.
+    fn add_least(&mut self, scanner: &Scanner, to: &mut Least, one: ObligationsId) -> bool {
+        if to.iter().any(|&known| scanner.is_weaker(known, one)) {
+            return false;
+        }
+        to.retain(|known| !scanner.is_weaker(one, *known));
+        if to.len() >= MOST_LISTS {
+            self.cut = true;
+            return false;
+        }
+        to.push(one);
+        true
     }
 
     /// What holds behind any number of ignored terminals, with their texts.
@@ -162,9 +170,9 @@ impl ObligationRelations {
         for before in self.between(parts, from).iter() {
             let ways = self.ways.from_start(parts.scanner, terminal, before.to);
             self.cut |= ways.cut;
-            ways.all.iter().for_each(|way| {
-                add_least(parts.scanner, &mut out, way.to);
-            });
+            for way in &ways.all {
+                self.add_least(parts.scanner, &mut out, way.to);
+            }
         }
         self.terminals.insert((terminal, from), out.clone());
         out
@@ -220,13 +228,16 @@ impl ObligationRelations {
         let mut now: Least = smallvec![from];
         for &symbol in symbols {
             let mut next = Least::new();
+            let mut work = 0;
             for from in now {
-                for to in self.through(parts, symbol, from, user) {
-                    add_least(parts.scanner, &mut next, to);
+                let through = self.through(parts, symbol, from, user);
+                work += through.len().max(1);
+                for to in through {
+                    self.add_least(parts.scanner, &mut next, to);
                 }
             }
             now = next;
-            if now.is_empty() || self.is_tired() {
+            if now.is_empty() || self.is_tired(work) {
                 break;
             }
         }
@@ -242,7 +253,7 @@ impl ObligationRelations {
                 return found;
             }
             self.settle(parts);
-            if self.is_tired() {
+            if self.is_tired(1) {
                 return self.through_all(parts, symbols, from, None);
             }
         }
@@ -265,7 +276,7 @@ impl ObligationRelations {
                 }
                 let symbols = &parts.productions.all[production as usize].parts;
                 for to in self.through_all(parts, symbols, key.1, Some(key)) {
-                    grown |= add_least(parts.scanner, &mut out, to);
+                    grown |= self.add_least(parts.scanner, &mut out, to);
                 }
             }
             if self.work > MOST_WORK {
