@@ -3,27 +3,67 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
-from interlock._core import CancelToken, Guide, check_regex
+import numpy as np
+import numpy.typing as npt
+
+from interlock._core import CancelToken, Guide, Vocabulary, check_regex
 
 __all__ = ["random_walk"]
+
+_Ids = npt.NDArray[np.int32]
 
 CLOSERS = (b'"', b"}", b"]")
 """What ends a JSON value soonest; a walk that is long enough prefers these, then what opens nothing."""
 
 
-def _towards_the_end(guide: Guide, rng: random.Random, choice: list[int]) -> list[int]:
-    """Of some tokens of a grammar those after which the output may end; else those that close and open nothing."""
-    few = rng.sample(choice, min(len(choice), 24))
-    ending = []
-    for token in few:
-        guide.advance(token)
-        if guide.is_accepting:
-            ending.append(token)
-        guide.rollback(1)
-    token_bytes = guide.index.vocabulary.token_bytes
-    closing = [i for i in choice if set(token_bytes(i)) <= set(b")]};")]
-    return ending or closing or [i for i in few if not set(token_bytes(i)) & set(b"([{ \t\r\n")] or few
+class _TokensThat:
+    """The tokens whose bytes pass a test, each looked at once in a walk: thousands are allowed at every step."""
+
+    def __init__(self, vocabulary: Vocabulary, test: Callable[[bytes], bool]) -> None:
+        self._token_bytes, self._test = vocabulary.token_bytes, test
+        self._known = np.full(vocabulary.size, -1, np.int8)
+
+    def among(self, tokens: _Ids) -> npt.NDArray[np.bool_]:
+        """Which of these tokens pass."""
+        new = tokens[self._known[tokens] < 0]
+        self._known[new] = [self._test(self._token_bytes(token)) for token in new.tolist()]
+        return np.asarray(self._known[tokens] == 1)
+
+
+class _Closing:
+    """Chooses what brings a walk to its end."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._closers = _TokensThat(vocabulary, lambda token: set(token) <= set(b")]};"))
+        self._openers = _TokensThat(vocabulary, lambda token: bool(set(token) & set(b"([{ \t\r\n")))
+        self._value_closers = _TokensThat(vocabulary, lambda token: token in CLOSERS)
+        self._value_openers = _TokensThat(vocabulary, lambda token: bool(set(token) & set(b"[{ \t\r\n")))
+
+    def of_grammar(self, guide: Guide, rng: random.Random, choice: _Ids) -> _Ids:
+        """Of some tokens of a grammar those after which the output may end; else those that close and open nothing."""
+        few = choice[rng.sample(range(len(choice)), min(len(choice), 24))]
+        ending = []
+        for token in few.tolist():
+            guide.advance(token)
+            if guide.is_accepting:
+                ending.append(token)
+            guide.rollback(1)
+        if ending:
+            return np.array(ending)
+        closing = choice[self._closers.among(choice)]
+        return closing if len(closing) else _others(few, self._openers)
+
+    def of_document(self, choice: _Ids) -> _Ids:
+        """Of the tokens of a document those that close a value; else those that open nothing."""
+        closing = choice[self._value_closers.among(choice)]
+        return closing if len(closing) else _others(choice, self._value_openers)
+
+
+def _others(tokens: _Ids, openers: _TokensThat) -> _Ids:
+    others = tokens[~openers.among(tokens)]
+    return others if len(others) else tokens
 
 
 def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel: CancelToken | None = None) -> bool:
@@ -33,24 +73,22 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
     unless it must.
     """
     vocabulary = guide.index.vocabulary
-    stops = set(vocabulary.eos_token_ids)
+    stops = np.array(vocabulary.eos_token_ids)
+    closing = _Closing(vocabulary)
     while not guide.is_terminated:
         if guide.num_tokens >= most:
             return False
         if cancel is not None and cancel.is_cancelled:
             check_regex("", cancel=cancel)  # The core raises the error, which says why.
-        allowed = guide.allowed_token_ids().tolist()
-        ends = [i for i in allowed if i in stops]
+        allowed = guide.allowed_token_ids()
+        is_stop = np.isin(allowed, stops)
+        ends, choice = allowed[is_stop], allowed[~is_stop]
         late = guide.num_tokens >= length
-        if ends and (late or len(ends) == len(allowed) or rng.random() < 0.1):
-            guide.advance(ends[0])
+        if len(ends) and (late or not len(choice) or rng.random() < 0.1):
+            guide.advance(int(ends[0]))
             continue
-        choice = [i for i in allowed if i not in stops]
-        if late and guide.index.kind == "grammar":
-            choice = _towards_the_end(guide, rng, choice)
-        elif late:
-            tokens = [(i, vocabulary.token_bytes(i)) for i in choice]
-            closing = [i for i, token in tokens if token in CLOSERS]
-            choice = closing or [i for i, token in tokens if not set(token) & set(b"[{ \t\r\n")] or choice
-        guide.advance(rng.choice(choice))
+        if late:
+            is_grammar = guide.index.kind == "grammar"
+            choice = closing.of_grammar(guide, rng, choice) if is_grammar else closing.of_document(choice)
+        guide.advance(int(choice[rng.randrange(len(choice))]))
     return True
