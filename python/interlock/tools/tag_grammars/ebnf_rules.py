@@ -20,7 +20,11 @@ _SYMBOL = re.compile(
     r"""|(?P<mark>[|()*+?.])""",
 )
 _MACROS = ("Regex", "Token", "ExcludeToken", "TagDispatch", "TokenTagDispatch", "Substring", "StructuralTag")
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0", "a": "\a", "b": "\b"}
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", **{c: c for c in "\\\"[]-^'/"}}
+"""Escapes of both notations, by the character behind the backslash."""
+_EBNF_ESCAPES = {"f": "\f", "v": "\v", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b"}
+"""Escapes of EBNF alone. ``src/grammar/bnf/reader.rs`` reads whole grammars, and takes the same."""
+_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
 
 
 def lark_of_ebnf(
@@ -43,7 +47,7 @@ def lark_of_ebnf(
     rules = []
     for index, at in enumerate(starts):
         end = starts[index + 1] if index + 1 < len(starts) else len(symbols)
-        body = _body(symbols[at + 2 : end], names, builder, pointer)
+        body = _body(symbols[at + 2 : end], names, syntax, builder, pointer)
         rules.append((names[symbols[at][1]], body))
     return names["root"], rules
 
@@ -61,21 +65,23 @@ def _symbols(source: str, pointer: str) -> list[tuple[str, str]]:
     return found
 
 
-def _body(symbols: list[tuple[str, str]], names: dict[str, str], builder: GrammarBuilder, pointer: str) -> str:
+def _body(
+    symbols: list[tuple[str, str]], names: dict[str, str], syntax: str, builder: GrammarBuilder, pointer: str
+) -> str:
     written: list[str] = []
     depth, at = 0, 0
     while at < len(symbols):
         kind, text = symbols[at]
         following = symbols[at + 1] if at + 1 < len(symbols) else ("", "")
         if kind == "text":
-            value = _unescaped(text[1:-1])
+            value = _unescaped(text[1:-1], syntax, pointer)
             written.append(literal(value) if value else '""')
         elif kind == "set":
-            written.append(_set(text))
+            written.append(_set(text, syntax, pointer))
         elif kind == "token":
             written.append(_token(text, builder, pointer))
         elif kind == "name" and text in _MACROS and following == ("mark", "("):
-            macro, at = _macro(text, symbols, at, builder, pointer)
+            macro, at = _macro(text, symbols, at, syntax, pointer)
             written.append(macro)
             continue
         elif kind == "name":
@@ -108,38 +114,45 @@ def _token(text: str, builder: GrammarBuilder, pointer: str) -> str:
     return f"<[{builder.id_of(token, pointer)}]>"
 
 
-def _macro(
-    name: str, symbols: list[tuple[str, str]], at: int, builder: GrammarBuilder, pointer: str
-) -> tuple[str, int]:
+def _macro(name: str, symbols: list[tuple[str, str]], at: int, syntax: str, pointer: str) -> tuple[str, int]:
     end = next((index for index in range(at, len(symbols)) if symbols[index] == ("mark", ")")), None)
     if end is None:
         raise StructuralTagError("a parenthesis is not closed", pointer)
     inner = symbols[at + 2 : end]
     if name == "Regex" and len(inner) == 1 and inner[0][0] == "text":
-        return pattern(_unescaped(inner[0][1][1:-1])), end + 1
+        return pattern(_unescaped(inner[0][1][1:-1], syntax, pointer)), end + 1
     raise UnsupportedError(f"at {pointer}: the macro {name} inside a structural tag is a format of its own: write that")
 
 
-def _unescaped(text: str) -> str:
+def _unescaped(text: str, syntax: str, pointer: str) -> str:
+    """``text`` with the characters that its escapes name. ``StructuralTagError`` for an escape that names none."""
+
     def one(match: re.Match[str]) -> str:
-        kind = match[1]
-        if kind[0] in "xuU" and len(kind) > 1:
-            return chr(int(kind[1:], 16))
-        return _ESCAPES.get(kind, kind)
+        escape = match[0]
+        if len(escape) > 2 and (escape[2] != "{" or syntax == "ebnf"):
+            code = int(escape[2:].strip("{}"), 16)
+            if code <= 0x10FFFF and not 0xD800 <= code < 0xE000:
+                return chr(code)
+        elif escape[1] in _ESCAPES:
+            return _ESCAPES[escape[1]]
+        elif escape[1] in _EBNF_ESCAPES and syntax == "ebnf":
+            return _EBNF_ESCAPES[escape[1]]
+        forms = "the forms are \\xHH, \\uHHHH and \\UHHHHHHHH"
+        raise StructuralTagError(f"the escape {escape} in the grammar names no character; {forms}", pointer)
 
-    return re.sub(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", one, text, flags=re.DOTALL)
+    return _ESCAPE.sub(one, text)
 
 
-def _set(text: str) -> str:
+def _set(text: str, syntax: str, pointer: str) -> str:
     """A class of characters as a pattern."""
     inner = text[1:-1]
     start = "^" if inner.startswith("^") else ""
     inner = inner[len(start) :]
     written, at = [], 0
     while at < len(inner):
-        match = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL).match(inner, at)
+        match = _ESCAPE.match(inner, at)
         piece = match[0] if match else inner[at]
-        char = _unescaped(piece)
+        char = _unescaped(piece, syntax, pointer)
         is_range = piece == "-" and 0 < at < len(inner) - 1
         written.append("-" if is_range else char if char.isalnum() or char == "_" else f"\\x{{{ord(char):x}}}")
         at += len(piece)
