@@ -25,6 +25,8 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", **{c: c for c in "\\\"[]-^'/"}}
 _EBNF_ESCAPES = {"f": "\f", "v": "\v", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b"}
 """Escapes of EBNF alone. ``src/grammar/bnf/reader.rs`` reads whole grammars, and takes the same."""
 _ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+_DIGITS = 20
+"""Digits of a token's number that are read. Python itself reads 4,300 and no more."""
 
 
 def lark_of_ebnf(
@@ -108,7 +110,10 @@ def _body(
 
 def _token(text: str, builder: GrammarBuilder, pointer: str) -> str:
     inner = text.removeprefix("!")
-    token: int | str = int(inner[2:-2]) if re.fullmatch(r"<\[\d+\]>", inner) else inner
+    number = re.fullmatch(r"<\[([0-9]+)\]>", inner)
+    if number and len(number[1].lstrip("0")) > _DIGITS:
+        raise StructuralTagError(f"the vocabulary has no token with a number of more than {_DIGITS} digits", pointer)
+    token: int | str = int(number[1].lstrip("0") or "0") if number else inner
     if text[0] == "!":
         return builder.any_but(builder.excluded_ids([token], pointer))
     return f"<[{builder.id_of(token, pointer)}]>"

@@ -45,3 +45,13 @@ def test_the_place_of_an_escape_that_names_no_character():
     with pytest.raises(StructuralTagError, match=r"the escape \\U00110000 in the grammar names no character") as caught:
         Index.from_structural_tag(tag, BYTES)
     assert caught.value.pointer == "/format/grammar"
+
+
+def test_the_number_of_a_token_may_have_any_length():
+    tag = {"type": "structural_tag", "format": {"type": "grammar", "grammar": f"root ::= <[{'9' * 5_000}]>"}}
+    with pytest.raises(StructuralTagError, match="more than 20 digits"):
+        Index.from_structural_tag(tag, BYTES)
+    tag["format"]["grammar"] = f"root ::= <[{'0' * 5_000}65]>"
+    index = Index.from_structural_tag(tag, BYTES)
+    guide = index.guide()
+    assert guide.advance_many([65]) == 1 and guide.is_accepting
