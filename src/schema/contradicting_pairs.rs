@@ -47,13 +47,15 @@ struct Conjunction<'v> {
     never: Option<String>,
 }
 
-/// Keywords of a least and a most number.
-const COUNTS: [(&str, &str); 4] = [
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-    ("minContains", "maxContains"),
+/// Kinds of values, and the keywords of a least and a most number that are about them.
+const COUNTS: [(&str, &str, &str); 4] = [
+    ("string", "minLength", "maxLength"),
+    ("array", "minItems", "maxItems"),
+    ("object", "minProperties", "maxProperties"),
+    ("array", "minContains", "maxContains"),
 ];
+/// The types of JSON Schema without `integer`, which is a part of `number`.
+const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
 const KEYWORDS: [&str; 16] = [
     "minLength",
     "maxLength",
@@ -131,13 +133,31 @@ impl<'v> Conjunction<'v> {
     fn of_bounds(&self) -> Option<String> {
         let greater = |a: &Value, b: &Value| a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a > b);
         let not_less = |a: &Value, b: &Value| a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a >= b);
-        // Bounds say nothing about other types: only where the type is told they leave nothing.
-        let counts = COUNTS.into_iter().find_map(|(least, most)| self.pair(least, most, greater));
-        counts
-            .or_else(|| self.pair("minimum", "maximum", greater))
+        // Keywords say nothing about other types: only where the type is told they leave nothing.
+        let counts = COUNTS.into_iter().filter(|(kind, ..)| self.leaves_only(kind));
+        let counts = counts.map(|(_, least, most)| (least, most)).find_map(|(a, b)| self.pair(a, b, greater));
+        if counts.is_some() || !self.leaves_only("number") {
+            return counts;
+        }
+        self.pair("minimum", "maximum", greater)
             .or_else(|| self.pair("minimum", "exclusiveMaximum", not_less))
             .or_else(|| self.pair("exclusiveMinimum", "maximum", not_less))
             .or_else(|| self.pair("exclusiveMinimum", "exclusiveMaximum", not_less))
+    }
+
+    /// Whether `type`, `enum` and `const` leave values of this kind, and of no other.
+    fn leaves_only(&self, kind: &str) -> bool {
+        let named = |types: &Value, kind: &str| {
+            types_of(types).into_iter().any(|name| name == kind || (name, kind) == ("integer", "number"))
+        };
+        let listed = |all: &Value, kind: &str| all.as_array().is_some_and(|a| a.iter().any(|v| is_of_type(kind, v)));
+        let all = |keyword: &str, holds: &dyn Fn(&Value) -> bool| self.stated(keyword).iter().all(|s| holds(s.value));
+        KINDS.iter().all(|&other| {
+            let left = all("type", &|types| named(types, other))
+                && all("const", &|v| is_of_type(other, v))
+                && all("enum", &|values| listed(values, other));
+            left == (other == kind)
+        })
     }
 
     fn of_values(&self) -> Option<String> {
@@ -159,6 +179,9 @@ impl<'v> Conjunction<'v> {
     }
 
     fn of_objects(&self) -> Option<String> {
+        if !self.leaves_only("object") {
+            return None;
+        }
         let required = self.stated("required");
         let names = required.iter().flat_map(|stated| {
             let names = stated.value.as_array().into_iter().flatten();

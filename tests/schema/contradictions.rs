@@ -49,6 +49,26 @@ fn objects() {
 }
 
 #[test]
+fn keywords_of_other_types_are_no_reason() {
+    says(r#"{"type":"integer","minItems":3,"maxItems":2,"minimum":5,"maximum":3}"#, "minimum 5 contradicts maximum 3");
+    says(r#"{"type":"integer","minLength":5,"maxLength":3,"enum":["a"]}"#, r#"type "integer" contradicts enum ["a"]"#);
+    says(
+        r#"{"type":"string","required":["a"],"additionalProperties":false,"pattern":"^a$","minLength":2}"#,
+        r#"type "string", pattern "^a$" and minLength 2 leave nothing together"#,
+    );
+    // Values tell the type as well, and `integer` is a number.
+    says(r#"{"enum":["a","b"],"minLength":5,"maxLength":3}"#, "minLength 5 contradicts maxLength 3");
+    says(
+        r#"{"allOf":[{"type":"number"},{"type":"integer"}],"minimum":5,"maximum":3}"#,
+        "minimum 5 contradicts maximum 3",
+    );
+    says(
+        r#"{"type":["string","integer"],"minLength":5,"maxLength":3,"minimum":5,"maximum":3}"#,
+        r#"type ["string","integer"], minLength 5, maxLength 3, minimum 5 and maximum 3 leave nothing together"#,
+    );
+}
+
+#[test]
 fn what_nobody_sees_at_sight_is_found_by_leaving_keywords_out() {
     says(
         r#"{"title":"t","type":"string","pattern":"^a$","minLength":2}"#,
