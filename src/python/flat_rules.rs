@@ -7,6 +7,9 @@ use crate::python::convert::pickle_recipe::SYNTAXES;
 use crate::python::errors::detached;
 use pyo3::prelude::*;
 
+/// The name of a rule, and its body as pairs of a kind and a value.
+type Rule = (String, Vec<(&'static str, Value)>);
+
 /// What a symbol says. Python gets the value alone.
 #[derive(IntoPyObject)]
 pub enum Value {
@@ -24,10 +27,9 @@ pub enum Token {
     Id(u32),
 }
 
-/// The rules of a grammar in ``"gbnf"`` or ``"ebnf"`` as whole grammars are read: names, and bodies as pairs of a kind
-/// and a value.
+/// The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value.
 #[pyfunction]
-pub fn _flat_rules(py: Python<'_>, text: &str, syntax: &str) -> PyResult<Vec<(String, Vec<(&'static str, Value)>)>> {
+pub fn _flat_rules(py: Python<'_>, text: &str, syntax: &str) -> PyResult<Vec<Rule>> {
     let syntax = choose(py, "syntax", syntax, &SYNTAXES)?;
     let rules = detached(py, || flat_rules(text, syntax))?;
     Ok(rules.into_iter().map(|(name, body)| (name, body.into_iter().map(pair).collect())).collect())

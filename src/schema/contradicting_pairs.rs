@@ -248,8 +248,8 @@ impl<'v> Conjunction<'v> {
     }
 }
 
-/// The draft of the schema at `pointer`, which the schema around it that has a name or is the document says; `None` for a
-/// metaschema that is no draft's.
+/// The draft of the schema at `pointer`. The document says it, or the innermost schema around it that has a name. `None`
+/// for a metaschema that is no draft's.
 fn draft_at(document: &Value, pointer: &str) -> Option<Draft> {
     let ends = pointer.match_indices('/').map(|(at, _)| at).chain([pointer.len()]);
     let around = ends.filter_map(|end| Some((end, document.pointer(&pointer[..end])?)));
@@ -257,7 +257,7 @@ fn draft_at(document: &Value, pointer: &str) -> Option<Draft> {
         let is_resource = end == 0 || schema.get("$id").or_else(|| schema.get("id")).is_some();
         schema.get("$schema").and_then(Value::as_str).filter(|_| is_resource).map(str::to_owned)
     };
-    around.filter_map(named).last().map_or(Some(Draft::Unstated), |uri| Draft::of_uri(&uri))
+    around.filter_map(named).next_back().map_or(Some(Draft::Unstated), |uri| Draft::of_uri(&uri))
 }
 
 fn types_of(value: &Value) -> Vec<&str> {
