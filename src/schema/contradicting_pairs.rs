@@ -248,8 +248,8 @@ impl<'v> Conjunction<'v> {
     }
 }
 
-/// The draft of the schema at `pointer`. The document says it, or the innermost schema around it that has a name. `None`
-/// for a metaschema that is no draft's.
+/// The draft of the schema at `pointer`. The document says it, or the innermost schema around it that has a name.
+/// `None` for a metaschema that is no draft's.
 fn draft_at(document: &Value, pointer: &str) -> Option<Draft> {
     let ends = pointer.match_indices('/').map(|(at, _)| at).chain([pointer.len()]);
     let around = ends.filter_map(|end| Some((end, document.pointer(&pointer[..end])?)));
