@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Where cargo builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
 .PHONY: help all dev dev-python wheel release check check-python test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
-	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style style-python lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
+	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style style-python format lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
 all: develop
 
@@ -38,7 +40,7 @@ $(WHEELS)/.built-%: $(BUILD)/.ready $(SOURCES)
 	@echo "Building the wheel (profile $*): one to two minutes on two idle cores, four for a release."
 	@rm -rf $(WHEELS) && mkdir -p $(WHEELS)
 	@test ! -f $(DEV_CORE) || mv $(DEV_CORE) $(WHEELS)/dev.so
-	CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/$*/incremental),1,0)) \
+	CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard $(TARGET)/$*/incremental),1,0)) \
 		PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(BUILD)" $(BUILD)/bin/maturin build --profile $* --quiet --out $(WHEELS) \
 		|| { test ! -f $(WHEELS)/dev.so || mv $(WHEELS)/dev.so $(DEV_CORE); exit 1; }
 	@test ! -f $(WHEELS)/dev.so || mv $(WHEELS)/dev.so $(DEV_CORE)
@@ -59,7 +61,7 @@ release: $(VENV)/.built-release ## the same with the wheel as it is shipped (wha
 
 # For working on the core: a quick build that Python imports from the checkout. After a change of one line it takes seconds.
 # `make develop` and `make test` go back to the wheel.
-BUILT := $(or $(CARGO_TARGET_DIR),target)/fast-build/libinterlock.$(if $(filter Darwin,$(shell uname -s)),dylib,so)
+BUILT := $(TARGET)/fast-build/libinterlock.$(if $(filter Darwin,$(shell uname -s)),dylib,so)
 define IMPORT_CHECKOUT
 echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/interlock-checkout.pth"; \
 	printf '#!/bin/sh\nexec "%s" -m interlock "$$@"\n' "$(abspath $(BIN))/python" > $(BIN)/interlock; chmod +x $(BIN)/interlock; \
@@ -91,7 +93,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
 	$(MAKE) --no-print-directory style
 	cargo check --quiet --all-targets
-	@mkdir -p target && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o target/layering && target/layering --quiet
+	@mkdir -p "$(TARGET)" && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o "$(TARGET)/layering" && "$(abspath $(TARGET))/layering" --quiet
 	$(MYPY)
 	$(PYTEST) -m "not slow" $(TESTS)
 
@@ -115,7 +117,7 @@ test-package:
 
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust: ## the Rust tests
-	MAKEFLAGS= CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard target/debug/incremental),1,0)) cargo test
+	MAKEFLAGS= CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard $(TARGET)/debug/incremental),1,0)) cargo test
 
 test-python: develop ## the Python tests, on the wheel
 	$(PYTEST)
@@ -284,6 +286,12 @@ style: style-python ## formatters of Rust and Python, and the linter of Python
 	cargo fmt --check
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
+
+format: $(VENV)/.ready ## write Python and Rust as the formatters want them
+	$(BIN)/python -m ruff format .
+	cargo fmt
+	cargo fmt --manifest-path benches/rust/Cargo.toml
+	cargo fmt --manifest-path fuzz/Cargo.toml
 
 lint: style docs ## formatters, linters, Clippy
 	cargo clippy --all-targets -- -D warnings

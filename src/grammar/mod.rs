@@ -19,8 +19,9 @@ mod tree;
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::bnf::Notation;
+pub use crate::grammar::bnf::flat_rules::{FlatRule, Symbol};
 pub(crate) use crate::grammar::error_place::{limit_at, limit_in};
 use crate::grammar::model::{Grammar, Lexer};
 use crate::limits::Limits;
@@ -93,4 +94,21 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
     };
     let tree = tree.map_err(|e| notation::named(e, text, options.syntax))?;
     lower::lower(&tree, options.lexer.unwrap_or_default(), limits)
+}
+
+/// The rules of a grammar in GBNF or EBNF as symbols, for whoever writes them into a grammar of their own. Names are
+/// not looked up. Parentheses nest as deep as the reader can take: the grammar that the rules go into has the limit.
+///
+/// # Errors
+///
+/// `Grammar` for what is not well formed, with line, column and an excerpt; `Unsupported` for what stands in a whole
+/// grammar only; `Limit` for parentheses that nest too deep for any grammar; `Argument` for Lark's notation.
+pub fn flat_rules(text: &str, syntax: Syntax) -> Result<Vec<FlatRule>> {
+    let limits = Limits { max_depth: usize::MAX, ..Limits::default() };
+    let read = match syntax {
+        Syntax::Gbnf => bnf::flat_rules(text, Notation::Gbnf, &limits),
+        Syntax::Ebnf => bnf::flat_rules(text, Notation::Ebnf, &limits),
+        Syntax::Lark => return Err(Error::new(ErrorKind::Argument, "rules in GBNF and EBNF only can be read apart")),
+    };
+    read.map_err(|e| notation::named(e, text, syntax))
 }

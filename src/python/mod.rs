@@ -13,6 +13,7 @@ mod compile;
 pub mod convert;
 mod errors;
 mod events;
+mod flat_rules;
 mod guide;
 mod index;
 mod index_file;
@@ -42,6 +43,8 @@ mod core_module {
     use crate::python::convert::limits::{_restore_limits, PyLimits};
     #[pymodule_export]
     use crate::python::events::{_capture, _force, _forget_events, _has_captures, _new_events, _note_events};
+    #[pymodule_export]
+    use crate::python::flat_rules::_flat_rules;
     #[pymodule_export]
     use crate::python::guide::{_restore_guide, PyGuide};
     #[pymodule_export]

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::at_pointer;
+use crate::schema::drafts::{Draft, Keyword, SchemaDialect};
 
 /// Schemas that are looked into, and how deep.
 const MOST: usize = 64;
@@ -40,20 +41,40 @@ impl Stated<'_> {
     }
 }
 
+/// A schema of a conjunction: where it is, what it says, and the draft that it is read in.
+struct Part<'v> {
+    pointer: String,
+    keywords: &'v Map<String, Value>,
+    draft: Draft,
+}
+
+impl<'v> Part<'v> {
+    /// The value of a keyword that says something here.
+    fn get(&self, keyword: &str) -> Option<&'v Value> {
+        let has_draft = Keyword::of(keyword).is_some_and(|known| SchemaDialect::of(self.draft).has(known));
+        // Beside no `contains`, how many items it asks for means nothing.
+        let counts_nothing =
+            matches!(keyword, "minContains" | "maxContains") && !self.keywords.contains_key("contains");
+        self.keywords.get(keyword).filter(|_| has_draft && !counts_nothing)
+    }
+}
+
 /// All schemas that a value has to satisfy at one place.
 struct Conjunction<'v> {
     home: String,
-    parts: Vec<(String, &'v Map<String, Value>)>,
+    parts: Vec<Part<'v>>,
     never: Option<String>,
 }
 
-/// Keywords of a least and a most number.
-const COUNTS: [(&str, &str); 4] = [
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-    ("minContains", "maxContains"),
+/// Kinds of values, and the keywords of a least and a most number that are about them.
+const COUNTS: [(&str, &str, &str); 4] = [
+    ("string", "minLength", "maxLength"),
+    ("array", "minItems", "maxItems"),
+    ("object", "minProperties", "maxProperties"),
+    ("array", "minContains", "maxContains"),
 ];
+/// The types of JSON Schema without `integer`, which is a part of `number`.
+const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
 const KEYWORDS: [&str; 16] = [
     "minLength",
     "maxLength",
@@ -83,7 +104,7 @@ impl<'v> Conjunction<'v> {
     }
 
     fn add(&mut self, document: &'v Value, schema: &'v Value, pointer: String, depth: usize) {
-        if depth == 0 || self.parts.len() >= MOST || self.parts.iter().any(|part| part.0 == pointer) {
+        if depth == 0 || self.parts.len() >= MOST || self.parts.iter().any(|part| part.pointer == pointer) {
             return;
         }
         let Some(keywords) = schema.as_object() else {
@@ -92,23 +113,31 @@ impl<'v> Conjunction<'v> {
             }
             return;
         };
-        self.parts.push((pointer.clone(), keywords));
+        let reference = keywords.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|uri| uri.strip_prefix('#'));
+        let target = target.filter(|target| target.is_empty() || target.starts_with('/'));
+        let target = target.and_then(|target| Some((target, document.pointer(target)?)));
+        let draft = draft_at(document, &pointer);
+        // What is beside a reference may count or not where the draft is not known: it is no reason then.
+        if reference.is_some() && draft.is_none_or(Draft::ref_hides_siblings) {
+            if let Some((target, schema)) = target {
+                self.add(document, schema, target.to_owned(), depth - 1);
+            }
+            return;
+        }
+        self.parts.push(Part { pointer: pointer.clone(), keywords, draft: draft.unwrap_or(Draft::Unstated) });
         for (part, i) in keywords.get("allOf").and_then(Value::as_array).into_iter().flatten().zip(0..) {
             self.add(document, part, format!("{pointer}/allOf/{i}"), depth - 1);
         }
-        let reference = keywords.get("$ref").and_then(Value::as_str).and_then(|uri| uri.strip_prefix('#'));
-        if let Some(target) = reference.filter(|target| target.is_empty() || target.starts_with('/'))
-            && let Some(schema) = document.pointer(target)
-        {
+        if let Some((target, schema)) = target {
             self.add(document, schema, target.to_owned(), depth - 1);
         }
     }
 
     fn stated(&self, keyword: &str) -> Vec<Stated<'v>> {
         let keyword = KEYWORDS.into_iter().find(|known| *known == keyword).unwrap_or_default();
-        let stated = |(pointer, part): &(String, &'v Map<String, Value>)| {
-            Some(Stated { pointer: pointer.clone(), keyword, value: part.get(keyword)? })
-        };
+        let stated =
+            |part: &Part<'v>| Some(Stated { pointer: part.pointer.clone(), keyword, value: part.get(keyword)? });
         self.parts.iter().filter_map(stated).collect()
     }
 
@@ -131,13 +160,31 @@ impl<'v> Conjunction<'v> {
     fn of_bounds(&self) -> Option<String> {
         let greater = |a: &Value, b: &Value| a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a > b);
         let not_less = |a: &Value, b: &Value| a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a >= b);
-        // Bounds say nothing about other types: only where the type is told they leave nothing.
-        let counts = COUNTS.into_iter().find_map(|(least, most)| self.pair(least, most, greater));
-        counts
-            .or_else(|| self.pair("minimum", "maximum", greater))
+        // Keywords say nothing about other types: only where the type is told they leave nothing.
+        let counts = COUNTS.into_iter().filter(|(kind, ..)| self.leaves_only(kind));
+        let counts = counts.map(|(_, least, most)| (least, most)).find_map(|(a, b)| self.pair(a, b, greater));
+        if counts.is_some() || !self.leaves_only("number") {
+            return counts;
+        }
+        self.pair("minimum", "maximum", greater)
             .or_else(|| self.pair("minimum", "exclusiveMaximum", not_less))
             .or_else(|| self.pair("exclusiveMinimum", "maximum", not_less))
             .or_else(|| self.pair("exclusiveMinimum", "exclusiveMaximum", not_less))
+    }
+
+    /// Whether `type`, `enum` and `const` leave values of this kind, and of no other.
+    fn leaves_only(&self, kind: &str) -> bool {
+        let named = |types: &Value, kind: &str| {
+            types_of(types).into_iter().any(|name| name == kind || (name, kind) == ("integer", "number"))
+        };
+        let listed = |all: &Value, kind: &str| all.as_array().is_some_and(|a| a.iter().any(|v| is_of_type(kind, v)));
+        let all = |keyword: &str, holds: &dyn Fn(&Value) -> bool| self.stated(keyword).iter().all(|s| holds(s.value));
+        KINDS.iter().all(|&other| {
+            let left = all("type", &|types| named(types, other))
+                && all("const", &|v| is_of_type(other, v))
+                && all("enum", &|values| listed(values, other));
+            left == (other == kind)
+        })
     }
 
     fn of_values(&self) -> Option<String> {
@@ -159,6 +206,9 @@ impl<'v> Conjunction<'v> {
     }
 
     fn of_objects(&self) -> Option<String> {
+        if !self.leaves_only("object") {
+            return None;
+        }
         let required = self.stated("required");
         let names = required.iter().flat_map(|stated| {
             let names = stated.value.as_array().into_iter().flatten();
@@ -169,7 +219,8 @@ impl<'v> Conjunction<'v> {
                 true => keyword.to_owned(),
                 false => format!("{keyword} ({})", at_pointer(at)),
             };
-            for (pointer, part) in &self.parts {
+            for part in &self.parts {
+                let pointer = &part.pointer;
                 let own = part.get("properties").and_then(|properties| properties.get(name));
                 if own == Some(&Value::Bool(false)) {
                     return Some(format!(
@@ -179,7 +230,7 @@ impl<'v> Conjunction<'v> {
                     ));
                 }
                 let closed = part.get("additionalProperties") == Some(&Value::Bool(false));
-                if closed && own.is_none() && !part.contains_key("patternProperties") {
+                if closed && own.is_none() && part.get("patternProperties").is_none() {
                     return Some(format!(
                         "{} names {name:?}, which additionalProperties false{} forbids: it is not among the properties",
                         by("required", &stated.pointer),
@@ -195,6 +246,18 @@ impl<'v> Conjunction<'v> {
         let few = most.iter().find(|most| most.value.as_f64().is_some_and(|most| most < needed.len() as f64))?;
         Some(format!("required names {} properties, which {} excludes", needed.len(), few.show(&self.home)))
     }
+}
+
+/// The draft of the schema at `pointer`. The document says it, or the innermost schema around it that has a name.
+/// `None` for a metaschema that is no draft's.
+fn draft_at(document: &Value, pointer: &str) -> Option<Draft> {
+    let ends = pointer.match_indices('/').map(|(at, _)| at).chain([pointer.len()]);
+    let around = ends.filter_map(|end| Some((end, document.pointer(&pointer[..end])?)));
+    let named = |(end, schema): (usize, &'_ Value)| {
+        let is_resource = end == 0 || schema.get("$id").or_else(|| schema.get("id")).is_some();
+        schema.get("$schema").and_then(Value::as_str).filter(|_| is_resource).map(str::to_owned)
+    };
+    around.filter_map(named).next_back().map_or(Some(Draft::Unstated), |uri| Draft::of_uri(&uri))
 }
 
 fn types_of(value: &Value) -> Vec<&str> {

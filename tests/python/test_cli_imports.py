@@ -42,6 +42,8 @@ def test_a_command_imports_no_other(command):
 
 def test_titles_are_those_of_the_files():
     folder = Path(app.__file__).parent
+    files = {path.stem for path in (folder / "commands").glob("*.py")} - {"__init__"}
+    assert files == set(COMMANDS), "COMMANDS of command_table.py has a row for each file of commands"
     for name, title in COMMANDS.items():
         text = ast.get_docstring(ast.parse((folder / "commands" / f"{name}.py").read_text(encoding="utf-8")))
         assert text is not None and title == text.partition("\n")[0].rstrip("."), name

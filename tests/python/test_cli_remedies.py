@@ -16,6 +16,7 @@ TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "
         ("bad.ebnf", 'start ::= "a" ;\n', "means nothing here", None),
         ("bad.lark", 'start: "a" foo\n', "is used, but not defined", None),
         ("wrong.gbnf", 'start: "a" start | "b"\n', "looks like Lark's notation", "--syntax lark reads it"),
+        ("wrong.lark", 'root ::= "a"\n', "this looks like GBNF or EBNF", "--syntax gbnf or --syntax ebnf"),
         ("never.lark", 'start: "a" start\n', "never comes to an end", "give start an alternative"),
         ("empty.gbnf", "", "is empty", 'root ::= "a" root | "b"'),
         ("empty.lark", "", "is empty", 'start: "a" start | "b"'),
@@ -46,6 +47,20 @@ def test_the_remedy_of_a_grammar_fits_its_error(tmp_path, name, text, words, rem
 def test_the_remedy_of_a_pattern_that_accepts_nothing_fits_the_reason(tmp_path, pattern, remedy):
     error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
     assert "accepts nothing" in error["message"] and error["remedy"].startswith(remedy), error
+
+
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        (r"(a)\1b*(?R)", "a pattern cannot call itself; "),
+        (r"(a|b)\1", "write out what the group may be a second time; "),
+        ("/(ab/i", "leave out the slashes around the pattern and give --flags i"),
+        (r"\cA", "--dialect ecma takes it"),
+    ],
+)
+def test_the_remedy_of_a_pattern_that_is_refused_fits_the_reason(tmp_path, pattern, remedy):
+    error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
+    assert error["remedy"].startswith(remedy), error
 
 
 def test_the_remedy_of_another_notation_leads_on(tmp_path):

@@ -50,6 +50,24 @@ def test_schemas_with_other_keys_stay_schemas(schema):
     assert is_answer(schema) == ""
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"name": "x", "minLength": True},
+        {"name": "x", "uniqueItems": 3},
+        {"name": "x", "$ref": 3},
+        {"name": "x", "pattern": ["a"]},
+    ],
+)
+def test_what_no_keyword_of_the_name_can_hold_makes_no_schema(answer):
+    assert is_answer(answer).endswith("is a keyword of JSON Schema, and what it holds is no schema")
+
+
+def test_switches_are_true_or_false():
+    assert is_answer({"exclusiveMinimum": True, "minimum": 3, "name": "x"}) == ""
+    assert is_answer({"exclusiveMinimum": 3, "uniqueItems": True, "name": "x"}) == ""
+
+
 def test_a_schema_nested_deeply_is_no_matter_of_the_guess():
     deep = {"minimum": 1}
     for _ in range(5000):

@@ -9,6 +9,7 @@ import pytest
 import interlock
 from interlock import Index
 from interlock.tools import format_of_request
+from interlock.tools.errors import standing_at
 
 WRONG = {"properties": {"a": {"minimum": "0"}}}
 EMPTY = {"type": "object", "properties": {"a": {"allOf": [{"const": 1}, {"const": 2}]}}, "required": ["a"]}
@@ -197,3 +198,11 @@ def test_a_pointer_is_exact_and_its_message_bounded():
             call(value)
         assert caught.value.pointer == pointer
         assert len(caught.value.client_message) < 1_500 and "..." in caught.value.client_message
+
+
+def test_a_place_ends_with_a_name():
+    """``/prop`` is no part of ``/properties``."""
+    for place, pointer in (("/prop", "/prop/properties/a"), ("/properties", "/properties/a"), ("", "/properties/a")):
+        with pytest.raises(interlock.SchemaError) as caught, standing_at(place):
+            interlock.check_json_schema(WRONG)
+        assert caught.value.pointer == pointer

@@ -121,3 +121,14 @@ def test_places_are_those_of_the_file(tmp_path):
         place = f"{before}/properties/a"
         assert [one["pointer"] for one in found] == [place], source
         assert {word["pointer"] for word in found[0]["keywords"]} == {place}, source
+
+
+def test_what_is_beside_a_reference_is_no_reason_in_old_drafts(tmp_path):
+    wrong = {"$ref": "#/definitions/a", "maxLength": 1, "minLength": 3}
+    rest = {"definitions": {"a": {"type": "string", "enum": [3]}}}
+    old = {"$schema": "http://json-schema.org/draft-07/schema#", **rest}
+    assert "Length" not in "".join(said({"properties": {"b": wrong}, **old}))
+    (tmp_path / "old.json").write_text(json.dumps({**wrong, **old}))
+    error = machine(tmp_path, "inspect", "old.json", code=3)["error"]
+    assert "Length" not in json.dumps([error["message"], error["remedy"]])
+    assert 'type "string" (at "/definitions/a") contradicts enum [3]' in error["message"]

@@ -98,6 +98,19 @@ def test_python_is_worked_on_without_rust():
     assert re.search(r"^check-python:.* ## ", rule("check-python")), "make help lists it"
 
 
+def test_format_writes_what_style_checks():
+    written = rule("format").replace("ruff format .", "ruff format --check .").replace("cargo fmt", "cargo fmt --check")
+    style = [line for line in (rule("style-python") + rule("style")).splitlines() if " --check" in line]
+    assert [line for line in written.splitlines() if " --check" in line] == style
+    assert " ## " in rule("format").splitlines()[0], "make help lists it"
+
+
+def test_everything_is_built_where_cargo_builds(monkeypatch, tmp_path):
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    assert f'"{tmp_path}/layering" --quiet' in made_by("check") and "target/layering" not in made_by("check")
+    assert f"cp {tmp_path}/fast-build/" in made_by("dev")
+
+
 @pytest.mark.parametrize("target", ["dev", "dev-python"])
 def test_a_checkout_has_the_command(target):
     assert '-m interlock "$@"' in made_by(target) and "> .venv/bin/interlock" in made_by(target)

@@ -49,6 +49,52 @@ fn objects() {
 }
 
 #[test]
+fn keywords_of_other_types_are_no_reason() {
+    says(r#"{"type":"integer","minItems":3,"maxItems":2,"minimum":5,"maximum":3}"#, "minimum 5 contradicts maximum 3");
+    says(r#"{"type":"integer","minLength":5,"maxLength":3,"enum":["a"]}"#, r#"type "integer" contradicts enum ["a"]"#);
+    says(
+        r#"{"type":"string","required":["a"],"additionalProperties":false,"pattern":"^a$","minLength":2}"#,
+        r#"type "string", pattern "^a$" and minLength 2 leave nothing together"#,
+    );
+    // Values tell the type as well, and `integer` is a number.
+    says(r#"{"enum":["a","b"],"minLength":5,"maxLength":3}"#, "minLength 5 contradicts maxLength 3");
+    says(
+        r#"{"allOf":[{"type":"number"},{"type":"integer"}],"minimum":5,"maximum":3}"#,
+        "minimum 5 contradicts maximum 3",
+    );
+    says(
+        r#"{"type":["string","integer"],"minLength":5,"maxLength":3,"minimum":5,"maximum":3}"#,
+        r#"type ["string","integer"], minLength 5, maxLength 3, minimum 5 and maximum 3 leave nothing together"#,
+    );
+}
+
+#[test]
+fn what_the_draft_does_not_count_is_no_reason() {
+    let old = r##""$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a""##;
+    says(
+        &format!(r#"{{{old},"maxLength":1,"minLength":3,"definitions":{{"a":{{"type":"string","enum":[3]}}}}}}"#),
+        r#"type "string" (at "/definitions/a") contradicts enum [3] (at "/definitions/a")"#,
+    );
+    says(
+        r##"{"$ref":"#/definitions/a","maxLength":1,"minLength":3,"definitions":{"a":{"type":"string","enum":[3]}}}"##,
+        r#"type "string" (at "/definitions/a") contradicts enum [3] (at "/definitions/a")"#,
+    );
+    says(
+        r##"{"$ref":"#/definitions/a","maxLength":1,"minLength":3,"definitions":{"a":{"type":"string"}}}"##,
+        "minLength 3 contradicts maxLength 1",
+    );
+    // Draft 4 has no `const`, and `minContains` is about what `contains` says.
+    says(
+        r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"string","const":3,"minLength":3,"maxLength":1}"#,
+        "minLength 3 contradicts maxLength 1",
+    );
+    says(
+        r#"{"type":"array","minContains":3,"maxContains":1,"minItems":3,"maxItems":2,"items":{}}"#,
+        "minItems 3 contradicts maxItems 2",
+    );
+}
+
+#[test]
 fn what_nobody_sees_at_sight_is_found_by_leaving_keywords_out() {
     says(
         r#"{"title":"t","type":"string","pattern":"^a$","minLength":2}"#,

@@ -82,9 +82,14 @@ def standing_at(place: str) -> Iterator[None]:
         with schema_at(place):
             yield
     except InterlockError as error:
-        if not place or not _is_of_source(error) or (error.pointer or "").startswith(place):
+        if not place or not _is_of_source(error) or _is_below(error.pointer or "", place):
             raise
         raise _from_root(error, place) from error
+
+
+def _is_below(pointer: str, place: str) -> bool:
+    """Whether a JSON Pointer leads to ``place`` or into it. ``/a`` is no part of ``/abc``."""
+    return pointer == place or pointer.startswith(f"{place}/")
 
 
 def _is_of_source(error: InterlockError) -> bool:

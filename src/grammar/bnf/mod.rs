@@ -3,6 +3,7 @@
 //! Both name rules with `::=`, write characters in double quotes and brackets, and have no lexer: any character may
 //! follow where a rule allows it. XGrammar adds macros, attributes and look-ahead; llama.cpp adds special tokens.
 
+pub(crate) mod flat_rules;
 mod macros;
 mod parser;
 mod reader;
@@ -26,4 +27,12 @@ pub(crate) fn parse(text: &str, notation: Notation, start: Option<&str>, limits:
     tree.spaces.push(Space { start, place: TextPlace::default(), ..Space::default() });
     parser::rules(&mut tree, text, notation, limits)?;
     Ok(tree)
+}
+
+/// Reads a grammar into the symbols of its rules.
+///
+/// # Errors
+/// Those of [`parse`], and `Unsupported` for what stands in a whole grammar only.
+pub(crate) fn flat_rules(text: &str, notation: Notation, limits: &Limits) -> Result<Vec<flat_rules::FlatRule>> {
+    flat_rules::of(&parse(text, notation, None, limits)?)
 }

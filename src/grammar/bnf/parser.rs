@@ -289,6 +289,7 @@ impl Reader<'_, '_> {
                     let hint = match c {
                         '\'' => "; texts stand in double quotes",
                         '/' => "; patterns in slashes are no part of this notation",
+                        '<' | '!' => "; special tokens are written Token(\"<name>\") and ExcludeToken(\"<name>\")",
                         _ => "",
                     };
                     return Err(self.error(at, format!("the character {c:?} means nothing here{hint}")));

@@ -98,8 +98,11 @@ impl<'a> Parser<'a, '_> {
             }
             "regex" => {
                 let (value, _) = self.json(place.at)?;
-                let chunks = self.chunks(&value, place.at)?;
-                Ok(self.tree.push(Part::Substring(chunks), place))
+                let part = match value.get("ecma") {
+                    Some(pattern) => self.ecma_pattern(&value, pattern, place.at)?,
+                    None => Part::Substring(self.chunks(&value, place.at)?),
+                };
+                Ok(self.tree.push(part, place))
             }
             "lark" => {
                 while self.takes(Token::Newline)? {}
@@ -159,10 +162,21 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
+    /// The pattern of `%regex { "ecma": "...", "flags": "..." }`; the flags may be left out.
+    fn ecma_pattern(&self, value: &Value, pattern: &Value, at: usize) -> Result<Part> {
+        let flags = value.get("flags").map_or(Some(""), Value::as_str);
+        let others =
+            value.as_object().into_iter().flatten().filter(|(key, _)| !["ecma", "flags"].contains(&key.as_str()));
+        let (Some(pattern), Some(flags), 0) = (pattern.as_str(), flags, others.count()) else {
+            return Err(self.error(at, "%regex with \"ecma\" takes a pattern, and \"flags\" as a text"));
+        };
+        Ok(Part::EcmaPattern { pattern: pattern.to_owned(), flags: flags.to_owned() })
+    }
+
     /// The chunks of `%regex { "substring_...": ... }`.
     fn chunks(&self, value: &Value, at: usize) -> Result<Vec<String>> {
-        let form = "%regex takes an object with one of \"substring_chunks\" (a list of texts), \"substring_words\" and \
-                    \"substring_chars\" (a text)";
+        let form = "%regex takes an object with one of \"substring_chunks\" (a list of texts), \"substring_words\", \
+                    \"substring_chars\" (a text) and \"ecma\" (a pattern)";
         let Some((key, value)) = value.as_object().filter(|o| o.len() == 1).and_then(|o| o.iter().next()) else {
             return Err(self.error(at, form));
         };

@@ -18,6 +18,10 @@ SCALARS = frozenset(
     "maxProperties minContains maxContains uniqueItems pattern format contentEncoding contentMediaType".split()
 )
 """Keywords with a plain value, as fields of answers have: one of them alone does not make a schema."""
+TEXTS = frozenset("pattern format contentEncoding contentMediaType $ref $dynamicRef $recursiveRef".split())
+"""Keywords that hold a text."""
+SWITCHES = frozenset("uniqueItems exclusiveMinimum exclusiveMaximum".split())
+"""Keywords that hold true or false; the last two do in draft 4."""
 LISTS = frozenset("allOf anyOf oneOf prefixItems".split())
 """Keywords that hold a list of schemas."""
 SHOWN = 4
@@ -78,10 +82,12 @@ def _fits(keyword: str, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(part, dict | bool) for part in value)
     if keyword in ("enum", "required"):
         return isinstance(value, list)
-    if keyword in ("pattern", "format", "contentEncoding", "contentMediaType") or keyword.endswith("ef"):
+    if keyword in TEXTS:
         return isinstance(value, str)
+    if isinstance(value, bool) and keyword in SCALARS:
+        return keyword in SWITCHES
     if keyword in SCALARS:
-        return isinstance(value, int | float)
+        return isinstance(value, int | float) and keyword != "uniqueItems"
     if keyword in ("const", "dependencies", "dependentRequired") or keyword.startswith("$"):
         return True
     if keyword == "items" and isinstance(value, list):

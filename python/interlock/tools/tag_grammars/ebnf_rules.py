@@ -2,148 +2,64 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
-from interlock._core import UnsupportedError
-from interlock.tools.errors import StructuralTagError
-from interlock.tools.tag_grammars.grammar_text import literal, pattern
+from interlock._core import GrammarError, LimitError, UnsupportedError, _flat_rules
+from interlock.tools.errors import StructuralTagError, message_at
+from interlock.tools.tag_grammars.grammar_text import literal
+from interlock.util.client_messages import with_hint
 
 if TYPE_CHECKING:
     from interlock.tools.tag_grammars.tag_grammar import GrammarBuilder
 
 __all__ = ["lark_of_ebnf"]
 
-_SYMBOL = re.compile(
-    r"""(?P<blank>[ \t\r]+|#[^\n]*)|(?P<line>\n)|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<set>\[(?:[^\]\\]|\\.)*\])"""
-    r"""|(?P<define>::=)|(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)|(?P<token>!?<[^<>\n]+>)|(?P<count>\{\s*\d*\s*(?:,\s*\d*\s*)?\})"""
-    r"""|(?P<mark>[|()*+?.])""",
-)
-_MACROS = ("Regex", "Token", "ExcludeToken", "TagDispatch", "TokenTagDispatch", "Substring", "StructuralTag")
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0", "a": "\a", "b": "\b"}
-
 
 def lark_of_ebnf(
     source: str, prefix: str, syntax: str, builder: GrammarBuilder, pointer: str
 ) -> tuple[str, list[tuple[str, str]]]:
-    """The name of the start rule, and all rules with their bodies. ``StructuralTagError`` for what is no grammar,
-    ``UnsupportedError`` for macros that only a whole grammar may have."""
-    symbols = _symbols(source, pointer)
-    names: dict[str, str] = {}
-    starts = [at for at in range(len(symbols) - 1) if symbols[at][0] == "name" and symbols[at + 1][0] == "define"]
-    for at in starts:
-        name = symbols[at][1]
-        if name in names:
-            raise StructuralTagError(f"the rule {name!r} is defined twice", pointer)
-        names[name] = f"{prefix}x{len(names)}"
+    """The name of the start rule, and all rules with their bodies. The reader of whole grammars reads them, so that a
+    grammar means the same inside of a tag. ``StructuralTagError`` for what is no grammar, ``UnsupportedError`` for what
+    only a whole grammar may have.
+    """
+    try:
+        rules = _flat_rules(source, syntax)
+    except GrammarError as error:
+        refused = StructuralTagError(message_at(error, pointer), pointer)
+        raise (refused if error.hint is None else with_hint(refused, error.hint)) from error
+    except (UnsupportedError, LimitError) as error:
+        raise type(error)(f"at {pointer}: {message_at(error, pointer)}") from error
+    names = {name: f"{prefix}x{number}" for number, (name, _) in enumerate(rules)}
     if "root" not in names:
         raise StructuralTagError('the grammar has no rule "root"', pointer)
-    if not starts or starts[0] != 0:
-        raise StructuralTagError('a rule "name ::= ..." must begin the grammar', pointer)
-    rules = []
-    for index, at in enumerate(starts):
-        end = starts[index + 1] if index + 1 < len(starts) else len(symbols)
-        body = _body(symbols[at + 2 : end], names, builder, pointer)
-        rules.append((names[symbols[at][1]], body))
-    return names["root"], rules
+    bodies = [(names[name], _body(symbols, names, builder, pointer)) for name, symbols in rules]
+    return names["root"], bodies
 
 
-def _symbols(source: str, pointer: str) -> list[tuple[str, str]]:
-    found, at = [], 0
-    while at < len(source):
-        match = _SYMBOL.match(source, at)
-        if match is None or match.lastgroup is None:
-            line = source.count("\n", 0, at) + 1
-            raise StructuralTagError(f"line {line} of the grammar: {source[at]!r} means nothing here", pointer)
-        if match.lastgroup not in ("blank", "line"):
-            found.append((match.lastgroup, match[0]))
-        at = match.end()
-    return found
+def _body(symbols: list[tuple[str, Any]], names: dict[str, str], builder: GrammarBuilder, pointer: str) -> str:
+    return " ".join(_written(kind, value, names, builder, pointer) for kind, value in symbols)
 
 
-def _body(symbols: list[tuple[str, str]], names: dict[str, str], builder: GrammarBuilder, pointer: str) -> str:
-    written: list[str] = []
-    depth, at = 0, 0
-    while at < len(symbols):
-        kind, text = symbols[at]
-        following = symbols[at + 1] if at + 1 < len(symbols) else ("", "")
-        if kind == "text":
-            value = _unescaped(text[1:-1])
-            written.append(literal(value) if value else '""')
-        elif kind == "set":
-            written.append(_set(text))
-        elif kind == "token":
-            written.append(_token(text, builder, pointer))
-        elif kind == "name" and text in _MACROS and following == ("mark", "("):
-            macro, at = _macro(text, symbols, at, builder, pointer)
-            written.append(macro)
-            continue
-        elif kind == "name":
-            if text not in names:
-                raise StructuralTagError(f"the rule {text!r} is used, but not defined", pointer)
-            written.append(names[text])
-        elif kind == "count":
-            numbers = text.strip("{}").split(",")
-            least = numbers[0].strip() or "0"
-            most = numbers[-1].strip() if len(numbers) > 1 else least
-            written.append(f"{{{least},{most}}}")
-        elif text == ".":
-            written.append("/./s")
-        else:
-            depth += (text == "(") - (text == ")")
-            if depth < 0:
-                raise StructuralTagError("a parenthesis is closed that was not opened", pointer)
-            written.append(text)
-        at += 1
-    if depth:
-        raise StructuralTagError("a parenthesis is not closed", pointer)
-    return " ".join(written)
-
-
-def _token(text: str, builder: GrammarBuilder, pointer: str) -> str:
-    inner = text.removeprefix("!")
-    token: int | str = int(inner[2:-2]) if re.fullmatch(r"<\[\d+\]>", inner) else inner
-    if text[0] == "!":
-        return builder.any_but(builder.excluded_ids([token], pointer))
-    return f"<[{builder.id_of(token, pointer)}]>"
-
-
-def _macro(
-    name: str, symbols: list[tuple[str, str]], at: int, builder: GrammarBuilder, pointer: str
-) -> tuple[str, int]:
-    end = next((index for index in range(at, len(symbols)) if symbols[index] == ("mark", ")")), None)
-    if end is None:
-        raise StructuralTagError("a parenthesis is not closed", pointer)
-    inner = symbols[at + 2 : end]
-    if name == "Regex" and len(inner) == 1 and inner[0][0] == "text":
-        return pattern(_unescaped(inner[0][1][1:-1])), end + 1
-    raise UnsupportedError(f"at {pointer}: the macro {name} inside a structural tag is a format of its own: write that")
-
-
-def _unescaped(text: str) -> str:
-    def one(match: re.Match[str]) -> str:
-        kind = match[1]
-        if kind[0] in "xuU" and len(kind) > 1:
-            return chr(int(kind[1:], 16))
-        return _ESCAPES.get(kind, kind)
-
-    return re.sub(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", one, text, flags=re.DOTALL)
-
-
-def _set(text: str) -> str:
-    """A class of characters as a pattern."""
-    inner = text[1:-1]
-    start = "^" if inner.startswith("^") else ""
-    inner = inner[len(start) :]
-    written, at = [], 0
-    while at < len(inner):
-        match = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL).match(inner, at)
-        piece = match[0] if match else inner[at]
-        char = _unescaped(piece)
-        is_range = piece == "-" and 0 < at < len(inner) - 1
-        written.append("-" if is_range else char if char.isalnum() or char == "_" else f"\\x{{{ord(char):x}}}")
-        at += len(piece)
-    body = "".join(written)
-    if not body:
-        return "/./s" if start else "/[^\\s\\S]/"
-    return f"/[{start}{body}]/s"
+def _written(kind: str, value: Any, names: dict[str, str], builder: GrammarBuilder, pointer: str) -> str:
+    match kind:
+        case "mark":
+            return str(value)
+        case "text":
+            return literal(value)
+        case "class":
+            ranges = "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in value)
+            return f"/[{ranges}]/" if value else "/[^\\s\\S]/"
+        case "pattern":
+            return f"%regex {json.dumps({'ecma': value[0], 'flags': value[1]})}"
+        case "substring":
+            return f"%regex {json.dumps({'substring_chunks': value})}"
+        case "tokens":
+            return f"<[{','.join(str(builder.id_of(token, pointer)) for token in value)}]>"
+        case "other_tokens":
+            with builder.naming_any():
+                excluded = [builder.id_of(token, pointer) for token in value]
+            return builder.any_but(excluded)
+    if value not in names:
+        raise StructuralTagError(f"the rule {value!r} is used, but not defined", pointer)
+    return names[value]

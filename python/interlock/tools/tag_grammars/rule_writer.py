@@ -5,10 +5,11 @@ What a structural tag looks like is told in ``tag_grammar`` and ``tag_sequences`
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any, Literal
 
 from interlock._core import UnsupportedError, Vocabulary
@@ -157,9 +158,15 @@ class RuleWriter:
 
     def excluded_ids(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
         """Ids of tokens that may not come. Those that may not be named either can be named here."""
+        with self.naming_any():
+            return self.ids_of(tokens, pointer)
+
+    @contextlib.contextmanager
+    def naming_any(self) -> Iterator[None]:
+        """Any special token may be named meanwhile."""
         allowed, self.allowed = self.allowed, None
         try:
-            return self.ids_of(tokens, pointer)
+            yield
         finally:
             self.allowed = allowed
 
