@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import random
 
-from interlock._core import CancelToken, Guide, check_regex
+from interlock._core import CancelToken, Guide, InterlockError, check_regex
 
 __all__ = ["random_walk"]
 
 CLOSERS = (b'"', b"}", b"]")
 """What ends a JSON value soonest; a walk that is long enough prefers these, then what opens nothing."""
+
+PATIENCE = 60
+"""Tokens that a walk of a grammar looks for the end by itself, before it goes the shortest way there."""
+
+
+def _go_shortest_way(guide: Guide, most: int) -> None:
+    """Advance along the shortest way to the end; nowhere, where no way is known that takes ``most`` tokens in all."""
+    try:
+        whole = guide.num_tokens + guide.min_tokens_to_finish()
+        if whole > most:
+            return
+        ahead = guide.index.guide(max_tokens=whole)
+    except InterlockError:
+        return
+    stops = set(guide.index.vocabulary.eos_token_ids)
+    ahead.advance_many(guide.tokens)
+    while not guide.is_accepting:
+        allowed = [token for token in ahead.allowed_token_ids().tolist() if token not in stops]
+        if not allowed:
+            return
+        ahead.advance(allowed[0])
+        guide.advance(allowed[0])
 
 
 def _towards_the_end(guide: Guide, rng: random.Random, choice: list[int]) -> list[int]:
@@ -33,12 +55,15 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
     unless it must.
     """
     vocabulary = guide.index.vocabulary
+    is_grammar = guide.index.kind == "grammar"
     stops = set(vocabulary.eos_token_ids)
     while not guide.is_terminated:
         if guide.num_tokens >= most:
             return False
         if cancel is not None and cancel.is_cancelled:
             check_regex("", cancel=cancel)  # The core raises the error, which says why.
+        if is_grammar and guide.num_tokens == length + PATIENCE:
+            _go_shortest_way(guide, most)
         allowed = guide.allowed_token_ids().tolist()
         ends = [i for i in allowed if i in stops]
         late = guide.num_tokens >= length
@@ -46,7 +71,7 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
             guide.advance(ends[0])
             continue
         choice = [i for i in allowed if i not in stops]
-        if late and guide.index.kind == "grammar":
+        if late and is_grammar:
             choice = _towards_the_end(guide, rng, choice)
         elif late:
             tokens = [(i, vocabulary.token_bytes(i)) for i in choice]
