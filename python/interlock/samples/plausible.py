@@ -199,7 +199,9 @@ class _Writer:
 
     def behind_number(self, allowed: set[int]) -> list[int]:
         """What ends a number that is long enough; nothing where there is no number, or it should go on."""
-        if not any(0x30 <= byte <= 0x39 for byte in allowed) or any(chr(byte).isalpha() for byte in allowed):
+        if not any(0x30 <= byte <= 0x39 for byte in allowed) or any(
+            chr(byte).isalpha() for byte in allowed if byte < 0x80
+        ):
             return []
         digits = next((n for n, byte in enumerate(reversed(self.guide.tokens[-3:])) if not 0x30 <= byte <= 0x39), 3)
         ends = sorted(allowed & set(b"-_./:"))
