@@ -61,12 +61,24 @@ pub(crate) enum Part {
     Dispatch(Box<Dispatch>),
     /// A body that must be followed by what another part says.
     Ahead { body: PartId, ahead: PartId },
+    /// The texts of the strings of a JSON Schema, without quotes and escapes.
+    SchemaText(Box<SchemaText>),
     /// Only texts that a JSON string spells as they are.
     JsonString(PartId),
     /// A parametric rule, and which number it gets.
     Parametric { name: Box<str>, step: Step },
     /// An alternative of a parametric rule that is for some numbers only.
     If { body: PartId, condition: Box<Condition> },
+}
+
+/// What a JSON Schema says about strings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SchemaText {
+    pub format: Option<String>,
+    /// A pattern in ECMA-262's dialect, of which the text contains a match.
+    pub pattern: Option<String>,
+    /// The fewest and the most characters.
+    pub lengths: (u64, Option<u64>),
 }
 
 /// Free text in which tags open other parts.
@@ -105,6 +117,7 @@ impl Part {
             | Part::Text { .. }
             | Part::Pattern { .. }
             | Part::EcmaPattern { .. }
+            | Part::SchemaText(_)
             | Part::Class(_)
             | Part::Tokens { .. }
             | Part::Document(_)

@@ -167,6 +167,10 @@ fn llguidance_extensions() {
         &["foo .", "foo bar.", "."],
         &["oo.", "barfoo."],
     );
+    let text = "start: T\nT: %json_text {\"format\": \"ipv4\", \"pattern\": \"^1\", \"maxLength\": 9} & ~\"1.2.3.4\"";
+    check(text, &lark(), &["10.20.3.4"], &["1.2.3.4", "2.2.3.4", "10.20.30.4", "\"1.2.3.5\""]);
+    assert_eq!(refused("start: %json_text {\"format\": \"ip\"}", &lark()).kind(), ErrorKind::Unsupported);
+    assert!(refused("start: %json_text {\"minimum\": 1}", &lark()).message().contains("\"minimum\" is not one"));
     check("start: r \"!\"\nr[lazy]: /[a-z]+/ | \"ab\"", &lark(), &["a!"], &["ab!", "!"]);
     check("start: r \"z\"\nr[suffix=\"x\"]: /[a-z]*/", &lark(), &["abxz", "xz"], &["xxz", "z"]);
     check("start: r \"z\"\nr[stop=END, capture=\"what\"]: /[a-z]*/\nEND: /!+/", &lark(), &["ab!z"], &["ab!!z"]);

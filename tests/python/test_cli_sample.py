@@ -1,6 +1,7 @@
 """``sample``: plausible examples in each line, and how lines are written."""
 
 import json
+import re
 
 import pytest
 from command_line import machine, run
@@ -99,3 +100,58 @@ def test_answers_with_calls_and_without(folder, choice, least, most):
     samples = machine(folder, "sample", tools, *words, "-n", "30")["samples"]
     assert all(sample["confirmed"] for sample in samples)
     assert least <= sum("<tool_call>" in sample["text"] for sample in samples) <= most
+
+
+SEND_MAIL = {
+    "type": "function",
+    "function": {
+        "name": "send_mail",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "to": {"type": "string", "format": "email"},
+                "at": {"type": "string", "format": "date-time"},
+                "id": {"type": "string", "format": "uuid"},
+            },
+            "required": ["to", "at", "id"],
+            "additionalProperties": False,
+        },
+    },
+}
+ARGUMENTS = (r"[a-z]+@example\.org", r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@pytest.mark.parametrize("form", ["hermes", "llama3_json", "qwen3_coder", "pythonic", "harmony", "deepseek_v3_1"])
+def test_calls_have_arguments_that_look_like_what_people_write(folder, form):
+    (folder / "tools.json").write_text(json.dumps([SEND_MAIL]))
+    options = ["--tool-format", form, "--tool-choice", "send_mail", "-n", "3"]
+    drawn = machine(folder, "sample", "tools.json", *options)["samples"]
+    for sample in drawn:
+        assert sample["confirmed"] and not sample["wild"], sample
+        assert all(re.search(pattern, sample["text"]) for pattern in ARGUMENTS), sample
+    assert len({sample["text"] for sample in drawn}) == 3
+
+
+@pytest.mark.parametrize("name", ["email", "uri"])
+@pytest.mark.parametrize("wild", [[], ["--wild"]])
+def test_texts_without_quotes_come_to_their_end(folder, name, wild):
+    tool = {"type": "object", "properties": {"to": {"type": "string", "format": name}}, "required": ["to"]}
+    function = {"name": "send", "parameters": tool | {"additionalProperties": False}}
+    (folder / "tools.json").write_text(json.dumps([{"type": "function", "function": function}]))
+    options = ["--tool-format", "qwen3_coder", "--tool-choice", "send", "-n", "3", *wild]
+    drawn = machine(folder, "sample", "tools.json", *options)["samples"]
+    assert all(sample["confirmed"] and sample["tokens"] < 600 for sample in drawn)
+
+
+def test_quiet_says_why_the_exit_code_is_1(folder):
+    done = run(folder, "sample", "pattern:a{90}", "--wild", "--most", "9", "-q", code=1)
+    assert "1 of 1 not confirmed or not at their end after 9 tokens (--most)" in done.stderr
+    done = run(folder, "sample", "choices:yes,no", "-n", "5", "--distinct", "-q", code=1)
+    assert "only 2 of 5" in done.stderr
+
+
+def test_json_says_how_many_distinct_examples_are_missing(folder):
+    found = machine(folder, "sample", "choices:yes,no,maybe", "-n", "5", "--distinct", code=1)
+    assert (len(found["samples"]), found["asked"], found["missing"]) == (3, 5, 2)
+    found = machine(folder, "sample", "choices:yes,no,maybe", "-n", "2", "--distinct")
+    assert (found["asked"], found["missing"]) == (2, 0)

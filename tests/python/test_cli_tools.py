@@ -145,6 +145,17 @@ def test_every_command(tools):
     assert "only the first accepts" in done.stdout
 
 
+@pytest.mark.parametrize("form", ["hermes", "qwen3_coder"])
+def test_the_report_names_formats_that_take_less_than_their_standard(tmp_path, form):
+    schema = {"type": "object", "properties": {"to": {"type": "string", "format": "email"}}}
+    (tmp_path / "mail.json").write_text(json.dumps([{"name": "mail", "parameters": schema}]))
+    rows = machine(tmp_path, "inspect", "mail.json", "--tool-format", form)["report"]
+    place = "/tools/0/parameters/properties/to"
+    assert [(row["pointer"], row["keyword"], row["enforcement"]) for row in rows] == [(place, "format", "narrower")]
+    assert "domains are limited" in rows[0]["reason"]
+    assert "report: 1 row; what" in run(tmp_path, "inspect", "mail.json", "--tool-format", form).stdout
+
+
 def test_precompute(tools):
     (tools / "sources").mkdir()
     (tools / "tools.json").rename(tools / "sources" / "tools.json")

@@ -77,6 +77,15 @@ def test_patterns_and_choices():
     assert set(examples(index)) == {b"yes", b"no"}
 
 
+@pytest.mark.parametrize("pattern", [r"^\d+\.\d+\.\d+$", r"^v?[0-9]+(\.[0-9]+){1,3}(-rc[0-9]+)?$"])
+def test_numbers_inside_of_a_pattern_are_short(pattern):
+    document = interlock.Index.from_json_schema({"type": "string", "pattern": pattern}, byte_vocabulary())
+    for index in (document, interlock.Index.from_regex(pattern.strip("^$"), byte_vocabulary())):
+        for data in examples(index):
+            assert data is not None and accepts(index, data)
+            assert max(map(len, re.findall(rb"[0-9]+", data))) <= 4, data
+
+
 def test_every_known_format_has_a_plausible_text():
     """The engine's list of formats is that of the sampler, and each sample is a text of its format."""
     known = known_formats()

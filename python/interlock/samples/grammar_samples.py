@@ -16,6 +16,8 @@ __all__ = ["example_of_grammar"]
 TRIES = 12
 LONG = 40
 """Bytes after which a text looks for its end."""
+LATEST = 4
+"""How many times ``LONG`` bytes may be words, such as an address that letters and marks make longer."""
 LONGEST = 600
 SEARCHES = 20
 """How often the shortest way to the end is looked for, which may take long."""
@@ -66,7 +68,8 @@ class _Walk:
                 return self._ended()
             if self.fresh and (self.guide.num_tokens >= self.long or self.rng.random() < 0.3) and self._leave(allowed):
                 continue
-            if self.guide.num_tokens >= 2 * self.long and not takes_words(allowed) and self._shortest():
+            is_late = guide.num_tokens >= (LATEST if takes_words(allowed) else 2) * self.long
+            if is_late and self._shortest():
                 continue
             if not self._word(allowed):
                 byte = self._byte(allowed)

@@ -183,6 +183,8 @@ class _Writer:
             return self.rng.choice(sorted(blank))
         if length and not takes_words(allowed):
             allowed = self.between(allowed)
+            if marks := self.behind_number(allowed):
+                return self.rng.choice(marks)
         tiers = (
             [byte for byte in allowed if chr(byte).isascii() and chr(byte).isalnum()],
             [byte for byte in allowed if byte in b"-_./:@ " and (byte != 0x20 or length)],
@@ -194,6 +196,16 @@ class _Writer:
                 weights = [4 if 0x61 <= byte <= 0x7A else 3 if 0x30 <= byte <= 0x39 else 1 for byte in sorted(tier)]
                 return self.rng.choices(sorted(tier), weights)[0]
         return self.rng.choice(sorted(allowed))
+
+    def behind_number(self, allowed: set[int]) -> list[int]:
+        """What ends a number that is long enough; nothing where there is no number, or it should go on."""
+        if not any(0x30 <= byte <= 0x39 for byte in allowed) or any(
+            chr(byte).isalpha() for byte in allowed if byte < 0x80
+        ):
+            return []
+        digits = next((n for n, byte in enumerate(reversed(self.guide.tokens[-3:])) if not 0x30 <= byte <= 0x39), 3)
+        ends = sorted(allowed & set(b"-_./:"))
+        return ends if self.rng.random() < digits / 3 else []
 
     def between(self, allowed: set[int]) -> set[int]:
         """Of what may stand between words and marks: one blank behind a comma or a colon, and none elsewhere."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import CancelToken, Guide, Vocabulary, check_regex
+from interlock._core import CancelToken, Guide, InterlockError, Vocabulary, check_regex
 
 __all__ = ["random_walk"]
 
@@ -16,6 +16,28 @@ _Ids = npt.NDArray[np.int32]
 
 CLOSERS = (b'"', b"}", b"]")
 """What ends a JSON value soonest; a walk that is long enough prefers these, then what opens nothing."""
+
+PATIENCE = 60
+"""Tokens that a walk of a grammar looks for the end by itself, before it goes the shortest way there."""
+
+
+def _go_shortest_way(guide: Guide, most: int) -> None:
+    """Advance along the shortest way to the end; nowhere, where no way is known that takes ``most`` tokens in all."""
+    try:
+        whole = guide.num_tokens + guide.min_tokens_to_finish()
+        if whole > most:
+            return
+        ahead = guide.index.guide(max_tokens=whole)
+    except InterlockError:
+        return
+    stops = set(guide.index.vocabulary.eos_token_ids)
+    ahead.advance_many(guide.tokens)
+    while not guide.is_accepting:
+        allowed = [token for token in ahead.allowed_token_ids().tolist() if token not in stops]
+        if not allowed:
+            return
+        ahead.advance(allowed[0])
+        guide.advance(allowed[0])
 
 
 class _TokensThat:
@@ -73,6 +95,7 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
     unless it must.
     """
     vocabulary = guide.index.vocabulary
+    is_grammar = guide.index.kind == "grammar"
     stops = np.array(vocabulary.eos_token_ids)
     closing = _Closing(vocabulary)
     while not guide.is_terminated:
@@ -80,6 +103,8 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
             return False
         if cancel is not None and cancel.is_cancelled:
             check_regex("", cancel=cancel)  # The core raises the error, which says why.
+        if is_grammar and guide.num_tokens == length + PATIENCE:
+            _go_shortest_way(guide, most)
         allowed = guide.allowed_token_ids()
         is_stop = np.isin(allowed, stops)
         ends, choice = allowed[is_stop], allowed[~is_stop]
@@ -88,7 +113,6 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
             guide.advance(int(ends[0]))
             continue
         if late:
-            is_grammar = guide.index.kind == "grammar"
             choice = closing.of_grammar(guide, rng, choice) if is_grammar else closing.of_document(choice)
         guide.advance(int(choice[rng.randrange(len(choice))]))
     return True

@@ -8,7 +8,8 @@ use crate::grammar::error_place::TextPlace;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
 use crate::grammar::model::TokenName;
-use crate::grammar::tree::{Attributes, Module, Part, PartId, Space};
+use crate::grammar::tree::{Attributes, Module, Part, PartId, SchemaText, Space};
+use crate::schema::format;
 
 /// Grammars nest no deeper in each other than this.
 pub(crate) const MOST_NESTED: usize = 50;
@@ -89,12 +90,17 @@ impl<'a> Parser<'a, '_> {
         self.tree.modules.len() as u32 - 1
     }
 
-    /// `%json`, `%regex` or `%lark` inside of a body.
+    /// `%json`, `%json_text`, `%regex` or `%lark` inside of a body.
     pub fn inline_directive(&mut self, name: &str, place: TextPlace) -> Result<PartId> {
         match name {
             "json" => {
                 let (_, text) = self.json(place.at)?;
                 Ok(self.tree.push(Part::Document(text.to_owned()), place))
+            }
+            "json_text" => {
+                let (value, _) = self.json(place.at)?;
+                let text = self.schema_text(&value, place.at)?;
+                Ok(self.tree.push(Part::SchemaText(Box::new(text)), place))
             }
             "regex" => {
                 let (value, _) = self.json(place.at)?;
@@ -131,7 +137,7 @@ impl<'a> Parser<'a, '_> {
             }
             "if" => Err(self.error(place.at, "%if stands behind an alternative of a rule with a number")),
             _ => {
-                let hint = did_you_mean(name, ["json", "regex", "lark"].into_iter());
+                let hint = did_you_mean(name, ["json", "json_text", "regex", "lark"].into_iter());
                 Err(self.error(place.at, format!("%{name} means nothing inside of a body{hint}")))
             }
         }
@@ -171,6 +177,35 @@ impl<'a> Parser<'a, '_> {
             return Err(self.error(at, "%regex with \"ecma\" takes a pattern, and \"flags\" as a text"));
         };
         Ok(Part::EcmaPattern { pattern: pattern.to_owned(), flags: flags.to_owned() })
+    }
+
+    /// What the schema of `%json_text { ... }` says about strings.
+    fn schema_text(&self, value: &Value, at: usize) -> Result<SchemaText> {
+        let Some(object) = value.as_object() else { return Err(self.error(at, "%json_text takes an object")) };
+        let mut found = SchemaText::default();
+        for (key, value) in object {
+            match (key.as_str(), value) {
+                ("type", Value::String(kind)) if kind == "string" => {}
+                ("format", Value::String(name)) if format::KNOWN.contains(&name.as_str()) => {
+                    found.format = Some(name.clone());
+                }
+                ("format", Value::String(name)) => {
+                    let hint = did_you_mean(name, format::KNOWN.iter().copied());
+                    return Err(self.unsupported(at, format!("the format {name:?} is not known{hint}")));
+                }
+                ("pattern", Value::String(pattern)) => found.pattern = Some(pattern.clone()),
+                ("minLength", Value::Number(n)) if n.is_u64() => found.lengths.0 = n.as_u64().unwrap_or_default(),
+                ("maxLength", Value::Number(n)) if n.is_u64() => found.lengths.1 = n.as_u64(),
+                _ => {
+                    let message = format!(
+                        "%json_text takes an object with \"type\": \"string\", \"format\", \"pattern\", \"minLength\" and \
+                         \"maxLength\", and {key:?} is not one of these"
+                    );
+                    return Err(self.error(at, message));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The chunks of `%regex { "substring_...": ... }`.

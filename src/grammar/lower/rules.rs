@@ -185,6 +185,7 @@ impl Lowering<'_> {
             Part::Text { .. }
             | Part::Pattern { .. }
             | Part::EcmaPattern { .. }
+            | Part::SchemaText(_)
             | Part::Class(_)
             | Part::Substring(_)
             | Part::JsonString(_) => self.terminal_node(d.space, p)?,

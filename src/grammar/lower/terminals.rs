@@ -9,8 +9,9 @@ use crate::expr::{ExprId, Exprs, INF};
 use crate::grammar::error_place::TextPlace;
 use crate::grammar::lower::{Lowering, TerminalKey};
 use crate::grammar::model::{Lexer, Terminal, TerminalId, UNBOUNDED};
-use crate::grammar::tree::{DefinitionId, Part, PartId, SpaceId};
+use crate::grammar::tree::{DefinitionId, Part, PartId, SchemaText, SpaceId};
 use crate::regex::{self, Dialect, RegexOptions, SymbolTexts};
+use crate::schema::format;
 
 /// What is known of a terminal's definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,6 +270,7 @@ impl Lowering<'_> {
                 Part::Not(body) => self.x.not_text(of(&done, body)),
                 Part::Substring(chunks) => self.neighbours(chunks),
                 Part::JsonString(body) => self.json_spelling(of(&done, body)),
+                Part::SchemaText(t) => self.schema_text(t).map_err(|e| tree.texts.at(place, &e))?,
                 Part::Template { .. }
                 | Part::Tokens { .. }
                 | Part::Document(_)
@@ -322,6 +324,26 @@ impl Lowering<'_> {
             TerminalState::Plain(e) => Some(e),
             _ => None,
         })
+    }
+
+    /// The texts of the strings of a schema: those that its JSON strings stand for.
+    fn schema_text(&mut self, t: &SchemaText) -> Result<ExprId> {
+        let mut all = vec![self.x.any_text()];
+        // A format that is not known says nothing, and was refused where it is written.
+        all.extend(t.format.as_ref().and_then(|name| format::lower(&mut self.x, name)).map(|f| f.text));
+        if let Some(pattern) = &t.pattern {
+            all.push(regex::lower_search(&mut self.x, pattern, self.limits)?);
+        }
+        let (min, max) = t.lengths;
+        if min > 0 || max.is_some() {
+            let options = RegexOptions { dialect: Dialect::Python, flags: "s".to_owned() };
+            let max = max.map_or_else(String::new, |n| n.to_string());
+            all.push(regex::lower_full(&mut self.x, &format!(".{{{min},{max}}}"), &options, self.limits)?);
+        }
+        if all.len() > 1 {
+            all.swap_remove(0);
+        }
+        Ok(self.x.and(&all))
     }
 
     /// Any number of neighbouring chunks of a list, in their order.

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     forced = guide.forced_bytes()
     allowed = guide.allowed_token_ids().tolist()
     first = next_bytes(guide)
-    rows = index.report
+    rows: list[interlock.ReportRow | source_remarks.Row] = [*index.report, *source_remarks.rows_inside(source, index)]
     unknown = source_remarks.remarks(source, index, output)
     words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
@@ -144,7 +144,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.OK
 
 
-def _is_usual(row: interlock.ReportRow) -> bool:
+def _is_usual(row: interlock.ReportRow | source_remarks.Row) -> bool:
     """Whether a row says how every schema's documents are written, and nothing of this one."""
     return row.pointer == "" and row.keyword in USUAL and row.enforcement == "narrower"
 

@@ -38,6 +38,7 @@ from interlock.cli.terminal.output import Output, Progress, text_of
 from interlock.cli.terminal.style import TRY, Line
 from interlock.samples.plausible import example
 from interlock.samples.random_walks import random_walk
+from interlock.samples.tool_samples import ToolSamples
 
 LENGTH = 40
 """Tokens of a walk before it looks for the end."""
@@ -115,7 +116,7 @@ class _Draws:
         self.most = _most(args)
         self.source = source
         self.index = index
-        self.plausible = _Plausible(Recipe.of(index), _with_calls(source))
+        self.plausible = _Plausible(Recipe.of(index), _calls(source))
         self.speller = Speller(index.vocabulary)
 
     def all(self) -> Iterator[_Draw]:
@@ -211,13 +212,13 @@ class _Printer:
 
     def end(self, failures: list[str]) -> int:
         """Write the remarks and the result; the exit code."""
-        written, wanted, remark = self.written, self.args.count, self.output.remark
+        written, wanted, remark, fault = self.written, self.args.count, self.output.remark, self.output.fault
         if self.quoted:
             remark(f"{self.quoted} of {written} written as JSON strings, for characters that no line can show")
         if self.unconfirmed:
             most = _most(self.args)
             way = " (--most)" if self.args.wild else ""
-            remark(f"{self.unconfirmed} of {written} not confirmed or not at their end after {most} tokens{way}")
+            fault(f"{self.unconfirmed} of {written} not confirmed or not at their end after {most} tokens{way}")
             if self.unended:
                 more = "a larger --most" if self.args.wild else f"--wild --most {10 * most}, or more"
                 remark(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))
@@ -226,8 +227,11 @@ class _Printer:
         if failures:
             remark(f"{len(failures)} of {written} not judged by jsonschema, {failures[0]}")
         if written < wanted:
-            remark(f"only {written} of {wanted}: {REPEATS} draws in a row repeated earlier examples (--distinct)")
-        self.output.result({"samples": self.samples, "not_confirmed": self.unconfirmed}, [])
+            fault(f"only {written} of {wanted}: {REPEATS} draws in a row repeated earlier examples (--distinct)")
+        machine: dict[str, Any] = {"samples": self.samples, "not_confirmed": self.unconfirmed}
+        if self.args.distinct:
+            machine |= {"asked": wanted, "missing": wanted - written}
+        self.output.result(machine, [])
         return exits.NO if self.unconfirmed or written < wanted else exits.OK
 
 
@@ -244,29 +248,47 @@ def _on_one_line(source: sources.Source, vocabulary: interlock.Vocabulary) -> in
     return source.compile(vocabulary, **({"whitespace": "compact"} if is_free else {}))
 
 
-def _with_calls(source: sources.Source) -> Recipe | None:
-    """Of tools that may be called, the answers that do call one: no plain text comes to a call by chance. ``None``
-    where each answer calls a tool, or none may.
-    """
-    if source.kind != "tools" or source.options.get("tool_choice", "auto") != "auto" or not source.text:
+def _calls(source: sources.Source) -> _Calls | None:
+    """Of tools that may be called, the answers that do call one; ``None`` where none may."""
+    choice = source.options.get("tool_choice", "auto")
+    if source.kind != "tools" or choice == "none" or not source.text:
         return None
-    return Recipe.of(source.compile(vocabularies.byte_vocabulary(), tool_choice="required"))
+    return _Calls(source, choice == "auto")
+
+
+class _Calls:
+    """Draws answers that call a tool: with plausible arguments where that goes, else byte by byte."""
+
+    def __init__(self, source: sources.Source, is_choice: bool) -> None:
+        self.is_choice = is_choice
+        """Whether answers without a call are as good."""
+        changed = {"tool_choice": "required"} if is_choice else {}
+        index = source.compile(vocabularies.byte_vocabulary(), **changed)
+        self.recipe = Recipe.of(index)
+        self.samples = ToolSamples(source.text, index, source.options)
+
+    def draw(self, seed: str) -> bytes | None:
+        """A text with a call; ``None`` where none was found."""
+        return self.samples.draw(random.Random(seed)) or example(self.recipe, random.Random(seed))
 
 
 class _Plausible:
-    """Draws plausible examples, and again where one way led to nothing: a file of them should hold nothing else. Half
-    of them are of ``other``, where there is one: a part of what the recipe accepts.
+    """Draws plausible examples, and again where one way led to nothing: a file of them should hold nothing else. Where
+    ``calls`` are a choice, half of the examples are such: no plain text comes to a call by chance.
     """
 
-    def __init__(self, recipe: Recipe, other: Recipe | None = None) -> None:
-        self.recipe, self.other = recipe, other
+    def __init__(self, recipe: Recipe, calls: _Calls | None = None) -> None:
+        self.recipe, self.calls = recipe, calls
         self.draws = REDRAWS
 
     def draw(self, seed: str) -> bytes | None:
         """A plausible text; ``None`` where there seems to be none. The first try is that of the seed alone."""
-        recipe = random.Random(f"{seed}/other").choice([self.recipe, self.other or self.recipe])
+        calls = self.calls
+        if calls is not None and calls.is_choice and random.Random(f"{seed}/other").choice([True, False]):
+            calls = None
         for again in range(self.draws):
-            drawn = example(recipe, random.Random(f"{seed}/{again}" if again else seed))
+            own = f"{seed}/{again}" if again else seed
+            drawn = example(self.recipe, random.Random(own)) if calls is None else calls.draw(own)
             if drawn is not None:
                 return drawn
         self.draws = 1  # So many failures are no bad luck: the next examples do not wait for as many.

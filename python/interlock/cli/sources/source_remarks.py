@@ -48,6 +48,30 @@ def slips_of(source: Source, index: interlock.Index) -> Slips:
     return Slips(tuple(keywords), tuple(formats), tuple(classes))
 
 
+@dataclass(frozen=True)
+class Row:
+    """A row of the report of a schema inside of a source, at its place in the source."""
+
+    pointer: str
+    keyword: str
+    enforcement: str
+    reason: str
+
+
+def rows_inside(source: Source, index: interlock.Index) -> list[Row]:
+    """Where keywords of the schemas in tools or in a structural tag take less than they say: an index of those has no
+    rows. How numbers and blanks are written is said of documents alone, by rows at their root.
+    """
+    if source.kind not in ("tools", "structural_tag"):
+        return []
+    found: list[Row] = []
+    for place, schema in _parts(source)[0]:
+        for row in _report(source, schema, index) or []:
+            if row.pointer and row.enforcement == "narrower":
+                found.append(Row(place + row.pointer, row.keyword, row.enforcement, row.reason))
+    return found
+
+
 def _parts(source: Source) -> tuple[list[tuple[str, Any]], list[tuple[str, str]]]:
     """The schemas of a source, and its patterns that stand outside of schemas, each with its place."""
     if source.kind == "json_schema":

@@ -47,7 +47,11 @@ class Output:
     def remark(self, line: str | Line) -> None:
         """A line beside the result, for people."""
         if not self.quiet:
-            streams.say(style.painted(line, style.wanted(sys.stderr)) + "\n")
+            self.fault(line)
+
+    def fault(self, line: str | Line) -> None:
+        """A line on the standard error that ``--quiet`` does not leave out: what a failed exit code is about."""
+        streams.say(style.painted(line, style.wanted(sys.stderr)) + "\n")
 
 
 class Progress:

@@ -6,36 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interlock._core import UnsupportedError
-from interlock.tools.tag_grammars.grammar_text import ANY, without
-from interlock.tools.tag_grammars.grammar_text import pattern as whole_pattern
+from interlock.schema_hints.known_names import FORMATS
+from interlock.tools.tag_grammars.grammar_text import without, written_json
 
-__all__ = ["STRING_WORDS", "python_string", "raw_string"]
-
-_DATE = (
-    r"(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
-    r"02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|"
-    r"(?:[02468][048]|[13579][26])00)-02-29)"
-)
-_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_PART = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
-
-#: Formats as patterns. Seconds of 60 and the rarer forms of addresses are left out: what is written here is valid.
-FORMATS = {
-    "date": _DATE,
-    "time": _TIME,
-    "date-time": f"{_DATE}[Tt]{_TIME}",
-    "uuid": r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
-    "ipv4": rf"{_BYTE}(?:\.{_BYTE}){{3}}",
-    "email": rf"{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*",
-    "hostname": rf"{_LABEL}(?:\.{_LABEL}){{0,3}}",
-    "uri": (
-        rf"[A-Za-z][A-Za-z0-9+.-]*:(?://{_LABEL}(?:\.{_LABEL})*(?::[0-9]{{1,5}})?(?:/{_PART}*)*|"
-        rf"{_PART}+(?:/{_PART}*)*)(?:\?(?:{_PART}|[/?])*)?(?:#(?:{_PART}|[/?])*)?"
-    ),
-}
+__all__ = ["RAW_FORMATS", "STRING_WORDS", "may_hold", "python_string", "raw_string"]
 
 #: One escape of Python that stands for one character.
 _PYTHON_ESCAPE = r"""\\(?:[\\'"nrt]|x[0-9A-Fa-f]{2}|u(?:[0-9a-cefA-CEF][0-9A-Fa-f]{3}|[dD][0-7][0-9A-Fa-f]{2}))"""
@@ -43,56 +17,36 @@ _PYTHON_ESCAPE = r"""\\(?:[\\'"nrt]|x[0-9A-Fa-f]{2}|u(?:[0-9a-cefA-CEF][0-9A-Fa-
 #: What a schema says about strings.
 STRING_WORDS = ("minLength", "maxLength", "pattern", "format")
 
-
-def _conditions(schema: Mapping[str, Any], pointer: str) -> list[str]:
-    """The terminals that a string follows, besides the one of all strings."""
-    found = []
-    least, most = schema.get("minLength", 0), schema.get("maxLength")
-    if least or most is not None:
-        found.append(f"/.{{{int(least)},{'' if most is None else int(most)}}}/s")
-    if "pattern" in schema:
-        found.append(_searched(str(schema["pattern"])))
-    name = schema.get("format")
-    if name is not None:
-        if name not in FORMATS:
-            raise UnsupportedError(
-                f"at {pointer}/format: the format {name!r} of a string without quotes cannot be enforced; there are "
-                f"{', '.join(FORMATS)}"
-            )
-        found.append(whole_pattern(FORMATS[name]))
-    return found
+#: The formats that a string without quotes may have. Of ``idn-email``, the texts without the end of their parameter
+#: take more states than a compile may look at.
+RAW_FORMATS = FORMATS - {"idn-email"}
+#: Formats whose texts may hold ``<`` and line ends; the others hold neither, so that nothing need keep them out.
+_OPEN_FORMATS = ("json-pointer", "regex", "relative-json-pointer")
 
 
-def _alternatives(source: str) -> list[str]:
-    """The alternatives at the top level of a pattern."""
-    parts, start, depth, is_class, at = [], 0, 0, False, 0
-    while at < len(source):
-        char = source[at]
-        if char == "\\":
-            at += 1
-        elif is_class:
-            is_class = char != "]"
-        elif char == "[":
-            is_class = True
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-        elif char == "|" and not depth:
-            parts.append(source[start:at])
-            start = at + 1
-        at += 1
-    return [*parts, source[start:]]
+def may_hold(schema: Any, text: str) -> bool:
+    """Whether ``text`` may stand in a string of ``schema``, as far as its format says.
+
+    >>> may_hold({"format": "uri"}, "</a>"), may_hold({"format": "regex"}, "</a>")
+    (False, True)
+    """
+    name = schema.get("format") if isinstance(schema, Mapping) else None
+    # An address may hold < in quotes, behind a backslash.
+    never = "\n" if name == "email" else "<\n"
+    return name is None or name in _OPEN_FORMATS or not set(text) & set(never)
 
 
-def _searched(source: str) -> str:
-    """The texts in which a pattern of a schema finds something."""
-    parts = _alternatives(source)
-    if len(parts) > 1:
-        return "(" + " | ".join(map(_searched, parts)) + ")"
-    inner = whole_pattern(source)
-    before = "" if source.startswith("^") else f"{ANY} "
-    is_ended = source.endswith("$") and not inner.endswith("\\$/")
-    after = "" if is_ended else f" {ANY}"
-    return f"({before}{inner}{after})"
+def _conditions(schema: Mapping[str, Any], pointer: str, words: Sequence[str] = STRING_WORDS) -> list[str]:
+    """The terminals that a string follows, besides the one of all strings: what the JSON string of the schema says."""
+    said = {word: schema[word] for word in words if schema.get(word) is not None}
+    name = said.get("format")
+    if name is not None and name not in RAW_FORMATS:
+        raise UnsupportedError(
+            f"at {pointer}/format: the format {name!r} of a string without quotes cannot be enforced; there are "
+            f"{', '.join(sorted(RAW_FORMATS))}; leave it out, or say the same by a pattern"
+        )
+    said |= {word: int(said[word]) for word in ("minLength", "maxLength") if word in said}
+    return [f"%json_text {written_json(said)}"] if said else []
 
 
 def _all_of(parts: Sequence[str]) -> str:
@@ -102,7 +56,10 @@ def _all_of(parts: Sequence[str]) -> str:
 def raw_string(schema: Any, pointer: str, closers: Sequence[str]) -> str:
     """A terminal: a string of ``schema`` as it is, in which none of ``closers`` stands."""
     conditions = _conditions(schema, pointer) if isinstance(schema, Mapping) else []
-    return _all_of([*conditions, without(closers)])
+    if not conditions:
+        return without(closers)
+    needed = [text for text in closers if may_hold(schema, text)]
+    return without(needed, _all_of(conditions))
 
 
 def python_string(schema: Any, pointer: str) -> str:
@@ -110,7 +67,7 @@ def python_string(schema: Any, pointer: str) -> str:
     schema = schema if isinstance(schema, Mapping) else {}
     most = schema.get("maxLength")
     bounds = f"{{{int(schema.get('minLength', 0))},{'' if most is None else int(most)}}}"
-    conditions = _conditions({key: schema[key] for key in ("pattern", "format") if key in schema}, pointer)
+    conditions = _conditions(schema, pointer, ("pattern", "format"))
     found = []
     for quote in "'\"":
         if conditions:

@@ -25,7 +25,7 @@ from interlock.tools.tag_grammars.schema_parts import (
     refuse_unwritable,
     says_anything,
 )  # fmt: skip
-from interlock.tools.tag_grammars.string_grammar import raw_string
+from interlock.tools.tag_grammars.string_grammar import may_hold, raw_string
 
 __all__ = ["TaggedParameters"]
 
@@ -248,7 +248,8 @@ class TaggedParameters(ObjectMembers):
             body = self.reported(report, self.builder.terminal(raw, spot), spot)
             if is_lined:
                 # Between line ends, or without any: then the string has none at its ends.
-                bare = self.builder.terminal(f"{raw} & ~/(?:\\n.*|.*\\n)/s", spot)
+                inner = f"{raw} & ~/(?:\\n.*|.*\\n)/s" if may_hold(mapping, "\n") else raw
+                bare = self.builder.terminal(inner, spot)
                 found.append(f'("\\n" {body} "\\n" | {self.reported(report, bare, spot)})')
                 continue
             found.append(f"{blank}{body} {blank}".strip() if is_tight else body)
