@@ -33,6 +33,8 @@ class Verdict:
     brief: str
     reason: str = ""
     """Of a text that is refused: why, without the place."""
+    note: str = ""
+    """Of a text that is accepted: what the reader should know of it."""
 
 
 class Walker:

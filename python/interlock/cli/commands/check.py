@@ -8,7 +8,8 @@
   interlock check order.json answers.jsonl
 
 Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
-code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part of the document.
+code 0: accepted; 1: refused, or it ends too early. One newline at the end of a file is not part of the document. Of a
+source that is no JSON Schema, the text with that newline is asked about, too, where it is refused without.
 
 Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file, - line by
 line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
@@ -22,7 +23,9 @@ import sys
 from typing import Any
 
 from interlock.cli.checking import check_many, text_arguments
+from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.verdict import Walker
+from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
 from interlock.cli.terminal import exits, style
@@ -59,13 +62,27 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if check_many.asked(args):
         return check_many.run(args, output, source, vocabulary)
     given, text = next(iter(args.given), None), next(iter(args.text or ()), None)
-    ids, data = text_arguments.tokens_of(args, vocabulary, given, text)
+    ids: list[int] = []
+    newline = b""
+    if args.ids is not None:
+        ids = text_arguments.token_ids(args, vocabulary)
+        data = vocabulary.decode(ids)
+    elif text is not None:
+        data = text_arguments.of_text(text)
+    else:
+        data, newline = text_arguments.of_file_and_newline(given or "")
+    speller = Speller(vocabulary)
+    speller.spell(data)  # What no token spells is said before anything is compiled.
     index = source.compile(vocabulary)
     unknown = source_remarks.remarks(source, index, output)
     if swapped := text_arguments.swapped_perhaps(args):
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
-    verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
+    walker = Walker(source, index)
+    if args.ids is not None:
+        verdict = walker.walk(ids, data, trace, args.bytes)
+    else:
+        verdict = walk_either(walker, speller, data, newline, trace, args.bytes)
     if not verdict.accepted and given is not None and source.kind == "json_schema" and check_many.is_lines(data):
         verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
     if not verdict.accepted and given is not None and source.kind == "json_schema":
