@@ -149,7 +149,7 @@ def machine_problem(text: str, problem: Problem) -> dict[str, Any]:
         "column": column,
         "start": problem.start,
         "end": problem.end,
-    }
+    } | ({"missing": list(problem.missing)} if problem.missing else {})
 
 
 def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> list[Line]:
@@ -160,7 +160,7 @@ def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> 
         return lines
     many = f" {len(problems)} reasons" if len(problems) > 1 else ""
     lines.append(Line(("refused:", BAD), many or f" {place_of(found.text, problems[0])}"))
-    for problem in problems[:MOST]:
+    for problem in _shown(problems):
         if many:
             lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
         lines.append(Line("  ", _options(problem.message)))
@@ -181,6 +181,14 @@ def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> 
         said = reason if token is not None else f"allowed there: {byte_set(found.allowed)}"
         lines.append(Line((f"  byte {found.at}: ", QUIET), said))
     return lines
+
+
+def _shown(problems: list[Problem]) -> list[Problem]:
+    """The problems that people see: where there are too many, keys that are missing do not hide values that are wrong."""
+    if len(problems) <= MOST:
+        return problems
+    ranked = sorted(range(len(problems)), key=lambda i: bool(problems[i].missing))
+    return [problems[i] for i in sorted(ranked[:MOST])]
 
 
 def _is_note(problem: Problem) -> bool:
