@@ -50,7 +50,12 @@ class Document(NamedTuple):
 
 def asked(args: argparse.Namespace) -> bool:
     """Whether the arguments may give more than one document."""
-    return len(args.given) > 1 or len(args.text or ()) > 1 or any(_has_lines(path, args) for path in args.given)
+    return (
+        args.many
+        or len(args.given) > 1
+        or len(args.text or ()) > 1
+        or any(_has_lines(path, args) for path in args.given)
+    )
 
 
 def _has_lines(path: str, args: argparse.Namespace) -> bool:
