@@ -317,3 +317,20 @@ def test_every_known_format_has_a_hint_with_an_example_of_it():
         assert problems, f"the core that is built does not know {name}: run make dev"
         problem = problems[0]
         assert problem.keyword == "format" and problem.hint == hint, name
+
+
+def test_missing_keys_of_one_object_are_one_problem_in_the_order_of_the_schema():
+    inner = {"required": ["y", "x"]}
+    schema = {
+        "required": ["b", "a", "c1", "c", "c10"],
+        "properties": {"n": {"type": "integer"}, "o": inner},
+        "dependentRequired": {"n": ["d"]},
+    }
+    index = interlock.Index.from_json_schema(json.dumps(schema), byte_vocabulary(), property_order="any")
+    found = explain(index, '{"n": "x", "o": {}}').problems
+    assert [(problem.message, problem.missing) for problem in found] == [
+        ("5 required keys are missing: `b`, `a`, `c1`, `c`, `c10`", ("b", "a", "c1", "c", "c10")),
+        ("`d` is missing; `n` requires it (dependentRequired)", ("d",)),
+        ('`n`: an integer is expected, not a string ("x")', ()),
+        ("2 required keys are missing in `o`: `y`, `x`", ("y", "x")),
+    ]

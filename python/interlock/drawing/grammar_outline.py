@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["Definition", "Outline", "outline"]
+__all__ = ["Definition", "Outline", "Statement", "outline", "statements"]
 
 _LARK = re.compile(
     r"""(?P<comment>//[^\n]*|\#[^\n]*)
@@ -62,6 +62,50 @@ class Outline:
 class _Token:
     kind: str
     text: str
+
+
+@dataclass
+class Statement:
+    """A definition or a directive as it is written, without comments, blanks where lines and blanks were."""
+
+    kind: str
+    """``rule``, ``terminal``, ``directive``, or ``other`` for what is not understood."""
+    name: str
+    """What is defined; empty for others."""
+    head: str
+    """What stands before the colon, or the word of the directive."""
+    text: str
+    alternatives: list[str]
+    names: set[str]
+    """All names in it."""
+    marks: set[str]
+    """The marks behind the colon, digits aside."""
+
+
+def statements(text: str, syntax: str) -> list[Statement]:
+    """The statements of a grammar in their order. Costs a pass over the text."""
+    pattern = _LARK if syntax == "lark" else _BACKUS
+    tokens = [_Token(str(m.lastgroup), m[0]) for m in pattern.finditer(text) if m.lastgroup != "comment"]
+    found = _lark_statements(tokens) if syntax == "lark" else _backus_statements(tokens)
+    return [_statement(statement, syntax) for statement in found]
+
+
+def _statement(tokens: list[_Token], syntax: str) -> Statement:
+    while tokens[0].kind in ("blank", "line"):
+        tokens = tokens[1:]
+    define = ":" if syntax == "lark" else "::="
+    at = next((i for i, t in enumerate(tokens) if t.kind == "mark" and t.text == define), None)
+    name = next((t.text for t in tokens[: at or 0] if t.kind == "name"), "")
+    kind, head, body = "other", tokens[0].text, tokens
+    if tokens[0].kind == "directive":
+        kind, name = "directive", ""
+    elif at is not None and name:
+        kind = "terminal" if syntax == "lark" and name.lstrip("_")[:1].isupper() else "rule"
+        head, body = _written(tokens[:at]), tokens[at + 1 :]
+    alternatives = [_written(part) for part in _alternatives(body)] if kind in ("rule", "terminal") else []
+    names = {t.text for t in tokens if t.kind == "name"}
+    marks = {t.text for t in body if t.kind in ("mark", "directive") and not t.text.isdigit()}
+    return Statement(kind, name, head, _written(tokens), alternatives, names, marks)
 
 
 def outline(text: str, syntax: str) -> Outline:

@@ -98,7 +98,7 @@ def _property_names(step: Step, schema: Any) -> None:
 def _missing(step: Step, keyword: str, name: str, why: str) -> None:
     where = f" in {subject(step.pointer)}" if step.pointer else ""
     start = step.node.start
-    step.span(keyword, f"`{name}` is missing{where}; {why}", start, start + 1, until=step.node.end)
+    step.span(keyword, f"`{name}` is missing{where}; {why}", start, start + 1, until=step.node.end, missing=(name,))
 
 
 def _required(step: Step, names: Any) -> None:

@@ -9,12 +9,12 @@ Keywords that the engine's report names as ignored or as annotations assert noth
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interlock.explain.document import Node, parse
 from interlock.explain.references import Place, References, enter
-from interlock.explain.wording import ARTICLES, shown, subject
+from interlock.explain.wording import ARTICLES, listed, shown, subject
 from interlock.util.json_pointer import escaped
 
 DEEPEST = 200
@@ -36,6 +36,8 @@ class Problem:
     end: int
     until: int
     hint: str = ""
+    missing: tuple[str, ...] = ()
+    """The keys that an object lacks, in the order of the schema, where that is the reason."""
 
 
 @dataclass
@@ -101,7 +103,8 @@ class Validator:
         node = document or parse(text)
         found = self.check(node, "", self.schema, Place("", "", ""), ()).problems
         unique = {(p.start, p.end, p.message): p for p in reversed(found)}
-        return sorted(unique.values(), key=lambda p: (p.start, p.end, p.message))
+        merged = merged_missing([p for p in dict.fromkeys(found) if unique[p.start, p.end, p.message] is p])
+        return sorted(merged, key=lambda p: (p.start, p.end, "" if p.missing else p.message))
 
     # One schema and one value.
 
@@ -133,6 +136,24 @@ class Validator:
         finally:
             self.depth -= 1
         return out
+
+
+def merged_missing(problems: list[Problem]) -> list[Problem]:
+    """The problems, where all keys that one ``required`` asks of one object in vain are one problem."""
+    groups: dict[tuple[str, int, str, str], list[Problem]] = {}
+    for i, p in enumerate(problems):
+        alone = "" if p.missing and p.keyword == "required" else str(i)
+        groups.setdefault((p.pointer, p.start, p.schema, alone), []).append(p)
+    return [_merged(group) for group in groups.values()]
+
+
+def _merged(group: list[Problem]) -> Problem:
+    if len(group) == 1:
+        return group[0]
+    names = tuple(name for p in group for name in p.missing)
+    where = f" in {subject(group[0].pointer)}" if group[0].pointer else ""
+    message = f"{len(names)} required keys are missing{where}: {listed([f'`{name}`' for name in names])}"
+    return replace(group[0], message=message, missing=names)
 
 
 @dataclass
@@ -167,12 +188,22 @@ class Step:
         self.span(keyword, message, at.start, at.end, hint)
 
     def span(
-        self, keyword: str, message: str, start: int, end: int, hint: str = "", pointer: str = "", until: int = -1
+        self,
+        keyword: str,
+        message: str,
+        start: int,
+        end: int,
+        hint: str = "",
+        pointer: str = "",
+        until: int = -1,
+        missing: tuple[str, ...] = (),
     ) -> None:
         """Say that ``keyword`` forbids what stands from ``start`` to ``end``."""
         place = str(self.place.at(keyword))
         until = end if until < 0 else until
-        self.out.problems.append(Problem(pointer or self.pointer, keyword, place, message, start, end, until, hint))
+        self.out.problems.append(
+            Problem(pointer or self.pointer, keyword, place, message, start, end, until, hint, missing)
+        )
 
     def below(self, schema: Any, *parts: str | int) -> Outcome:
         """What a schema inside this one says about the same value."""

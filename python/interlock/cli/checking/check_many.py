@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import interlock
 from interlock.cli.checking import text_arguments
+from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.verdict import Verdict, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
@@ -43,11 +44,18 @@ class Document(NamedTuple):
     data: bytes
     line: int = 0
     """Its line in the file, where each has a document; 0 where the file is the document."""
+    newline: bytes = b""
+    """The newline at the end of the file, which is not in ``data``."""
 
 
 def asked(args: argparse.Namespace) -> bool:
     """Whether the arguments may give more than one document."""
-    return len(args.given) > 1 or len(args.text or ()) > 1 or any(_has_lines(path, args) for path in args.given)
+    return (
+        args.many
+        or len(args.given) > 1
+        or len(args.text or ()) > 1
+        or any(_has_lines(path, args) for path in args.given)
+    )
 
 
 def _has_lines(path: str, args: argparse.Namespace) -> bool:
@@ -112,7 +120,8 @@ def _documents(args: argparse.Namespace) -> Iterator[Document]:
         yield Document(line, text_arguments.of_text(text))
     for path in args.given:
         if not _has_lines(path, args):
-            yield Document(path, text_arguments.of_file(path))
+            data, newline = text_arguments.of_file_and_newline(path)
+            yield Document(path, data, newline=newline)
             continue
         for number, raw in enumerate(atomic_files.lines(path), 1):
             if raw.strip():
@@ -121,10 +130,9 @@ def _documents(args: argparse.Namespace) -> Iterator[Document]:
 
 def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
     try:
-        ids = speller.spell(document.data)
+        verdict = walk_either(walker, speller, document.data, document.newline)
     except interlock.VocabularyError as error:
         return Verdict(False, {"accepted": False, "reason": str(error)}, [], str(error), str(error))
-    verdict = walker.walk(ids, document.data)
     if document.line:
         verdict.brief = verdict.brief.removeprefix("line 1, ").replace(_FIRST, "begins at column ")
     return verdict
@@ -139,6 +147,12 @@ def _in_file(document: Document, machine: dict[str, Any]) -> dict[str, Any]:
     ]
     moved = {"name": document.name, "accepted": machine["accepted"], "line": document.line}
     return moved | {name: value for name, value in machine.items() if name not in moved} | {"problems": problems}
+
+
+def _more(verdict: Verdict) -> str:
+    """What stands behind the word in a document's line."""
+    said = verdict.note if verdict.accepted else verdict.brief
+    return f": {said}" if said else ""
 
 
 class _Report:
@@ -163,7 +177,7 @@ class _Report:
         self.accepted += verdict.accepted
         self.refused += not verdict.accepted
         word = ("accepted", GOOD) if verdict.accepted else ("refused", BAD)
-        line = Line((document.name, NAME), ": ", word, "" if verdict.accepted else f": {verdict.brief}")
+        line = Line((document.name, NAME), ": ", word, _more(verdict))
         if self.held is not None and not verdict.accepted and verdict.reason == self.reason:
             self.held.append(line)
             return

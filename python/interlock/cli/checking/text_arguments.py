@@ -130,8 +130,15 @@ def of_text(text: str) -> bytes:
 
 def of_file(path: str) -> bytes:
     """The bytes of a file, without one newline at its end. ``UsageError`` for a text in the place of a file."""
+    return of_file_and_newline(path)[0]
+
+
+def of_file_and_newline(path: str) -> tuple[bytes, bytes]:
+    """The bytes of a file without one newline at its end, and that newline; empty where there is none."""
     require_file(path)
-    return atomic_files.read(path).removesuffix(b"\n").removesuffix(b"\r")
+    data = atomic_files.read(path)
+    text = data.removesuffix(b"\n").removesuffix(b"\r")
+    return text, data[len(text) :]
 
 
 def require_file(path: str) -> None:

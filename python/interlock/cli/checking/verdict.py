@@ -33,6 +33,8 @@ class Verdict:
     brief: str
     reason: str = ""
     """Of a text that is refused: why, without the place."""
+    note: str = ""
+    """Of a text that is accepted: what the reader should know of it."""
 
 
 class Walker:
@@ -102,6 +104,10 @@ def _brief(found: Explanation, reason: str) -> tuple[str, str]:
     first, more = found.problems[0], len(found.problems) - 1
     said = f"{place_of(found.text, first)}: {_options(first.message)}"
     said += f" (and {counted(more, 'more reason')})" if more else ""
+    if _is_of_text(first):
+        said += "".join(f"; {part}" for part in _next(found))
+    elif first.hint.startswith("did you mean"):
+        said += f" ({first.hint})"
     return said, "; ".join(f"{problem.pointer}: {_options(problem.message)}" for problem in found.problems)
 
 
@@ -147,7 +153,7 @@ def machine_problem(text: str, problem: Problem) -> dict[str, Any]:
         "column": column,
         "start": problem.start,
         "end": problem.end,
-    }
+    } | ({"missing": list(problem.missing)} if problem.missing else {})
 
 
 def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> list[Line]:
@@ -158,7 +164,7 @@ def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> 
         return lines
     many = f" {len(problems)} reasons" if len(problems) > 1 else ""
     lines.append(Line(("refused:", BAD), many or f" {place_of(found.text, problems[0])}"))
-    for problem in problems[:MOST]:
+    for problem in _shown(problems):
         if many:
             lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
         lines.append(Line("  ", _options(problem.message)))
@@ -171,14 +177,32 @@ def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> 
             lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
     if len(problems) > MOST:
         lines.append(Line((f"  and {len(problems) - MOST} more; --json has all of them", QUIET)))
-    if found.ends_early or problems[0].keyword in ("pattern", "grammar") and not problems[0].schema:
-        end = " (or the end)" if found.may_end else ""
-        lines.append(Line(f"  {'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"))
-        lines += [Line(f"  must follow: {text_of(found.forced)}")] if found.forced else []
+    if found.ends_early or _is_of_text(problems[0]):
+        lines += [Line("  " + part) for part in _next(found)]
     if bytes:
         said = reason if token is not None else f"allowed there: {byte_set(found.allowed)}"
         lines.append(Line((f"  byte {found.at}: ", QUIET), said))
     return lines
+
+
+def _shown(problems: list[Problem]) -> list[Problem]:
+    """The problems that people see: of too many, those of wrong values come before those of missing keys."""
+    if len(problems) <= MOST:
+        return problems
+    ranked = sorted(range(len(problems)), key=lambda i: bool(problems[i].missing))
+    return [problems[i] for i in sorted(ranked[:MOST])]
+
+
+def _is_of_text(problem: Problem) -> bool:
+    """Whether a pattern or a grammar says it of the text itself, so that it names nothing that is wanted."""
+    return problem.keyword in ("pattern", "grammar") and not problem.schema
+
+
+def _next(found: Explanation) -> list[str]:
+    """What may stand where the text is refused, and what must."""
+    end = " (or the end)" if found.may_end else ""
+    parts = [f"{'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"]
+    return parts + ([f"must follow: {text_of(found.forced)}"] if found.forced else [])
 
 
 def _is_note(problem: Problem) -> bool:

@@ -4,14 +4,14 @@
   interlock check pattern:'\\d{4}-\\d\\d' --text 2026-7
   interlock check order.json answer.json -t tokenizer.json --trace
   interlock check order.json --ids 5018,606,794 -t tokenizer.json
-  interlock check order.json answers/*.json
-  interlock check order.json answers.jsonl
+  interlock check order.json answers.jsonl answers/ 'more/**/*.json'
 
 Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
-code 0: accepted; 1: refused, or it ends too early. One final newline of a file is not part of the document.
+code 0: accepted; 1: refused, or it ends too early. A newline at the end of a file counts only where a source that is
+no JSON Schema accepts nothing but the text with it.
 
-Several FILEs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file, - line by
-line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
+Several FILEs, folders, globs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any
+file, - line by line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import json
 import sys
 from typing import Any
 
-from interlock.cli.checking import check_many, text_arguments
+from interlock.cli.checking import check_many, document_files, text_arguments
+from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.verdict import Walker
+from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
 from interlock.cli.terminal import exits, style
@@ -34,7 +36,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
     parser.add_argument(
-        "given", metavar="FILE", nargs="*", default=[], help="the document; - is the standard input (repeatable)"
+        "given",
+        metavar="FILE",
+        nargs="*",
+        default=[],
+        help="the document; a folder; a glob; - is the standard input (repeatable)",
     )
     parser.add_argument("--text", action="append", help="the document itself (repeatable)")
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
@@ -52,20 +58,36 @@ def run(args: argparse.Namespace, output: Output) -> int:
     text_arguments.one_of(args, {"FILE": args.given, "--text": args.text, "--ids": args.ids})
     if args.lines and not args.given:
         raise exits.UsageError("--lines is for a FILE: leave it out")
+    args.many = any(map(document_files.is_many, args.given))
     if args.only_refused and not check_many.asked(args):
         raise exits.UsageError("--only-refused is for several documents: leave it out, or give --lines")
     source = text_arguments.in_order(args)
+    args.given = document_files.expanded(args.given, args.source, source.kind)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):
         return check_many.run(args, output, source, vocabulary)
     given, text = next(iter(args.given), None), next(iter(args.text or ()), None)
-    ids, data = text_arguments.tokens_of(args, vocabulary, given, text)
+    ids: list[int] = []
+    newline = b""
+    if args.ids is not None:
+        ids = text_arguments.token_ids(args, vocabulary)
+        data = vocabulary.decode(ids)
+    elif text is not None:
+        data = text_arguments.of_text(text)
+    else:
+        data, newline = text_arguments.of_file_and_newline(given or "")
+    speller = Speller(vocabulary)
+    speller.spell(data)  # What no token spells is said before anything is compiled.
     index = source.compile(vocabulary)
     unknown = source_remarks.remarks(source, index, output)
     if swapped := text_arguments.swapped_perhaps(args):
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
-    verdict = Walker(source, index).walk(ids, data, trace, args.bytes)
+    walker = Walker(source, index)
+    if args.ids is not None:
+        verdict = walker.walk(ids, data, trace, args.bytes)
+    else:
+        verdict = walk_either(walker, speller, data, newline, trace, args.bytes)
     if not verdict.accepted and given is not None and source.kind == "json_schema" and check_many.is_lines(data):
         verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
     if not verdict.accepted and given is not None and source.kind == "json_schema":

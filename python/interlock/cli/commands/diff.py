@@ -5,9 +5,10 @@
 
 First the exact comparison, whose texts are shortest ones. Where it takes more than --limit max_flat_states=N pairs of
 states, or a source recurses or is a grammar, the keywords of two schemas say which of them accepts less (a larger
-maxLength accepts more), and a quick search through members of both sides looks for a text that only one of them
-accepts. The places are listed in which the two schemas differ. Exit code 0: they accept the same, or differ as --allow
-says; 1: they do not; 5: not decided, also where a difference is known and it is open whether --allow says so.
+maxLength accepts more), or the rules of two grammars do (one more alternative accepts more), and a quick search through
+members of both sides looks for a text that only one of them accepts. The places are listed in which the two differ.
+Exit code 0: they accept the same, or differ as --allow says; 1: they do not; 5: not decided, also where a difference
+is known and it is open whether --allow says so.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from functools import cache
 from typing import Any
 
 import interlock
+from interlock.cli.comparing import grammar_changes
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
@@ -75,6 +77,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
+    if relation != "equal" and (changed := grammar_changes.changes(*read)):
+        machine["definitions"] = [change.machine() for change in changed]
+        people += grammar_changes.lines(changed)
     documents = [source.document for source in read]
     rows = differences(*documents) if None not in documents and relation != "equal" else []
     if relation != "equal" and found.is_decided and None not in documents:
@@ -84,8 +89,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine["reordered"] = "only" if not rows else "also"
         people += _reordered(not rows)
     if not found.is_exact and found.is_decided and any(found.included):
-        machine["decided_by"] = "keywords"
-        people.append(Line("  decided by the keywords in which the two schemas differ"))
+        machine["decided_by"] = "keywords" if None not in documents else "rules"
+        what = "keywords in which the two schemas" if None not in documents else "rules in which the two grammars"
+        people.append(Line(f"  decided by the {what} differ"))
     elif not found.is_exact:
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
@@ -172,7 +178,7 @@ def _compare(
 
 def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> tuple[Found, list[bool]]:
     """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
-    included, values = [False, False], []
+    included, values = [grammar_changes.only_adds(*pair) for pair in (read, read[::-1])], []
     if _are_comparable(read, indexes):
         documents = [parse(source.text) for source in read]
         for side in (0, 1):

@@ -1,0 +1,59 @@
+"""The files of documents that a folder or a glob names."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+from interlock.cli.sources.source_words import file_of
+from interlock.cli.terminal.exits import InputError
+
+JSON = (".json", ".jsonl", ".ndjson")
+"""How files with documents for a JSON Schema are called."""
+
+
+def is_many(word: str) -> bool:
+    """Whether a word stands for several files: a folder, or a glob that the shell has left as it is."""
+    return os.path.isdir(word) or not os.path.exists(word) and glob.has_magic(word) and not _is_text(word)
+
+
+def _is_text(word: str) -> bool:
+    """Whether this is a document in the place of a file's name."""
+    return word.lstrip()[:1] in ("{", '"') or word.lstrip()[:1] == "[" and "/" not in word and "." not in word
+
+
+def expanded(words: list[str], source: str, kind: str) -> list[str]:
+    """The files that all words name: those of a folder and of the folders in it, and those that a glob matches.
+
+    The file of the source is no document. ``InputError`` where a folder or a glob has none.
+    """
+    own = file_of(source)
+    out: list[str] = []
+    for word in words:
+        if not is_many(word):
+            out.append(word)
+            continue
+        files = _in_folder(word, kind) if os.path.isdir(word) else sorted(glob.glob(word, recursive=True))
+        files = [path for path in files if os.path.isfile(path) and not _is_same(path, own)]
+        if not files:
+            is_folder = os.path.isdir(word)
+            wanted = f"a folder with {', '.join(JSON)} in it" if is_folder and kind == "json_schema" else "FILE"
+            what = "has no documents" if is_folder else "matches no file"
+            raise InputError(f"{word} {what}", f"check the spelling of the path; {wanted} is taken, too")
+        out += (path for path in files if path not in out)
+    return out
+
+
+def _in_folder(folder: str, kind: str) -> list[str]:
+    """The files of a folder that may be documents of a source: those of JSON for a schema, else all that show."""
+    found = []
+    for path in Path(folder).rglob("*"):
+        shows = not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if shows and (kind != "json_schema" or path.suffix.lower() in JSON):
+            found.append(str(path))
+    return sorted(found)
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.exists(other) and os.path.samefile(path, other)

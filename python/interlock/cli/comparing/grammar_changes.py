@@ -1,0 +1,151 @@
+"""The definitions in which two grammars of one notation differ, and whether that decides which accepts more.
+
+A rule with more alternatives accepts more where every terminal takes its text whatever the others would take. That is
+so with the lexers ``any`` and ``dynamic``. With ``contextual`` a terminal can take text from another one.
+What is not surely understood decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.cli.sources.source_arguments import Source
+from interlock.cli.terminal.style import BAD, GOOD, NAME, Line
+from interlock.drawing.grammar_outline import Statement, statements
+
+SHOWN = 10
+"""Definitions that people see."""
+LEXERS = ("any", "dynamic")
+"""Lexers under which no terminal takes text from another."""
+_HEAD = re.compile(r"[?!]*[a-z_][a-z0-9_]*(\.-?[0-9]+)?(\{[\w, ]*\})?")
+"""What may stand before the colon of a rule in Lark's notation: nothing that bounds or cuts its text."""
+_MARKS = frozenset("|()[]{}*+?,")
+"""Marks under which more of a part is never less of the whole."""
+_LARK_MARKS = _MARKS | {"->", "..", "~"}
+_CALLS = {"TagDispatch", "ExcludeToken"}
+"""Macros of XGrammar's notation that say what must not be."""
+
+
+@dataclass
+class Change:
+    """A definition that only one of the grammars has, or the alternatives that only one has."""
+
+    name: str
+    kind: str
+    in_first: bool
+    in_second: bool
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+    def machine(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "change": self.change,
+            "added": self.added,
+            "removed": self.removed,
+        }
+
+    @property
+    def change(self) -> str:
+        """What became of it."""
+        return "changed" if self.in_first and self.in_second else "removed" if self.in_first else "added"
+
+    def lines(self) -> list[Line]:
+        """For people: a line for the definition, or one for each alternative."""
+        head = f"  {self.kind} "
+        if self.change != "changed":
+            return [Line(head, (self.name, NAME), f": {self.change}")]
+        parts = [("alternative removed", BAD, text) for text in self.removed]
+        parts += [("alternative added", GOOD, text) for text in self.added]
+        if not parts:
+            return [Line(head, (self.name, NAME), ": changed")]
+        return [Line(head, (self.name, NAME), ": ", (word, style), f": {text}") for word, style, text in parts]
+
+
+def changes(first: Source, second: Source) -> list[Change]:
+    """The definitions that differ, in the order of the first grammar, then those that only the second has. Empty for
+    other sources, and for grammars of two notations.
+    """
+    if not _are_alike(first, second):
+        return []
+    one, other = (_by_name(source) for source in (first, second))
+    out = []
+    for name in dict.fromkeys([*one, *other]):
+        before, after = one.get(name, []), other.get(name, [])
+        if [s.text for s in before] == [s.text for s in after]:
+            continue
+        old, new = ([text for s in found for text in s.alternatives] for found in (before, after))
+        change = Change(name, (before or after)[0].kind, bool(before), bool(after))
+        if before and after:
+            change.added = list((Counter(new) - Counter(old)).elements())
+            change.removed = list((Counter(old) - Counter(new)).elements())
+        out.append(change)
+    return out
+
+
+def only_adds(first: Source, second: Source) -> bool:
+    """Whether the second grammar surely accepts all that the first accepts: it has the same statements, but that rules
+    have more alternatives, and that there are definitions of names of which the first does not speak.
+    """
+    if not _are_alike(first, second) or first.options != second.options:
+        return False
+    syntax = first.options["syntax"]
+    lexer = first.options.get("lexer") or ("dynamic" if syntax == "lark" else "any")
+    one, other = (statements(source.text, syntax) for source in (first, second))
+    if lexer not in LEXERS or not all(_is_plain(statement, syntax) for statement in (*one, *other)):
+        return False
+    known = {name for statement in one for name in statement.names}
+    at = 0
+    for statement in other:
+        if at < len(one) and _has_all(statement, one[at]):
+            at += 1
+        elif at == 0 or not statement.name or statement.name in known:
+            # A first rule may be where the grammar begins, and a directive is about all of it.
+            return False
+    return at == len(one)
+
+
+def lines(found: list[Change]) -> list[Line]:
+    """The changes for people."""
+    out = [line for change in found[:SHOWN] for line in change.lines()]
+    return out + ([Line(f"  and {len(found) - SHOWN} more; --json has all of them")] if len(found) > SHOWN else [])
+
+
+def _are_alike(first: Source, second: Source) -> bool:
+    if first.kind != "grammar" or second.kind != "grammar":
+        return False
+    return first.compiled is None and second.compiled is None and first.options["syntax"] == second.options["syntax"]
+
+
+def _by_name(source: Source) -> dict[str, list[Statement]]:
+    found: dict[str, list[Statement]] = {}
+    for statement in statements(source.text, source.options["syntax"]):
+        found.setdefault(statement.name or statement.text, []).append(statement)
+    return found
+
+
+def _has_all(statement: Statement, before: Statement) -> bool:
+    """Whether a statement is the same as before, or a rule with more alternatives."""
+    if statement.text == before.text:
+        return True
+    is_rule = statement.kind == before.kind == "rule" and statement.head == before.head
+    return is_rule and not Counter(before.alternatives) - Counter(statement.alternatives)
+
+
+def _is_plain(statement: Statement, syntax: str) -> bool:
+    """Whether a statement has no part of which more is less of the whole, and no bound on the text of a rule."""
+    if syntax != "lark":
+        is_free = "(?" not in statement.text and not statement.names & _CALLS
+        return is_free and statement.kind == "rule" and statement.marks <= _MARKS
+    if statement.kind == "directive":
+        return statement.head in ("%ignore", "%import", "%declare")
+    if statement.kind == "rule" and _HEAD.fullmatch(statement.head) is None:
+        return False
+    # Before a number `~` repeats; before anything else it is the complement.
+    is_free = not any(re.search(r"~(?!\s*[0-9])", text) for text in statement.alternatives)
+    return statement.kind != "other" and is_free and statement.marks <= _LARK_MARKS

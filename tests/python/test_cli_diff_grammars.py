@@ -1,0 +1,78 @@
+"""``diff`` of grammars: the definitions that differ, and where more alternatives decide it."""
+
+import pytest
+from command_line import machine, run
+
+from interlock.cli.comparing.grammar_changes import only_adds
+from interlock.cli.sources.source_arguments import Source
+
+ONE = 'start: "a"+'
+MORE = 'start: "a"+ | "b"'
+
+
+def source(text, syntax="lark", **options):
+    return Source("grammar", text, {"syntax": syntax, **options}, "grammar:")
+
+
+def test_a_rule_with_one_alternative_more(folder):
+    done = run(folder, "diff", f"grammar:{ONE}", f"grammar:{MORE}", code=1)
+    assert done.stdout.splitlines() == [
+        "the first accepts less",
+        '  only the second accepts: "b"',
+        '  rule start: alternative added: "b"',
+        "  decided by the rules in which the two grammars differ",
+    ]
+    run(folder, "diff", f"grammar:{ONE}", f"grammar:{MORE}", "--allow", "wider")
+    run(folder, "diff", f"grammar:{ONE}", f"grammar:{MORE}", "--allow", "narrower", code=1)
+    found = machine(folder, "diff", f"grammar:{MORE}", f"grammar:{ONE}", code=1)
+    assert found["relation"] == "the second accepts less" and found["decided_by"] == "rules"
+    assert found["definitions"] == [
+        {"name": "start", "kind": "rule", "change": "changed", "added": [], "removed": ['"b"']}
+    ]
+    assert run(folder, "diff", f"grammar:{ONE}", 'grammar:start:  "a"+ // the same').stdout.startswith("equal")
+
+
+def test_where_terminals_take_text_from_each_other_it_is_listed_only(folder):
+    # Under the lexer that reserves, the text `ab` is lost by the alternative that is added.
+    one, two = 'grammar:start: x "b"\nx: "a"', 'grammar:start: x "b"\nx: "a" | "ab"'
+    found = machine(folder, "diff", one, two, "--lexer", "contextual", code=1)
+    assert found["relation"] == "different" and found["only_first"] == "ab" and "decided_by" not in found
+    assert found["definitions"][0]["added"] == ['"ab"']
+    assert machine(folder, "diff", one, two, code=1)["relation"] == "the first accepts less"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "syntax"),
+    [
+        ('start: "a" | x\nx: "c"', 'start: x\n  | "d"\n | "a"\nx: "c" | y "e" | "f"\ny: B\nB: /b/', "lark"),
+        ('root ::= x "a"\nx ::= [a-z]', 'root ::= x "a"\nx ::= [a-z] |\n "1"', "gbnf"),
+        ('root ::= ("a" | x){2,3}\nx ::= "b"', 'root ::= ("a" | x){2,3}\nx ::= "b" | "c"', "ebnf"),
+    ],
+)
+def test_what_is_decided(one, two, syntax):
+    assert only_adds(source(one, syntax), source(two, syntax))
+    assert not only_adds(source(two, syntax), source(one, syntax))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("start: A\nA: /a/", "start: A\nA: /a/ | /aa/"),  # A longer match takes what should follow.
+        ("start: A B\nA: /a/ & ~/b/\nB: /c/", "start: A B | A\nA: /a/ & ~/b/\nB: /c/"),
+        ('start: x\nx[max_tokens=3]: "a"', 'start: x\nx[max_tokens=3]: "a" | "b"'),
+        ('start: "a"', 'start: "a" | "b"\n%ignore " "'),
+        ('start: "a"', 'begin: "b"\nstart: "a" | "b"'),
+        ('start: "a" x\nx: "b"', '%override x: "c"\nstart: "a" x\nx: "b"'),
+        ('start: "a"', 'start: "b"'),
+    ],
+)
+def test_what_is_not_decided(one, two):
+    assert not only_adds(source(one), source(two))
+
+
+def test_options_and_notations_that_differ_decide_nothing():
+    assert not only_adds(source(ONE), source(MORE, lexer="any"))
+    assert not only_adds(source(ONE, lexer="contextual"), source(MORE, lexer="contextual"))
+    assert not only_adds(source('root ::= "a"', "gbnf"), source('root ::= "a" | "b"', "ebnf"))
+    dispatch = 'root ::= TagDispatch(("<a>", x))\nx ::= "b"'
+    assert not only_adds(source(dispatch, "ebnf"), source(dispatch + ' | "c"', "ebnf"))

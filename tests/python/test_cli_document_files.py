@@ -1,0 +1,58 @@
+"""``check`` of the documents that a folder or a glob names, and the line of each."""
+
+import pytest
+from command_line import machine, run
+
+
+@pytest.fixture
+def answers(folder):
+    (folder / "answers" / "late").mkdir(parents=True)
+    (folder / "answers" / ".hidden").mkdir()
+    for name in ("a.json", "late/b.json", ".hidden/c.json", ".d.json"):
+        (folder / "answers" / name).write_text('{"item": "tea"}')
+    (folder / "answers" / "e.jsonl").write_text('{"item": "tea"}\n{"item": 1}\n')
+    (folder / "answers" / "notes.txt").write_text("ab\n")
+    return folder
+
+
+def names_of(folder, *args, code=0):
+    return [document["name"] for document in machine(folder, "check", *args, code=code)["documents"]]
+
+
+def test_a_folder(answers):
+    wanted = ["answers/a.json", "answers/e.jsonl:1", "answers/e.jsonl:2", "answers/late/b.json"]
+    assert names_of(answers, "order.json", "answers", code=1) == wanted
+    assert names_of(answers, "order.json", "answers/late/", "answers/a.json") == wanted[:2:-1] + wanted[:1]
+    # A text may have any name.
+    assert "answers/notes.txt" in names_of(answers, "pattern:ab", "answers", code=1)
+
+
+def test_a_glob(answers):
+    assert names_of(answers, "order.json", "answers/**/*.json") == ["answers/a.json", "answers/late/b.json"]
+    done = run(answers, "check", "order.json", "answers/a*.json")
+    assert done.stdout == "answers/a.json: accepted\n1 document: 1 accepted, 0 refused\n"
+    assert run(answers, "check", "order.json", "answers/a*.json", "--only-refused").stdout.startswith("1 document:")
+    # The source is none of them, and a file that has such a name is itself.
+    assert "order.json" not in names_of(answers, "order.json", "*.json", code=1)
+    (answers / "[a].json").write_text('{"item": "tea"}')
+    assert run(answers, "check", "order.json", "[a].json").stdout.startswith("accepted")
+
+
+def test_what_has_no_documents(answers):
+    (answers / "empty").mkdir()
+    assert "empty has no documents" in run(answers, "check", "order.json", "empty", code=4).stderr
+    assert "no*.json matches no file" in run(answers, "check", "order.json", "no*.json", code=4).stderr
+    assert "is no file; the output itself" in run(answers, "check", "order.json", '{"a*": [1]}', code=2).stderr
+
+
+def test_the_line_of_a_text_says_what_could_have_stood_there(folder):
+    grammar = 'grammar:start: "say " "y " "end"'
+    alone = run(folder, "check", grammar, "--text", "say i", code=1).stdout
+    assert 'allowed there: y\n  must follow: "y end"' in alone
+    lines = run(folder, "check", grammar, "--text", "say i", "--text", "say y end", code=1).stdout.splitlines()
+    said = 'line 1, column 5: "i" does not fit the grammar here; allowed there: y; must follow: "y end"'
+    assert lines[0] == f"say i: refused: {said}"
+    done = run(folder, "check", "order.json", "--text", '{"itme": "tea"}', "--text", '{"item": "tea"}', code=1)
+    assert "more reason" in done.stdout
+    done = run(folder, "check", 'choices:["tea","milk"]', "--text", "te", "--text", "tea", code=1)
+    assert '(did you mean "tea"?)' in done.stdout
