@@ -81,6 +81,7 @@ class Worker:
                 source.refuse_slips()
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
             head = {"name": item.name, "key": key}
+            head |= {"notes_of_reading": list(source.notes)} if source.notes else {}
             damage = ""
             if key in self.store:
                 tables, damage = self._stored(key)
