@@ -300,6 +300,8 @@ def test_drawings_on_the_standard_output(folder):
     assert run(folder, "draw", "order.json", "--format", "dot", "-o", "/dev/stdout").stdout.startswith("digraph")
     ElementTree.fromstring(run(folder, "draw", "pattern:a|b", "--format", "svg", "-o", "-").stdout)
     assert machine(folder, "draw", "order.json", "--format", "svg", "-o", "picture")["form"] == "structure"
+    mermaid = [run(folder, "draw", "order.json", "--format", name, "-o", "-").stdout for name in ("mmd", "mermaid")]
+    assert mermaid[0] == mermaid[1] != ""
     ElementTree.parse(folder / "picture")
 
 

@@ -53,7 +53,12 @@ def register(parser: argparse.ArgumentParser) -> None:
     sources.add_arguments(parser)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="a file, or - for the standard output")
     overwriting.add_force(parser)
-    parser.add_argument("--format", choices=FORMATS, help="default: by the end of the file's name")
+    parser.add_argument(
+        "--format",
+        type=lambda word: OTHER_ENDINGS.get(f".{word}", f".{word}")[1:],
+        choices=FORMATS,
+        help="default: by the end of the file's name",
+    )
     parser.add_argument(
         "--form", choices=FORMS, help="default: structure of a schema or a grammar, jumps of anything else"
     )

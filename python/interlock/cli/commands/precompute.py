@@ -228,7 +228,12 @@ def _full(row: dict[str, Any], old: dict[str, dict[str, Any]]) -> dict[str, Any]
     before = old.get(row["key"]) if row.get("skipped") else None
     if before is None or before.get("ok") != row["ok"]:
         return row
-    return {name: value for name, value in before.items() if name != "replaced"} | row
+    own = ("replaced", "notes", "notes_of_reading")
+    full = {name: value for name, value in before.items() if name not in own} | row
+    # How the source was read is said of this run, which may have other options than the earlier one.
+    of_reading = before.get("notes_of_reading", [])
+    notes = [*row.get("notes_of_reading", []), *(note for note in before.get("notes", []) if note not in of_reading)]
+    return full | ({"notes": notes} if notes else {})
 
 
 def ignored(word: str) -> list[tuple[str, str]]:

@@ -80,7 +80,8 @@ class Worker:
                 # Without a key in the report, so that a run that takes slips compiles it.
                 source.refuse_slips()
             key = self.store.key_of(source.kind, source.text, self.vocabulary, **source.options)
-            head = {"name": item.name, "key": key}
+            head: dict[str, Any] = {"name": item.name, "key": key}
+            head |= {"notes_of_reading": list(source.notes)} if source.notes else {}
             damage = ""
             if key in self.store:
                 tables, damage = self._stored(key)
