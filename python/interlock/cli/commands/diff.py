@@ -21,7 +21,6 @@ from functools import cache
 from typing import Any
 
 import interlock
-from interlock.cli.comparing import grammar_changes
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
@@ -56,6 +55,8 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Search both directions."""
+    from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
+
     vocabulary = vocabularies.byte_vocabulary()
     read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
     kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
@@ -178,6 +179,8 @@ def _compare(
 
 def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> tuple[Found, list[bool]]:
     """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
+    from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
+
     included, values = [grammar_changes.only_adds(*pair) for pair in (read, read[::-1])], []
     if _are_comparable(read, indexes):
         documents = [parse(source.text) for source in read]
