@@ -337,8 +337,7 @@ def _call_of(functions: Sequence[Any], on_unsupported: str) -> OutputType[Functi
         found = written.parse(text)
         return FunctionCall(found["name"], dict(found["arguments"]), known[found["name"]])
 
-    said = [f"{name}: {doc}" for name, function in known.items() if (doc := inspect.getdoc(function))]
-    return dataclasses.replace(_with_description(written, "\n".join(said)), parse=parse)
+    return dataclasses.replace(written, parse=parse, functions=tuple(known.values()))
 
 
 def _with_description(output: OutputType[T], text: str | None) -> OutputType[T]:
