@@ -264,8 +264,9 @@ def _message(
     named = [place for place in places if place]
     at = "" if not named else f" at {', '.join(named[:_SHOWN])}{' and others' if len(named) > _SHOWN else ''}"
     if index.kind == "json_schema" and (number := long_fraction(text)):
+        digits = len(number.partition(".")[2])
         return (
-            f"{limit} ended the value{which}{at}, which is whole, and a number in it has {len(number.partition('.')[2])} digits behind the "
+            f"{limit} ended the value{which}{at}, which is whole, and a number in it has {digits} digits behind the "
             f"point. No bound of a number forbids zeros there, so a larger max_tokens need not help: {_SHORT_NUMBERS}"
         )
     if max_tokens >= max(_AMPLE * needed, needed + 16):
