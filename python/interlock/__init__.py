@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from interlock import tools as tools
     from interlock.core_methods.index_files import IncompleteTablesWarning
     from interlock.generators import (
+        Generator,
         from_llama_cpp,
         from_mlx_lm,
         from_openai,
@@ -105,6 +106,7 @@ __all__ = [
     "CancelToken",
     "CancelledError",
     "DetachedIndex",
+    "Generator",
     "Grammar",
     "GrammarError",
     "Guide",
@@ -178,6 +180,7 @@ _attach_vocabulary_methods()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {
+    "Generator": "interlock.generators",
     "Grammar": "interlock.output_types",
     "InvalidOutputError": "interlock.output_types",
     "Program": "interlock.programs",

@@ -7,6 +7,7 @@ import pickle
 import re
 import uuid
 import warnings
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -95,6 +96,8 @@ class Bounded(pydantic.BaseModel):
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, None),
         ({"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array"}]}, "the value itself (maxItems, in Python "
          "max_length)"),
+        ({"type": "object", "properties": {"a": {"type": "boolean"}}}, 'the value itself ("additionalProperties": '
+         "false, or pass the class itself in the place of its schema)"),
     ],
 )  # fmt: skip
 def test_the_place_without_a_bound(hint, place):
@@ -129,6 +132,26 @@ def test_where_everything_is_bounded_a_larger_budget_is_advised():
     message = said(lines, '["' + "a" * 80 + '"]', 60)
     assert "has bounds everywhere" in message and message.endswith("pass a larger max_tokens, such as 120")
     assert "max_length" not in message and "did not stop" not in message
+
+
+def test_zeros_behind_a_point_are_no_reason_for_a_larger_budget():
+    """No bound of a number forbids them; what is advised does."""
+    price = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
+    message = said(list[price], "[1.11" + "0" * 60, 60)
+    assert "a number in it has 32 digits behind the point" in message and "take an int" in message
+    assert "bounds everywhere" not in message and "such as 120" not in message
+    names = {"Annotated": Annotated, "Decimal": Decimal, "WithJsonSchema": pydantic.WithJsonSchema}
+    advised = eval(message[message.index("Annotated[") :], names)
+    output = output_type_of(advised)
+    index = output.index(interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256]))
+    assert output.parse('"1.50"') == Decimal("1.50") and index.guide().advance_many(list(b'"1.500')) == 5
+
+
+def test_a_schema_that_leaves_objects_open_is_named():
+    """The properties that the class does not have took the room."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    message = said(schema, '{"a": "x", "b": "' + "b" * 100, 60)
+    assert 'the value itself ("additionalProperties": false, or pass the class itself' in message
 
 
 def test_a_missing_bound_is_named():

@@ -42,3 +42,28 @@ def test_a_pattern_beside_an_address_holds_too(byte_vocabulary):
     firm = Annotated[pydantic.EmailStr, pydantic.Field(json_schema_extra={"pattern": "@firm[.]org$"})]
     index = interlock.Index.from_type(firm, byte_vocabulary)
     assert accepts(index, b'"ada@firm.org"') and not accepts(index, b'"ada@other.org"')
+
+
+def test_a_name_may_stand_in_front_of_an_address(byte_vocabulary):
+    adapter = pydantic.TypeAdapter(pydantic.NameEmail)
+    index = interlock.Index.from_type(pydantic.NameEmail, byte_vocabulary)
+    for text in ("ada@example.org", "Ada Lovelace <ada@example.org>"):
+        assert adapter.validate_python(text).email == "ada@example.org"
+        assert accepts(index, f'"{text}"'.encode()), text
+    for text in ("a@b", "Ada <a@b>", "Ada <ada@example.org", "<>"):
+        with pytest.raises(pydantic.ValidationError):
+            adapter.validate_python(text)
+        assert not accepts(index, f'"{text}"'.encode()), text
+
+
+@pytest.mark.parametrize("hint", [pydantic.EmailStr, pydantic.NameEmail])
+def test_three_hundred_random_addresses_are_read(hint, byte_vocabulary):
+    index = interlock.Index.from_type(hint, byte_vocabulary)
+    adapter = pydantic.TypeAdapter(hint)
+    for seed in range(300):
+        adapter.validate_json(byte_vocabulary.decode(index.sample(seed, max_tokens=300), skip_special_tokens=True))
+
+
+def test_a_prompt_says_the_format_and_not_the_long_pattern():
+    assert interlock.describe(pydantic.EmailStr).endswith('{"format": "email", "type": "string"}')
+    assert interlock.describe(pydantic.NameEmail).endswith('{"format": "name-email", "type": "string"}')

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-
+from typing import Annotated, Literal
 
 import pytest
 
@@ -125,12 +126,44 @@ def test_the_description_of_functions_says_what_they_do():
         """
         return width * height
 
-    assert '"description": "area: The area of a field.\\n\\nIn square metres."' in interlock.describe([area, greet])
+    assert (
+        interlock.describe([area, greet, now])
+        == """\
+Answer with JSON that calls one of these functions: {"name": "FUNCTION", "arguments": {"PARAMETER": "VALUE"}}
+
+area(width: float, height: float) -> float
+    The area of a field.
+
+    In square metres.
+
+greet(name: str) -> str
+
+now() -> str"""
+    )
     assert '"description": "The area of a field.' in interlock.describe(area)
     assert '"description"' not in interlock.describe(greet)
     # Parameters of tools are the parameters alone: chat templates show the docstring beside them.
     (tool,) = interlock.tools.tools_of([area])
     assert "description" not in tool.parameters and set(tool.parameters["properties"]) == {"width", "height"}
+
+
+def test_a_function_has_its_schema_where_a_signature_does_not_say_all():
+    def move(
+        way: Literal["up", "down"], who: Person, steps: Annotated[int, pydantic.Field(ge=1, le=9)], fast: bool = False
+    ):
+        """Move somebody."""
+
+    def look(at: list[str] | None = None):
+        """Look around."""
+
+    text = interlock.describe([move, look])
+    *_, first, second = text.split("\n\n")
+    head, doc, schema = first.split("\n")
+    assert head == "move(way: Literal['up', 'down'], who: Person, steps: int, fast: bool = False)"
+    assert doc == "    Move somebody."
+    found = json.loads(schema.removeprefix("    Its arguments follow this JSON Schema: "))
+    assert found["properties"]["steps"]["maximum"] == 9 and "description" not in found
+    assert second == "look(at: list[str] | None = None)\n    Look around."
 
 
 def test_a_type_is_described_in_front_of_the_prompt():

@@ -210,3 +210,18 @@ class Outer(TypedDict):
 def test_a_plain_typed_dict_beside_a_pydantic_model(hint):
     with pytest.raises(interlock.UnsupportedError, match="use typing_extensions.TypedDict on Python < 3.12"):
         output_type_of(hint)
+
+
+def test_a_schema_method_that_was_not_called():
+    class User(pydantic.BaseModel):
+        name: str
+
+        @classmethod
+        def of(cls, name: str) -> "User":
+            return cls(name=name)
+
+    with pytest.raises(interlock.ArgumentError, match=r"call it, User\.model_json_schema\(\), or pass the class User"):
+        output_type_of(User.model_json_schema)
+    with pytest.raises(interlock.ArgumentError, match="the method json_schema, and not the schema: call it"):
+        output_type_of(pydantic.TypeAdapter(User).json_schema)
+    assert output_type_of(User.of).parse('{"name": "a"}') == {"name": "a"}

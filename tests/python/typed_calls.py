@@ -30,6 +30,7 @@ def check(gen: Generator, local: LocalGenerator, model: object, tokenizer: objec
     assert_type(gen("x", User, stream=True).value, User)
     assert_type(gen.batch(["x"], User), list[User])
     assert_type(gen.stream("x", User), Stream[User])
+    check_returned(gen, model, tokenizer)
     program = interlock.Program(local, "x")
     assert_type(program.gen("n", int), int)
     assert_type(program.gen("n", stop="x"), str)
@@ -38,6 +39,20 @@ def check(gen: Generator, local: LocalGenerator, model: object, tokenizer: objec
     assert_type(program.select("s", {"a": 1}), int)
     program += "text"
     assert_type(interlock.index_from_type(User, local.vocabulary), interlock.Index)
+
+
+def check_returned(gen: interlock.Generator, model: object, tokenizer: object) -> None:
+    Refused = interlock.InvalidOutputError
+    assert_type(gen("x", User, errors="raise"), User)
+    assert_type(gen("x", User, errors="return"), User | interlock.InvalidOutputError)
+    assert_type(gen("x", errors="return"), str | interlock.InvalidOutputError)
+    assert_type(gen(["x"], User, errors="return", max_tokens=5), list[User | interlock.InvalidOutputError])
+    assert_type(gen(["x"], ["a", "b"], errors="return"), list[str | interlock.InvalidOutputError])
+    assert_type(gen.batch(["x"], errors="return"), list[str | interlock.InvalidOutputError])
+    assert_type(interlock.generate(model, tokenizer, "x", User, errors="return"), User | interlock.InvalidOutputError)
+    found = gen("x", User, errors="return")
+    if not isinstance(found, Refused):
+        assert_type(found, User)
 
 
 def check_mistakes(gen: Generator, local: LocalGenerator) -> None:

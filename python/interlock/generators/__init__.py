@@ -18,6 +18,7 @@ from interlock.generators.call_arguments.arguments import MISSING, check_prompt
 from interlock.generators.call_options import CallOptions
 from interlock.generators.local import LocalGenerator
 from interlock.generators.stream import AsyncStream, Stream
+from interlock.output_types import InvalidOutputError
 from interlock.util.argument_types import require
 from interlock.util.quoting import quoted
 
@@ -185,6 +186,7 @@ def generate(
     prompt: str | Sequence[Mapping[str, Any]],
     output_type: type[T],
     *,
+    errors: Literal["raise"] = ...,
     max_tokens: int = ...,
     **options: Unpack[CallOptions],
 ) -> T: ...
@@ -195,9 +197,32 @@ def generate(
     prompt: str | Sequence[Mapping[str, Any]],
     output_type: TextType = ...,
     *,
+    errors: Literal["raise"] = ...,
     max_tokens: int = ...,
     **options: Unpack[CallOptions],
 ) -> str: ...
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompt: str | Sequence[Mapping[str, Any]],
+    output_type: type[T],
+    *,
+    errors: Literal["return"],
+    max_tokens: int = ...,
+    **options: Unpack[CallOptions],
+) -> T | InvalidOutputError: ...
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompt: str | Sequence[Mapping[str, Any]],
+    output_type: TextType = ...,
+    *,
+    errors: Literal["return"],
+    max_tokens: int = ...,
+    **options: Unpack[CallOptions],
+) -> str | InvalidOutputError: ...
 @overload
 def generate(
     model: Any,

@@ -76,7 +76,8 @@ class Generator(ABC):
         self._whitespace = whitespace
         self._types = RecentlyUsed[OutputType[Any]](KEPT)
 
-    # The first overloads are for one prompt, the next for a list of prompts, the last for streams.
+    # The first overloads are for one prompt, the next for a list of prompts, then the same with
+    # ``errors="return"``, and the last for streams.
     @overload
     def __call__(
         self,
@@ -85,6 +86,7 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
         **options: Unpack[CallOptions],
     ) -> T: ...
     @overload
@@ -95,6 +97,7 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
         **options: Unpack[CallOptions],
     ) -> str: ...
     @overload
@@ -105,6 +108,7 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
         **options: Unpack[CallOptions],
     ) -> list[T]: ...
     @overload
@@ -115,8 +119,53 @@ class Generator(ABC):
         *,
         max_tokens: int = ...,
         stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
         **options: Unpack[CallOptions],
     ) -> list[str]: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Chat,
+        output_type: type[T],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> T | InvalidOutputError: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Chat,
+        output_type: TextType = ...,
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> str | InvalidOutputError: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Batch,
+        output_type: type[T],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[T | InvalidOutputError]: ...
+    @overload
+    def __call__(
+        self,
+        prompt: _Batch,
+        output_type: TextType = ...,
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[str | InvalidOutputError]: ...
     @overload
     def __call__(
         self,
@@ -228,6 +277,16 @@ class Generator(ABC):
         max_tokens: int = ...,
         **options: Unpack[CallOptions],
     ) -> list[T | InvalidOutputError]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Sequence[Prompt],
+        output_type: TextType = ...,
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[str | InvalidOutputError]: ...
     @overload
     def batch(
         self,

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.output_types.function_descriptions import describe_functions
 from interlock.output_types.prompt_schema import prompt_schema
 from interlock.output_types.resolve import output_type_of
 
@@ -14,8 +15,8 @@ __all__ = ["describe"]
 
 def describe(output_type: Any) -> str:
     """A text for a prompt that says what ``output_type`` asks for: its JSON Schema in one line, its choices, its
-    pattern, or its grammar. The schema has the descriptions of fields, and no titles; it says ``"format": "date"`` and
-    the like where a long pattern is enforced. Empty for ``str``.
+    pattern, its grammar, or the signatures and docstrings of its functions. The schema has the descriptions of fields,
+    and no titles; it says ``"format": "date"`` and the like where a long pattern is enforced. Empty for ``str``.
     ``gen(prompt, User, describe=True)`` puts it in front of the prompt.
 
     ``ArgumentError`` for an ``Index``, which has no such text; the errors of ``output_type_of``.
@@ -28,6 +29,8 @@ def describe(output_type: Any) -> str:
     output = output_type_of(output_type)
     if output.kind == "text":
         return ""
+    if output.functions:
+        return describe_functions(output.functions, output.on_unsupported)
     if output.kind == "choices":
         return f"Answer with one of these texts: {', '.join(_json(choice) for choice in output.source)}"
     if output.kind == "regex":

@@ -45,6 +45,9 @@ class OutputType(Generic[T]):
     on_unsupported: Literal["error", "warn"] = "error"
     """What becomes of keywords of a schema that cannot be enforced, as in ``Index.from_json_schema``."""
 
+    functions: tuple[Callable[..., Any], ...] = field(default=(), repr=False)
+    """The functions that a call may name; none for other types."""
+
     def index(self, vocabulary: Vocabulary, **options: Any) -> Index:
         """Compile this type for ``vocabulary``. ``options`` are those of the ``Index`` method that suits the kind
         (``whitespace``, ``property_order``, ``limits``, ``cancel`` and others), and so are the errors.

@@ -68,6 +68,7 @@ def _known_patterns() -> dict[str, dict[str, str]]:
     words: dict[str, dict[str, str]] = {
         string_formats.DATE: {"format": "date"},
         string_formats.DURATION: {"format": "duration"},
+        string_formats.EMAIL: {"format": "email"},
         string_formats.INTEGER_KEY: {"pattern": "^-?[0-9]+$"},
         string_formats.PRINTABLE: {},
     }

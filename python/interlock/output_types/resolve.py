@@ -143,6 +143,7 @@ def _resolved(output_type: Any, on_unsupported: str) -> OutputType[Any]:
     if names is not None:
         return OutputType("choices", tuple(names), _chosen(names), name_of(output_type))
     if inspect.isroutine(output_type):
+        _refuse_schema_method(output_type)
         arguments = _typed(_arguments_of(output_type), output_type.__name__, on_unsupported)
         return _with_description(arguments, inspect.getdoc(output_type))
     _refuse_values(output_type)
@@ -336,8 +337,7 @@ def _call_of(functions: Sequence[Any], on_unsupported: str) -> OutputType[Functi
         found = written.parse(text)
         return FunctionCall(found["name"], dict(found["arguments"]), known[found["name"]])
 
-    said = [f"{name}: {doc}" for name, function in known.items() if (doc := inspect.getdoc(function))]
-    return dataclasses.replace(_with_description(written, "\n".join(said)), parse=parse)
+    return dataclasses.replace(written, parse=parse, functions=tuple(known.values()))
 
 
 def _with_description(output: OutputType[T], text: str | None) -> OutputType[T]:
@@ -369,6 +369,22 @@ def _chosen(names: Mapping[str, Any]) -> Callable[[str], Any]:
             ) from None
 
     return parse
+
+
+def _refuse_schema_method(function: Any) -> None:
+    """``ArgumentError`` for a method of pydantic that makes a schema, and was not called."""
+    owner = getattr(function, "__self__", None)
+    if owner is None or not function.__name__.endswith("schema"):
+        return
+    if getattr(function, "__module__", "").partition(".")[0] != "pydantic":
+        return
+    if not isinstance(owner, type):
+        raise ArgumentError(f"this is the method {function.__name__}, and not the schema: call it, with () behind it")
+    name = name_of(owner)
+    raise ArgumentError(
+        f"this is the method {function.__name__} of {name}, and not the schema: call it, {name}.{function.__name__}(), "
+        f"or pass the class {name}, of which values are made"
+    )
 
 
 def _refuse_values(given: Any) -> None:

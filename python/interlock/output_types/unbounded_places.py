@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock.util.json_pointer import escaped, unescaped
 
-__all__ = ["unbounded_place", "unbounded_within"]
+__all__ = ["long_fraction", "unbounded_place", "unbounded_within"]
 
 _OF_TYPE = {
     "string": ("maxLength", "minLength", "pattern", "format"),
@@ -17,9 +17,11 @@ _OF_TYPE = {
     "object": ("properties", "additionalProperties", "maxProperties"),
 }
 _NESTS = "how deep it nests"
+_OPEN = '"additionalProperties": false, or pass the class itself in the place of its schema'
 _KINDS = ("string", "number", "array", "object")
 # Formats whose texts are short: of times, only the fraction of a second could go on.
 _SHORT = frozenset(("date", "time", "date-time", "uuid", "ipv4", "ipv6"))
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
 _ESCAPES_AND_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
@@ -49,6 +51,9 @@ def unbounded_within(schema: Any, value: Any) -> str | None:
     while isinstance(value, dict | list) and value:
         members = value.items() if isinstance(value, dict) else enumerate(value)
         sizes = {step: len(json.dumps(member)) for step, member in members}
+        unknown = [size for step, size in sizes.items() if search.inner(schema, step, ()) is None]
+        if _is_open(schema) and 2 * sum(unknown) >= sum(sizes.values()):
+            return _said(at, _OPEN)
         step = max(sizes, key=lambda one: sizes[one])
         value, schema = value[step], search.inner(schema, step, ())
         if schema is None or 2 * sizes[step] < sum(sizes.values()):
@@ -168,11 +173,29 @@ class _Search:
         if not others or is_closed:
             return None
         if "maxProperties" not in schema:
+            if _is_open(schema):
+                return _said(at, _OPEN)
             return _said(at, "maxProperties, in Python max_length")
         names = {"type": "string", **(schema.get("propertyNames") or {})}
         return self.place(names, f"{at} names", within) or next(
             filter(None, (self.place(one, f"{at}/*", within) for one in others)), None
         )
+
+
+def _is_open(schema: Any) -> bool:
+    """Whether an object may have more properties than those that its schema names, since the schema does not say."""
+    closing = ("additionalProperties", "unevaluatedProperties", "maxProperties")
+    return isinstance(schema, Mapping) and bool(schema.get("properties")) and not any(key in schema for key in closing)
+
+
+def long_fraction(text: str) -> str | None:
+    """The first number of a JSON text with more than 15 digits behind its point, if there is one.
+
+    >>> long_fraction('{"price": 1.1000000000000000, "note": "0.12345678901234567"}')
+    '1.1000000000000000'
+    """
+    found = re.search(r"-?[0-9]+\.[0-9]{16,}", _STRING.sub('""', text))
+    return found and found[0]
 
 
 def _said(at: str, lacks: str) -> str:

@@ -19,7 +19,7 @@ from interlock.masks import allocate_bitmask
 from interlock.output_types.context_room import ContextRoom
 from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
-from interlock.output_types.unbounded_places import unbounded_place, unbounded_within
+from interlock.output_types.unbounded_places import long_fraction, unbounded_place, unbounded_within
 from interlock.util.argument_types import require
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.plurals import counted
@@ -39,6 +39,11 @@ _ON_TIGHT = ("warn", "ignore", "error")
 
 _AMPLE = 4
 """So many times of what the shortest value needs are no tight budget."""
+
+_SHORT_NUMBERS = (
+    "take an int of a smaller unit (125 cents in the place of 1.25), or for a Decimal a text with a pattern, "
+    r"Annotated[Decimal, WithJsonSchema({'type': 'string', 'pattern': r'^[0-9]{1,5}\.[0-9]{2}$'})]"
+)
 
 _SHOWN = 3
 """So many places are named in a message."""
@@ -258,6 +263,12 @@ def _message(
         limit = f"the room of {room.left} tokens behind the prompt ({room.prompt} of the context's {room.context})"
     named = [place for place in places if place]
     at = "" if not named else f" at {', '.join(named[:_SHOWN])}{' and others' if len(named) > _SHOWN else ''}"
+    if index.kind == "json_schema" and (number := long_fraction(text)):
+        digits = len(number.partition(".")[2])
+        return (
+            f"{limit} ended the value{which}{at}, which is whole, and a number in it has {digits} digits behind the "
+            f"point. No bound of a number forbids zeros there, so a larger max_tokens need not help: {_SHORT_NUMBERS}"
+        )
     if max_tokens >= max(_AMPLE * needed, needed + 16):
         remedy = _remedy(index, larger, took)
         began = f"{limit} ended the value{which}{at}, which is whole"

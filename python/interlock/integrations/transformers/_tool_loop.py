@@ -105,7 +105,8 @@ class ToolLoop:
       with ``${result}``, and perhaps ``${name}`` and ``${id}``. Or a function of the call and what was returned, that
       returns a text, or a list of texts and token ids. The names of special tokens in a notation are these tokens; what
       a tool returned is plain text, whatever it says.
-    * ``max_calls``: behind so many calls the model can call no more, and answers.
+    * ``max_calls``: behind so many calls the model can call no more, and answers. With 1, and with
+      ``tool_choice="required"``, the output ends behind the last call's result, and has no answer.
     * ``on_error``: what becomes of an exception that a tool raises. ``"raise"`` lets it through, and the generation
       ends with it. ``"tell"`` writes ``{"error": "KeyError: 'nope'"}`` as the call's result, and the model goes on. A
       function of the call and the exception returns what the model is told instead.

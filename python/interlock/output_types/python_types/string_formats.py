@@ -82,6 +82,9 @@ _LAST_LABELS = (
 EMAIL = rf"{_WORD}{{1,30}}(?:\.{_WORD}{{1,16}}){{0,2}}@(?:{_MAIL_LABEL}\.){{1,3}}(?:{_LAST_LABELS})"
 """An address of mail, as email-validator reads it."""
 
+NAME_EMAIL = rf"(?:[A-Za-z]{{1,20}}(?: [A-Za-z]{{1,20}}){{0,3}} <{EMAIL}>|{EMAIL})"
+"""An address of mail, with a name in front of it or without: pydantic's NameEmail."""
+
 PRINTABLE = "[ -~]*"
 """Characters that are one byte each."""
 
@@ -97,6 +100,7 @@ _BASE64 = "(?:{0}{{4}})*(?:{0}{{2}}==|{0}{{3}}=)?"
 BY_FORMAT = {
     "base64": _BASE64.format("[A-Za-z0-9+/]"),
     "base64url": _BASE64.format("[A-Za-z0-9_-]"),
+    "name-email": NAME_EMAIL,
     "fraction": "-?[0-9]{1,9}(?:/[1-9][0-9]{0,8})?",
 }
 """What Python reads of pydantic's own formats, which say nothing to anybody else."""
