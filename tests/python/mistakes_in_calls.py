@@ -225,7 +225,6 @@ FILES = [
     ("interlock.explain.explain(R('a'), 5)", Argument, "text must be a str or bytes, not int .. json.dumps"),
     ("interlock.indx", AttributeError, "has no attribute 'indx'; did you mean"),
     ("interlock.from_transformer", AttributeError, "did you mean 'from_transformers'?"),
-    ("interlock.Generator", AttributeError, "no attribute 'Generator' .. from_transformers(model, tokenizer) makes"),
     ("interlock.gen('x', int)", AttributeError, "no attribute 'gen' .. gen = interlock.from_transformers(model"),
     ("interlock.from_huggingface", AttributeError, "from_transformers(model, tokenizer) is meant"),
     ("interlock.from_hf", AttributeError, "from_transformers(model, tokenizer) is meant"),

@@ -1,9 +1,9 @@
 //! Completions: bytes that lead from a configuration to the end of the output.
 //!
 //! [`shortest`] writes short ones, by the costs of [`min_cost`] and `remaining_cost`; `unused_ends` keeps elements
-//! apart that must differ. [`sample`] writes what a model may write, so that masks can be made before it does. Both
-//! write with a `writer`, which steps every byte. [`completion_bounds`] says without writing by how many tokens a
-//! configuration is completed at most.
+//! apart that must differ. [`sample_documents`] writes what a model may write, so that masks can be made before it
+//! does. Both write with a `writer`, which steps every byte. [`completion_bounds`] says without writing by how many
+//! tokens a configuration is completed at most.
 
 pub mod completion_bounds;
 mod frame_bounds;
