@@ -69,6 +69,8 @@ class Generator(ABC):
     holds_model_as = "model"
     # Servers' engines have rules of their own for classes, and need not know the flag for ASCII.
     _narrows_patterns = False
+    #: Whether a text is what the user says in a chat, as the generator was told.
+    _chat: bool | None = None
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
         require(whitespace=(whitespace, "text"))
@@ -250,7 +252,7 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
+            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
             values = self._values(asking, output, max_tokens)
         return raised_or_returned(values[0], errors)
 
@@ -323,7 +325,7 @@ class Generator(ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
             rows = described_rows(prompts, output, is_described)
-            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options))
+            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
             values = self._values(asking, output, max_tokens)
         return batch_values(values, errors)
 
@@ -429,8 +431,14 @@ class Generator(ABC):
             warn_unused_seed()
         return self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
 
-    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
-        """Whether a prompt that is a text is what the user says in a chat."""
+    def _reads_as_chat(self, chat: bool | None) -> bool:
+        """Whether a prompt that is a text is what the user says in a chat. ``chat`` of the call says so, or else that
+        of the generator; where neither says anything, it is one if the model has a chat template.
+        """
+        chosen = self._chat if chat is None else chat
+        return self._has_chat_template() if chosen is None else bool(chosen)
+
+    def _has_chat_template(self) -> bool:
         return True
 
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
@@ -53,8 +53,7 @@ class LlamaCppGenerator(LocalGenerator):
             )
         super().__init__(vocabulary_from_llama(llama), whitespace=whitespace)
         self.llama = llama
-        metadata = getattr(llama, "metadata", None) or {}
-        self._chat = "tokenizer.chat_template" in metadata if chat is None else chat
+        self._chat = chat
 
     def _new_cached_model(self) -> CachedModel:
         from interlock.programs.llama_cpp_model import LlamaCppModel
@@ -67,7 +66,7 @@ class LlamaCppGenerator(LocalGenerator):
 
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
         """See ``LocalGenerator``. A chat is written by the template in the model's file."""
-        if isinstance(prompt, str) and not (self._chat if chat is None else chat):
+        if isinstance(prompt, str) and not self._reads_as_chat(chat):
             return [int(token) for token in self.llama.tokenize(prompt.encode(), add_bos=True, special=False)]
         template = self._template()
         if not template:
@@ -104,9 +103,8 @@ class LlamaCppGenerator(LocalGenerator):
             return messages_for(template, messages, functools.partial(self._rendered, template))
         return messages_for("", messages, None)
 
-    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
-        chat = options.get("chat")
-        return self._chat if chat is None else bool(chat)
+    def _has_chat_template(self) -> bool:
+        return "tokenizer.chat_template" in (getattr(self.llama, "metadata", None) or {})
 
     def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
         """See ``LocalGenerator``."""
@@ -146,7 +144,7 @@ class LlamaCppGenerator(LocalGenerator):
             "on_end": ended,
             **options,
         }
-        if not isinstance(prompt, str) or (self._chat if chat is None else chat):
+        if not isinstance(prompt, str) or self._reads_as_chat(chat):
             return constrained(self.llama.create_chat_completion, index, messages=self._messages(prompt), **shared)
         return constrained(self.llama.create_completion, index, prompt, **shared)
 

@@ -66,21 +66,17 @@ class MlxLmGenerator(LocalGenerator):
 
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
         """See ``LocalGenerator``."""
-        template = getattr(self.tokenizer, "chat_template", None)
-        chat = self._chat if chat is None else chat
-        if isinstance(prompt, str) and (chat is False or (chat is None and not template)):
+        if isinstance(prompt, str) and not self._reads_as_chat(chat):
             return [int(token) for token in self.tokenizer.encode(prompt)]
-        if not template:
+        if not self._has_chat_template():
             raise ArgumentError("the tokenizer has no chat template, so it takes no messages: pass a text")
         messages = templated(self.tokenizer, as_messages(prompt))
         made = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
         ids = made["input_ids"] if hasattr(made, "keys") else made
         return [int(token) for token in ids]
 
-    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
-        chat = options.get("chat")
-        chosen = self._chat if chat is None else chat
-        return bool(getattr(self.tokenizer, "chat_template", None)) if chosen is None else bool(chosen)
+    def _has_chat_template(self) -> bool:
+        return bool(getattr(self.tokenizer, "chat_template", None))
 
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         return not _temperature(options)

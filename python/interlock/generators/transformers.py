@@ -85,10 +85,8 @@ class TransformersGenerator(LocalGenerator):
 
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
         """See ``LocalGenerator``."""
-        chat = self._chat if chat is None else chat
-        template = getattr(self.tokenizer, "chat_template", None)
-        if not isinstance(prompt, str) or chat or (chat is None and template):
-            if not template:
+        if not isinstance(prompt, str) or self._reads_as_chat(chat):
+            if not self._has_chat_template():
                 raise ArgumentError(
                     "the tokenizer has no chat template, so it takes no messages: pass a text, or set "
                     "tokenizer.chat_template"
@@ -215,10 +213,8 @@ class TransformersGenerator(LocalGenerator):
             made.append(row[:end])
         return made
 
-    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
-        chat = options.get("chat")
-        chosen = self._chat if chat is None else chat
-        return bool(getattr(self.tokenizer, "chat_template", None)) if chosen is None else bool(chosen)
+    def _has_chat_template(self) -> bool:
+        return bool(getattr(self.tokenizer, "chat_template", None))
 
     def _is_greedy(self, options: Mapping[str, Any]) -> bool:
         return self._temperature(with_sampling(dict(options))) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from interlock._core import ArgumentError
@@ -52,17 +52,9 @@ class VllmGenerator(Generator):
                 made["guided_decoding"] = sampling_params.GuidedDecodingParams(**fields)
         return SamplingParams(**made)
 
-    def _is_chat(self, prompt: Prompt, chat: bool | None) -> bool:
-        chosen = self._chat if chat is None else chat
-        if not isinstance(prompt, str):
-            return True
-        if chosen is not None:
-            return chosen
+    def _has_chat_template(self) -> bool:
         tokenizer = self.llm.get_tokenizer() if hasattr(self.llm, "get_tokenizer") else None
         return bool(getattr(tokenizer, "chat_template", None))
-
-    def _reads_as_chat(self, options: Mapping[str, Any]) -> bool:
-        return self._is_chat("", options.get("chat"))
 
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -72,7 +64,7 @@ class VllmGenerator(Generator):
         options = dict(options)
         chat = options.pop("chat", None)
         parameters = self._parameters(output, max_tokens, options)
-        kinds = {self._is_chat(prompt, chat) for prompt in prompts}
+        kinds = {not isinstance(prompt, str) or self._reads_as_chat(chat) for prompt in prompts}
         if len(kinds) > 1:
             raise ArgumentError("a batch of vLLM is all texts or all lists of messages, not both")
         check = self._checks.get(output.key)
