@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 
 import interlock
+from interlock.samples.shortest_way import guide_of_shortest_way
 
 __all__ = ["example_of_grammar"]
 
@@ -204,11 +205,9 @@ def go_shortest_way(guide: interlock.Guide) -> bool:
     """Take the shortest way to the end, out of a text in which words may come and up to the next one. False where no
     such way is known.
     """
-    try:
-        ahead = guide.index.guide(max_tokens=guide.num_tokens + guide.min_tokens_to_finish())
-    except interlock.InterlockError:
+    ahead = guide_of_shortest_way(guide)
+    if ahead is None:
         return False
-    ahead.advance_many(guide.tokens)
     written = 0
     is_out = False
     while not guide.is_accepting:

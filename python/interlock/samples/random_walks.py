@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import CancelToken, Guide, InterlockError, Vocabulary, check_regex
+from interlock._core import CancelToken, Guide, Vocabulary, check_regex
+from interlock.samples.shortest_way import guide_of_shortest_way
 
 __all__ = ["random_walk"]
 
@@ -23,15 +24,10 @@ PATIENCE = 60
 
 def _go_shortest_way(guide: Guide, most: int) -> None:
     """Advance along the shortest way to the end; nowhere, where no way is known that takes ``most`` tokens in all."""
-    try:
-        whole = guide.num_tokens + guide.min_tokens_to_finish()
-        if whole > most:
-            return
-        ahead = guide.index.guide(max_tokens=whole)
-    except InterlockError:
+    ahead = guide_of_shortest_way(guide, most)
+    if ahead is None:
         return
     stops = set(guide.index.vocabulary.eos_token_ids)
-    ahead.advance_many(guide.tokens)
     while not guide.is_accepting:
         allowed = [token for token in ahead.allowed_token_ids().tolist() if token not in stops]
         if not allowed:
