@@ -42,6 +42,11 @@ def test_a_pattern_beside_an_address_holds_too(byte_vocabulary):
     firm = Annotated[pydantic.EmailStr, pydantic.Field(json_schema_extra={"pattern": "@firm[.]org$"})]
     index = interlock.Index.from_type(firm, byte_vocabulary)
     assert accepts(index, b'"ada@firm.org"') and not accepts(index, b'"ada@other.org"')
+    more = {"pattern": "@firm[.]org$", "allOf": [{"maxLength": 12}]}
+    index = interlock.Index.from_type(
+        Annotated[pydantic.EmailStr, pydantic.Field(json_schema_extra=more)], byte_vocabulary
+    )
+    assert accepts(index, b'"ada@firm.org"') and not accepts(index, b'"grace@firm.org"')
 
 
 def test_a_name_may_stand_in_front_of_an_address(byte_vocabulary):

@@ -199,7 +199,7 @@ def exact(schema: dict[str, Any]) -> dict[str, Any]:
         pattern = whole(EMAIL)
         if schema.get("pattern", pattern["pattern"]) == pattern["pattern"]:
             return {**schema, **pattern}
-        return {**schema, "allOf": [pattern]}
+        return {**schema, "allOf": [*schema.get("allOf", ()), pattern]}
     if not isinstance(form, str) or form not in BY_FORMAT:
         return schema
     return {**{key: value for key, value in schema.items() if key != "format"}, **whole(BY_FORMAT[form])}
