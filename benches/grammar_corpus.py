@@ -29,7 +29,7 @@ from typing import Any
 import lark
 
 os.environ["INTERLOCK_GRAMMAR_LIBRARY"] = "1"
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python" / "support"))
 
 from glr_recognizer import Recognizer
 from grammar_sampler import NOT_LALR, TYPE_NAME, Sampler, parser

@@ -23,7 +23,7 @@ from model_replies import LIMIT, SCHEMAS, Table, verdict
 import interlock
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python" / "support"))
 from smollm_mlx import load
 
 PLAIN = 5

@@ -15,7 +15,7 @@ import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python" / "support"))
 
 from interlock import Index, InterlockError, Vocabulary
 from interlock.events import CallEnded

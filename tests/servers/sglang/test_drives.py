@@ -20,7 +20,7 @@ from interlock.integrations.vocabulary_packs import vocabulary_for
 
 END = 1
 WIDTH = serving.COLUMNS
-RECORD = Path(__file__).parents[2] / "python" / "data" / "sglang_interface.json"
+RECORD = Path(__file__).parents[2] / "data" / "sglang_interface.json"
 
 
 @pytest.fixture(scope="module")

@@ -228,6 +228,6 @@ def test_the_interface_is_the_recorded_one():
 
     from record_vllm_interface import differences, record, version
 
-    known = json.loads((Path(__file__).parents[2] / "python" / "data" / "vllm_interface.json").read_text())
+    known = json.loads((Path(__file__).parents[2] / "data" / "vllm_interface.json").read_text())
     newest = known.get(version()) or known[max(known, key=lambda v: [int(n) for n in v.split(".")])]
     assert list(differences(newest, record())) == []

