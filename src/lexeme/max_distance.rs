@@ -203,7 +203,12 @@ fn chars_of(byte: u8) -> u32 {
 /// So many bytes lead from a state of the lexeme after `count` code points, and from any that text leads to from
 /// there, to its end. A greatest length is taken for none. Of a string only states outside of escapes are looked at:
 /// those that plain text leads to, or with `escaped` all of them. `None` where finding out takes too long.
-fn distances(lexeme: &Lexeme, start: StateId, count: u32, escaped: bool) -> Option<SeededMap<(StateId, u32), u32>> {
+pub(super) fn distances(
+    lexeme: &Lexeme,
+    start: StateId,
+    count: u32,
+    escaped: bool,
+) -> Option<SeededMap<(StateId, u32), u32>> {
     let steps = spelled_steps(lexeme, escaped);
     let least = if let LexemeKind::Text { min, .. } = lexeme.kind() { min } else { 0 };
     // Text that is long enough has one future, whatever its length.

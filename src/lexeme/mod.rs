@@ -10,6 +10,7 @@
 //! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states. `docs/internals/lexemes.md` has an example.
 
 mod by_char;
+mod ending_bytes;
 mod finite_members;
 mod fresh_copy;
 mod length_counter;

@@ -29,6 +29,7 @@ mod shortest_tokenization;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::expr::ByteSet;
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
@@ -94,12 +95,17 @@ impl Guide {
         let refused = |t: u32| inner.tables.spelling.as_ref().is_some_and(|s| s.refuses(t));
         let may_use = |t: &u32| !self.stops.contains(t) && !refused(*t);
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(may_use));
-        let completing = inner.completing.get_or_init(|| match &inner.engine {
-            IndexEngine::Grammar(grammar) => grammar.program.used_bytes(),
-            IndexEngine::Pattern(pattern) => pattern.lexeme.used_bytes(),
-            IndexEngine::Document { program, .. } => program.completing_bytes(),
+        let all_single = |bytes: &ByteSet| (0..=255u8).zip(bytes).all(|(byte, &needed)| !needed || single(byte));
+        let completing = inner.completing.get_or_init(|| {
+            let (used, completing): (ByteSet, &dyn Fn() -> ByteSet) = match &inner.engine {
+                IndexEngine::Grammar(grammar) => (grammar.program.used_bytes(), &|| grammar.program.completing_bytes()),
+                IndexEngine::Pattern(pattern) => (pattern.lexeme.used_bytes(), &|| pattern.lexeme.ending_bytes()),
+                IndexEngine::Document { program, .. } => return program.completing_bytes(),
+            };
+            // Which of them are needed is looked for if some are no tokens.
+            if all_single(&used) { used } else { completing() }
         });
-        let spelled = (0..=255u8).zip(completing).all(|(byte, &needed)| !needed || single(byte));
+        let spelled = all_single(completing);
         // Tokens that end this output are no part of it, and bounds are those of all guides.
         let is_bounded = spelled
             && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())

@@ -156,6 +156,19 @@ impl GrammarProgram {
         out
     }
 
+    /// Bytes of which whatever was begun of an output can be completed, where the fewest bytes always do that
+    /// ([`costs_are_exact`](Self::costs_are_exact)): if each of them is a token, no completion needs more tokens than
+    /// bytes. Elsewhere the bytes that some terminal reads.
+    pub fn completing_bytes(&self) -> ByteSet {
+        if !self.costs_are_exact() || self.indenter.is_some() {
+            return self.used_bytes();
+        }
+        let lexemes = (0..self.productions.terminals).filter_map(|terminal| self.scanner.lexeme(terminal));
+        let all = lexemes.map(|lexeme| lexeme.ending_bytes());
+        let all = all.chain(self.documents.iter().map(|document| document.completing_bytes()));
+        all.fold([false; 256], |out, bytes| std::array::from_fn(|b| out[b] || bytes[b]))
+    }
+
     /// All bytes of the classes that these are the first of.
     pub fn bytes_like(&self, firsts: &[u8]) -> impl Iterator<Item = u8> {
         let classes: SmallVec<[usize; 16]> = firsts.iter().map(|&b| self.scanner.class(b)).collect();

@@ -6,6 +6,7 @@ them, so a budget with room must forbid nothing.
 
 from __future__ import annotations
 
+import random
 import string
 
 import pytest
@@ -99,3 +100,65 @@ def test_an_email_fits_into_sixty_tokens(vocabulary):
     free.advance(quote)
     guide.advance(quote)
     assert guide.allowed_token_ids().tolist() == free.allowed_token_ids().tolist()
+
+
+ARGUMENTS = {
+    "type": "object",
+    "properties": {"what": {"type": "string"}, "times": {"type": "integer"}},
+    "required": ["what"],
+    "additionalProperties": False,
+}
+
+
+def call(style):
+    content = {"type": "json_schema", "json_schema": ARGUMENTS, "style": style}
+    return {"type": "tag", "begin": "<call:look>", "content": content, "end": "</call>"}
+
+
+FORMATS = {
+    "json": {"type": "triggered_tags", "triggers": ["<call:"], "tags": [call("json")]},
+    "raw strings": {"type": "triggered_tags", "triggers": ["<call:"], "tags": [call("qwen_xml")]},
+    "thought": {
+        "type": "sequence",
+        "elements": [
+            {"type": "tag", "begin": "<think>", "content": {"type": "any_text"}, "end": "</think>"},
+            {"type": "triggered_tags", "triggers": ["<call:"], "tags": [call("json")], "at_least_one": True},
+        ],
+    },
+    "words": {"type": "regex", "pattern": "(?:[^<]{2,9}<b>)*[^<>]+"},
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_budget_with_room_forbids_nothing_of_a_tag(vocabulary, name, seed):
+    index = interlock.Index.from_structural_tag({"type": "structural_tag", "format": FORMATS[name]}, vocabulary)
+    free, guide = index.guide(), index.guide(max_tokens=2000)
+    draw = random.Random(seed)
+    for _ in range(60):
+        allowed = free.allowed_token_ids().tolist()
+        assert guide.allowed_token_ids().tolist() == allowed, vocabulary.decode(guide.tokens)
+        likely = [token for token in allowed if vocabulary.token_bytes(token) in (b"<", b"/", b">")]
+        token = draw.choice(likely if likely and draw.random() < 0.3 else allowed)
+        free.advance(token)
+        guide.advance(token)
+        if free.is_terminated:
+            break
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("budget", [3, 20, 40, 60])
+def test_tags_are_whole_within_the_budget(vocabulary, name, budget):
+    index = interlock.Index.from_structural_tag({"type": "structural_tag", "format": FORMATS[name]}, vocabulary)
+    try:
+        index.guide(max_tokens=budget)
+    except interlock.BudgetError as error:
+        assert error.value > budget
+        return
+    for seed in range(6):
+        guide = index.guide(max_tokens=budget)
+        draw = random.Random(seed)
+        while not guide.is_terminated:
+            guide.advance(draw.choice(guide.allowed_token_ids().tolist()))
+        assert len(guide.tokens) <= budget + 1
+        assert index.guide().advance_many(guide.tokens) == len(guide.tokens)
