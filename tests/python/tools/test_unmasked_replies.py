@@ -144,10 +144,13 @@ def test_what_is_no_whole_call_is_text():
     for reply in (
         '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Ro',
         '<tool_call>\n{"name": "get_weather", "arguments": [1]}\n</tool_call>',
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": NaN}}\n</tool_call>',
         '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}, oops</tool_call>',
         '{"name": "get_weather", "arguments": {"city": "Rome"}}',
     ):
         assert parse_reply(reply, format="hermes") == [Text(reply), End()]
+    null = '<tool_call>{"name": "now", "arguments": null}</tool_call>'
+    assert calls_in(parse_reply(null, format="hermes")) == [Call("now")]
     other = '<tool_call>\n{"name": "other", "arguments": {}}\n</tool_call>'
     assert parse_reply(other, format="hermes", tools=TOOLS) == [Text(other), End()]
     assert calls_in(parse_reply(other, format="hermes")) == [Call("other")]

@@ -106,7 +106,10 @@ class _Notation:
             self.opening = opening_of(form, names, notation.section_begin, notation.begin)
         else:
             opening = opening_of(form, names, notation.section_begin, self.object.head)
-            self.opening = re.compile(opening.pattern + r"(?=\{)")
+            # An object without a mark in front of it may be anything: its first key tells.
+            keys = "|".join(map(re.escape, ("type", "id", self.object.name, self.object.arguments)))
+            first = "" if self.object.is_marked else rf'\s*"(?:{keys})"\s*:'
+            self.opening = re.compile(rf"{opening.pattern}(?=\{{{first})")
         self.section_begin = opening_of(form, names, notation.section_begin)
         self.section_end = notation.section_end.strip()
         separators = (notation.separator, *notation.other_separators)
@@ -186,6 +189,8 @@ class _ObjectOfCall:
         name, arguments = members.get(self.name), members.get(self.arguments, {} if self.is_marked else None)
         if isinstance(arguments, str):  # As OpenAI's interface has them.
             arguments = json.loads(arguments)
+        if arguments is None and self.arguments in members:
+            arguments = {}
         if not isinstance(name, str) or not name or not isinstance(arguments, dict):
             return None
         if self.names is not None and name not in self.names:
@@ -198,6 +203,13 @@ class _ObjectOfCall:
             end = tail.end() if tail else len(text)
         identifier = members.get("id")
         return Call(name, arguments, identifier if isinstance(identifier, str) else ""), end
+
+
+def _of_json(found: tuple[Call, int] | None) -> tuple[Call, int] | None:
+    """A call whose arguments JSON can say: ``ValueError`` for ``NaN`` and infinity, which Python reads."""
+    if found is not None:
+        json.dumps(found[0].arguments, allow_nan=False)
+    return found
 
 
 class _Reader:
@@ -331,11 +343,11 @@ class _Reader:
         match = notation.begin.match(self.text, self.after_blank(at))
         try:
             if match is not None and (found := self.with_delimiters(notation, match)) is not None:
-                return found
+                return _of_json(found)
         except _UNREADABLE:
             pass
         try:
-            return None if notation.object is None else notation.object.read(self.text, at)
+            return None if notation.object is None else _of_json(notation.object.read(self.text, at))
         except _UNREADABLE:
             return None
 
