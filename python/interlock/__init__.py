@@ -54,6 +54,7 @@ from interlock._core import (
     stats,
 )
 from interlock.core_methods.index_methods import attach as _attach_index_methods
+from interlock.core_methods.keyword_slips import attach as _attach_keyword_slips
 from interlock.core_methods.language_methods import attach as _attach_language_methods
 from interlock.core_methods.schema_methods import attach as _attach_schema_methods
 from interlock.core_methods.schema_methods import check_json_schema
@@ -177,6 +178,7 @@ _attach_index_methods()
 _attach_language_methods()
 _attach_schema_methods()
 _attach_vocabulary_methods()
+_attach_keyword_slips()
 
 # What a server that has a loop of its own never needs is imported when somebody asks for it.
 _LATE = {

@@ -1186,7 +1186,8 @@ def fill_bitmasks(
     are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+    is row ``i``. Guides of several vocabularies may stand in one batch: each row is that of its own guide's vocabulary.
+    ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
     is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
     row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
     guide meets (``InternalError``, whose ``batch_index`` is the guide's number) costs that guide alone: all other rows

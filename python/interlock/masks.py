@@ -169,11 +169,17 @@ def _apply(logits: Any, bits: Any, rows: Iterable[int] | None) -> None:
 
 def _row_numbers(rows: Iterable[int]) -> list[int]:
     """The row numbers as a list, each at most once: the order in which repeated rows are masked would matter."""
-    if not hasattr(rows, "__iter__"):
+    if not hasattr(rows, "__iter__") or isinstance(rows, str | bytes):
         raise TypeError(f"rows must be a sequence of int or None, not {type(rows).__name__}")
-    numbers: list[int] = rows.tolist() if hasattr(rows, "tolist") else list(rows)
+    given = rows.tolist() if hasattr(rows, "tolist") else list(rows)
+    numbers: list[int] = []
+    for at, row in enumerate(given):
+        if not hasattr(row, "__index__") or isinstance(row, bool):
+            raise TypeError(f"rows[{at}] must be an int, not {type(row).__name__}")
+        numbers.append(operator.index(row))
     if len(set(numbers)) != len(numbers):
-        raise ArgumentError("rows names a row twice")
+        twice = next(row for at, row in enumerate(numbers) if row in numbers[:at])
+        raise ArgumentError(f"row {twice} is named twice")
     return numbers
 
 
@@ -271,8 +277,9 @@ def _checked(torch: Any, logits: Any, bits: Any, rows: list[int] | None, count: 
     if count != (len(values) if rows is None else len(rows)):
         masked = len(values) if rows is None else len(rows)
         raise ArgumentError(f"bits has {counted(count, 'row')} for {masked} of logits")
-    if rows is not None and any(not 0 <= row < len(values) for row in rows):
-        raise ArgumentError(f"rows must lie below {len(values)}")
+    out = None if rows is None else next((row for row in rows if not 0 <= row < len(values)), None)
+    if out is not None:
+        raise ArgumentError(f"row {out} is out of range: logits have {counted(len(values), 'row')}")
     end = 0
     # The elements along one dimension must end before the next one takes a step.
     for stride, size in sorted(zip(values.stride(), values.shape, strict=True)):

@@ -175,7 +175,8 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
 /// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-/// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+/// is row ``i``. Guides of several vocabularies may stand in one batch: each row is that of its own guide's vocabulary.
+/// ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
 /// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
 /// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
 /// guide meets (``InternalError``, whose ``batch_index`` is the guide's number) costs that guide alone: all other rows
@@ -198,7 +199,12 @@ pub fn fill_bitmasks(
     };
     let mut mask = MaskRows::<true>::new(bits)?;
     if numbers.len() != guides.len() {
-        return Err(argument(py, format!("{} guides, but {} rows", guides.len(), numbers.len())));
+        let said = format!(
+            "{}, but {} in rows",
+            counted(guides.len() as u64, "guide"),
+            counted(numbers.len() as u64, "number")
+        );
+        return Err(argument(py, format!("{said}: rows[i] is the row of bits for guide i")));
     }
     if threads == Some(0) {
         return Err(argument(py, "threads must be at least 1"));
@@ -250,7 +256,8 @@ pub fn fill_bitmasks(
 pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);
     if ids.ids.len() != guides.len() {
-        return Err(argument(py, format!("{} guides, but {} ids", guides.len(), ids.ids.len())));
+        let said = format!("{}, but {}", counted(guides.len() as u64, "guide"), counted(ids.ids.len() as u64, "id"));
+        return Err(argument(py, format!("{said}: ids[i] is the token of guide i")));
     }
     let mut slots = Vec::with_capacity(guides.len());
     for (i, guide) in guides.iter().enumerate() {
@@ -304,12 +311,17 @@ pub fn apply_bitmask_cpu(
         Some(numbers) => {
             if numbers.len() != mask.rows() {
                 let given = counted(numbers.len() as u64, "row");
-                return Err(argument(py, format!("{given}, but bits has {}", mask.rows())));
+                let said = format!("rows names {given}, but bits has {}", mask.rows());
+                return Err(argument(py, format!("{said}: rows[i] is the row of the logits that row i of bits masks")));
             }
             let in_range = |&n: &i64| usize::try_from(n).ok().filter(|&n| n < logits.rows());
             match numbers.iter().map(in_range).collect() {
                 Some(numbers) => numbers,
-                None => return Err(argument(py, format!("rows must lie below {}", logits.rows()))),
+                None => {
+                    let out = numbers.iter().find(|n| in_range(n).is_none()).copied().unwrap_or_default();
+                    let has = counted(logits.rows() as u64, "row");
+                    return Err(argument(py, format!("row {out} is out of range: logits have {has}")));
+                }
             }
         }
         None if mask.rows() == logits.rows() => (0..mask.rows()).collect(),

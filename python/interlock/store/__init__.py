@@ -226,6 +226,18 @@ class Store:
         file = self._file(key)
         return self._is_here(file) or (self._remote is not None and self._remote.size_of(self._name(file)) is not None)
 
+    def __iter__(self) -> Iterator[str]:
+        """The keys of all packs, as in ``entries``."""
+        return iter([entry.key for entry in self.entries()])
+
+    def __len__(self) -> int:
+        """The number of packs. It costs what ``entries`` costs."""
+        return len(self.entries())
+
+    def __bool__(self) -> bool:
+        """``True``, also for a store without packs: ``if store`` asks whether there is a store."""
+        return True
+
     def size_of(self, key: str) -> int | None:
         """The size of the pack under ``key`` in bytes, or ``None`` if there is none."""
         file = self._file(key)

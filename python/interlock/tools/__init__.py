@@ -12,6 +12,7 @@ from interlock.tools.notations.format_files import format_names, tool_format
 from interlock.tools.notations.render import Call, render
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import ChatCompletionDeltas, chat_completion_choice
+from interlock.tools.replies.unmasked_replies import parse_reply
 from interlock.tools.requests.request_body import format_of_request
 from interlock.tools.requests.response_format import Source, request_kind, response_format
 from interlock.tools.requests.tool_descriptions import describe_tools
@@ -32,6 +33,7 @@ __all__ = [
     "detect_format",
     "format_names",
     "format_of_request",
+    "parse_reply",
     "render",
     "request_kind",
     "response_format",

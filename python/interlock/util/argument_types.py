@@ -26,6 +26,7 @@ def _is_output(value: Any) -> bool:
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "text": (lambda v: isinstance(v, str), "a str"),
     "text?": (lambda v: v is None or isinstance(v, str), "a str or None"),
+    "text or bytes": (lambda v: isinstance(v, str | bytes), "a str or bytes"),
     "flag": (lambda v: isinstance(v, bool), "True or False"),
     "flag?": (lambda v: v is None or isinstance(v, bool), "True, False or None"),
     "count": (lambda v: hasattr(v, "__index__") and not isinstance(v, bool), "an int"),

@@ -228,6 +228,11 @@ CALLS = [
         "render",
         {"format": "hermes", "calls": [], "text": "", "reasoning": None, "whitespace": "compact"},
     ),
+    (
+        interlock.tools,
+        "parse_reply",
+        {"reply": "", "format": "hermes", "tools": None, "reasoning_is_open": None, "partial": False},
+    ),
     (interlock.tools, "response_format", {"value": {"type": "text"}}),
     (interlock.tools, "request_kind", {"response_format": {"type": "text"}, "tools": None, "tool_choice": None}),
     (interlock.tools, "format_of_request", {"body": {}}),

@@ -99,7 +99,7 @@ def names(byte_vocabulary, tmp_path_factory) -> dict[str, Any]:
         "guide": guide,
         "twin": guide(),
         "bits": bits,
-        "apply": lambda logits: interlock.apply_bitmask(logits, bits()),
+        "apply": lambda logits, **options: interlock.apply_bitmask(logits, bits(), **options),
         "gen": gen,
         "program": interlock.Program(gen, "x "),
         "tmp": tmp,

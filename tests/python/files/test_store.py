@@ -138,6 +138,14 @@ KINDS = [
 ]
 
 
+def test_a_store_is_a_collection_of_keys(byte_vocabulary, tmp_path):
+    store = interlock.Store(tmp_path)
+    assert len(store) == 0 and list(store) == [] and store  # `store or other` asks whether there is one.
+    keys = [store.put(interlock.Index.from_regex(pattern, byte_vocabulary)) for pattern in ("a", "b", "c")]
+    assert len(store) == 3 and sorted(store) == sorted(keys) == [entry.key for entry in store.entries()]
+    assert all(key in store for key in store) and "0" * 64 not in store
+
+
 @pytest.mark.parametrize(
     ("kind", "source", "options", "others"), KINDS, ids=[f"{k[0]}-{i}" for i, k in enumerate(KINDS)]
 )

@@ -9,7 +9,7 @@ import re
 import pytest
 
 import interlock
-from interlock import InterlockError, SchemaError
+from interlock import Index, InterlockError, SchemaError
 from interlock.tools import RequestError, format_of_request, response_format, tools_of
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
@@ -62,9 +62,72 @@ def test_what_stands_beside_the_source():
     assert response_format({"type": "grammar", "grammar": "x", "syntax": "lark"}).syntax == "lark"
     assert response_format({"json": SCHEMA, "whitespace_pattern": "[ ]?"}).whitespace == "[ ]?"
     assert response_format({"json": SCHEMA, "disable_any_whitespace": True}).whitespace == "compact"
+    assert response_format({"json": SCHEMA, "whitespace_pattern": "compact"}).whitespace == "(?:compact)"
     legacy = response_format(LEGACY)
     assert legacy == response_format({"type": "structural_tag", **LEGACY})
     assert legacy.value["format"]["type"] == "triggered_tags"
+
+
+OPTION = "disable_additional_properties"
+INNER = {"type": "object", "properties": {"b": {"type": "integer"}}}
+OPEN = {"properties": {"a": INNER}, "required": ["a"]}
+CLOSED = {
+    "properties": {"a": {**INNER, "additionalProperties": False}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"structured_outputs": {"json": OPEN, "disable_additional_properties": True}},
+        {"structured_outputs": {"json": json.dumps(OPEN), "disable_additional_properties": True}},
+        {"guided_json": OPEN, "guided_decoding_backend": "guidance:no-fallback,no-additional-properties"},
+        {"json": OPEN, "backend": "guidance:disable-any-whitespace, no-additional-properties"},
+    ],
+)
+def test_objects_are_closed_where_servers_fields_say_so(asked):
+    assert response_format(asked).value == CLOSED
+    index = Index.from_response_format(asked, VOCABULARY)
+    assert index.parse('{"a":{"b":1}}')
+    for text in ('{"a":{},"c":1}', '{"a":{"c":1}}'):
+        assert Index.from_response_format({"json": OPEN}, VOCABULARY).parse(text)
+        with pytest.raises(interlock.TokenRejected):
+            index.parse(text)
+
+
+def test_schemas_of_tags_are_closed_where_servers_fields_say_so():
+    tag = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": OPEN}, "end": "</a>"}
+    asked = {"structural_tag": tag, "disable_additional_properties": True}
+    assert response_format(asked).value["format"]["content"]["json_schema"] == CLOSED
+    assert "additionalProperties" not in json.dumps(response_format(asked | {OPTION: False}).value)
+
+
+def test_any_json_of_sglang():
+    assert response_format({"json_schema": "$$ANY$$"}).value is True
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "said"),
+    [
+        ({OPTION: "yes"}, f"/{OPTION}", "is true or false, not a string"),
+        ({"disable_any_whitespace": 1}, "/disable_any_whitespace", "is true or false, not a number"),
+        ({"disable_additional_propertie": True}, "/disable_additional_propertie", f"did you mean '{OPTION}'?"),
+        ({"colour": 1}, "/colour", f"whitespace_pattern, disable_any_whitespace, {OPTION}"),
+        ({"backend": "guidance:no-additional"}, "/backend", "a backend has no option 'no-additional'; there are no-"),
+    ],
+)
+def test_options_beside_a_schema_that_are_not_well_formed(fields, place, said):
+    with pytest.raises(RequestError) as caught:
+        response_format({"json": SCHEMA, **fields})
+    assert caught.value.pointer == place and said in str(caught.value)
+
+
+def test_a_schema_that_is_too_deep_to_be_closed_is_refused():
+    deep = '{"items":' * 5000 + "{}" + "}" * 5000
+    with pytest.raises(interlock.LimitError, match=f"at /json: the schema is nested too deeply for {OPTION}"):
+        response_format({"json": deep, OPTION: True})
 
 
 def test_objects_of_clients():

@@ -205,6 +205,10 @@ def test_older_fields_are_read(vllm, kind):
             {"json": '{"type": "integer"}', "whitespace_pattern": " ?"},
         ),
         ({"guided_regex": "a+", "guided_decoding_backend": "outlines", "user": "me"}, {"regex": "a+"}),
+        (
+            {"guided_json": schema, "guided_decoding_backend": "xgrammar:disable-any-whitespace"},
+            {"json": '{"type": "integer"}', "disable_any_whitespace": True},
+        ),
         ({"guided_choice": ["a", "b"]}, {"choice": ["a", "b"]}),
         ({"guided_grammar": 'root ::= "a"'}, {"grammar": 'root ::= "a"'}),
         ({"guided_json_object": True}, {"json_object": True}),

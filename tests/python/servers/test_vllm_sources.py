@@ -51,7 +51,9 @@ def test_wrong_options_name_the_variable(name, value):
         ({"json": "{}", "whitespace_pattern": " ?"}, Source("json", "{}", " ?")),
         ({"json": "{}", "whitespace_pattern": "compact"}, Source("json", "{}", "(?:compact)")),
         ({"json": "{}", "disable_any_whitespace": True}, Source("json", "{}", "compact")),
+        ({"json": "{}", "disable_additional_properties": True}, Source("json", "{}", is_closed=True)),
         ({"json_object": True}, Source("json_object", "")),
+        ({"json_object": True, "disable_additional_properties": True}, Source("json_object", "")),
         ({"regex": ""}, Source("regex", "")),
         ({"choice": ["a", "b"]}, Source("choice", '["a", "b"]')),
     ],
@@ -66,7 +68,6 @@ def test_sources_are_read_from_requests(given, source):
         ({}, interlock.ArgumentError),
         ({"json_object": False}, interlock.ArgumentError),
         ({"json": {1, 2}}, interlock.ArgumentError),
-        ({"json": "{}", "disable_additional_properties": True}, interlock.UnsupportedError),
     ],
 )
 def test_requests_that_ask_for_what_is_not_there(given, error):
@@ -102,6 +103,27 @@ def test_structural_tags(byte_vocabulary):
     tag = {"type": "structural_tag", "format": {"type": "tag", "begin": "<n>", "content": content, "end": "</n>"}}
     guide = compile_source(Source("structural_tag", json.dumps(tag)), byte_vocabulary, Options()).guide()
     assert guide.validate(list(b"<n>12</n>")) == 9 and guide.validate(list(b"<n>x")) == 3
+
+
+def test_objects_are_closed_where_the_request_says_so(byte_vocabulary):
+    schema = '{"properties": {"a": {"type": "number", "maximum": 9007199254740993.1}}}'
+    tag = (
+        '{"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": %s}, "end": "</a>"}' % schema
+    )
+    for kind, text, around in (("json", schema, "%s"), ("structural_tag", tag, "<a>%s</a>")):
+        opened, closed = (Source(kind, text, is_closed=is_closed) for is_closed in (False, True))
+        assert opened.key != closed.key
+        check_source(closed, Options())
+        index = compile_source(closed, byte_vocabulary, Options())
+        assert index.parse(around % '{"a":1}') and index.parse(around % "{}")
+        assert compile_source(opened, byte_vocabulary, Options()).parse(around % '{"b":1}')
+        with pytest.raises(interlock.TokenRejected):
+            index.parse(around % '{"b":1}')
+    # The bound is the one that was written, to the last digit.
+    index = compile_source(Source("json", schema, is_closed=True), byte_vocabulary, Options())
+    assert index.parse('{"a":9007199254740993.1}')
+    with pytest.raises(interlock.TokenRejected):
+        index.parse('{"a":9007199254740993.2}')
 
 
 REST = {"content": {"type": "any_text"}, "end": "</n>"}

@@ -1,6 +1,7 @@
 """A path in place of a tokenizer, for the format of tools: the chat template in the files of a model."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,22 @@ def test_a_path_that_leads_nowhere_is_refused_as_a_path(path, byte_vocabulary):
         with pytest.raises(ToolFormatError, match="is no file or folder here, and no chat template") as caught:
             call()
         assert repr(path) in str(caught.value) and not caught.value.is_client_error
+
+
+def test_files_whose_template_has_no_notation_are_there(tmp_path, byte_vocabulary):
+    _written(tmp_path, tokenizer_config_dot_json={"chat_template": "{{ messages[0].content }}"})
+    for path in (tmp_path, tmp_path / "tokenizer_config.json"):
+        for given in (path, str(path)):
+            with pytest.raises(ToolFormatError, match="the chat template has the signature of no tool format"):
+                detect_format(given)
+            with pytest.raises(ToolFormatError, match="the chat template has the signature of no tool format"):
+                Index.from_tools(TOOLS, byte_vocabulary, tokenizer=given)
+
+
+def test_a_path_that_a_shell_would_read_says_so():
+    for path in ("~/models/none", Path("~/models/none")):
+        with pytest.raises(ToolFormatError, match=r"a shell reads '~'.*pass os\.path\.expanduser"):
+            detect_format(path)
 
 
 def test_files_without_a_chat_template_are_refused(tmp_path):

@@ -27,11 +27,11 @@ from interlock.cli.comparing.schema_inclusion import Inclusion, parse
 from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources.verbatim_json import extract
 from interlock.cli.terminal import exits
 from interlock.cli.terminal.output import Output, Progress, table, text_of
 from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.util.plurals import counted
+from interlock.util.verbatim_json import extract
 
 NAMES = ("first", "second")
 ALLOWED = ("wider", "narrower")

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
-from interlock.cli.sources.verbatim_json import dump, parse
 from interlock.cli.terminal.exits import InputError, UsageError
 from interlock.schema_hints import KEYWORDS
 from interlock.util.json_pointer import escaped, unescaped
 from interlock.util.near_words import nearest
+from interlock.util.verbatim_json import dump, parse
 
 PLACES = ("$defs", "definitions")
 """Keywords that hold schemas and assert nothing."""

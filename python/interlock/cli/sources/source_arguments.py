@@ -43,13 +43,13 @@ from interlock.cli.sources.source_words import (
     file_of,
     what_is,
 )
-from interlock.cli.sources.verbatim_json import extract
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml_schema, yaml_name
 from interlock.cli.terminal import atomic_files
 from interlock.cli.terminal.exits import InputError, UsageError
 from interlock.cli.terminal.place_in_source import PlaceInSource, parsed_json
 from interlock.grammar_syntax import syntax_of
 from interlock.util.near_words import nearest
+from interlock.util.verbatim_json import extract
 from interlock.util.wide_encodings import wide_encoding
 
 HELP = (

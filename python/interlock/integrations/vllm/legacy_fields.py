@@ -27,15 +27,18 @@ def constraint_of(extra: Mapping[str, Any] | None) -> dict[str, Any] | None:
     {'choice': ['yes', 'no']}
     """
     given = {key: value for key, value in (extra or {}).items() if key.startswith(PREFIX) and value is not None}
-    given.pop("guided_decoding_backend", None)
-    if not given:
+    constraints = given.keys() - {"guided_decoding_backend"}
+    if not constraints:
         return None
-    if set(given) == {"guided_whitespace_pattern"}:
+    if constraints == {"guided_whitespace_pattern"}:
         raise ArgumentError("guided_whitespace_pattern is given without guided_json")
     source = response_format(given)
     fields: dict[str, Any] = {"whitespace_pattern": source.whitespace} if source.whitespace else {}
+    if source.whitespace == "compact":
+        fields = {"disable_any_whitespace": True}
     if source.kind == "json_schema":
-        return {"json": json.dumps(source.value), **fields}
+        # A schema that is deeper than Python reads is a text already.
+        return {"json": source.value if isinstance(source.value, str) else json.dumps(source.value), **fields}
     if source.kind == "json_object":
         return {"json_object": True, **fields}
     return {source.kind: list(source.value) if source.kind == "choice" else source.value, **fields}

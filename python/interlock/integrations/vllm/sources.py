@@ -17,7 +17,6 @@ from interlock import (
     CancelToken,
     Index,
     SchemaError,
-    UnsupportedError,
     Vocabulary,
     check_choices,
     check_grammar,
@@ -30,6 +29,7 @@ from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
 from interlock.tools.tags.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
+from interlock.util.closed_schemas import closed_text
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]
 
@@ -43,33 +43,30 @@ class Source:
     kind: str
     text: str
     whitespace: str = "flexible"
+    is_closed: bool = False
+    """Whether objects have no properties but those that the schema declares."""
 
     @property
     def key(self) -> bytes:
         """A short name of this source, for a table of those that were checked."""
-        whole = "\0".join((self.kind, self.whitespace, self.text))
+        whole = "\0".join((self.kind, self.whitespace, "closed" if self.is_closed else "", self.text))
         return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def source_of(params: Any, options: Options) -> Source:
     """The constraint in vLLM's ``StructuredOutputsParams``.
 
-    ``UnsupportedError`` for a kind or an option that interlock cannot enforce, ``ArgumentError`` for one that makes no
-    sense.
+    ``ArgumentError`` for a kind or an option that makes no sense.
     """
     kind = next((kind for kind in KINDS if getattr(params, kind, None) is not None), None)
     if kind is None:
         raise ArgumentError(f"structured_outputs must name one of {', '.join(KINDS)}")
-    if getattr(params, "disable_additional_properties", False):
-        # Left out it would permit what the request forbids.
-        raise UnsupportedError(
-            'disable_additional_properties is not supported: write "additionalProperties": false into the schema'
-        )
     spec = getattr(params, kind)
     if kind == "json_object" and spec is not True:
         raise ArgumentError("json_object must be true: leave structured_outputs out to switch it off")
     text = "" if kind == "json_object" else spec if isinstance(spec, str) else _dumped(kind, spec)
-    return Source(kind, text, _whitespace(params, options))
+    is_closed = kind in ("json", "structural_tag") and getattr(params, "disable_additional_properties", False)
+    return Source(kind, text, _whitespace(params, options), is_closed)
 
 
 def _dumped(kind: str, spec: Any) -> str:
@@ -97,7 +94,8 @@ def compile_source(
     if source.kind == "structural_tag":
         written = _json_of_tags(source, options)
         more: dict[str, Any] = {"allowed_tokens": allowed, "limits": limits, "cancel": cancel}
-        return index_of_structural_tag(source.text, vocabulary, special_delimiters=True, json=written, **more)
+        more |= {"closed": source.is_closed, "special_delimiters": True}
+        return index_of_structural_tag(source.text, vocabulary, json=written, **more)
     if source.kind == "regex":
         return Index.from_regex(source.text, vocabulary, flags=options.regex_flags, limits=limits, cancel=cancel)
     if source.kind == "grammar":
@@ -115,7 +113,7 @@ def _schema(source: Source) -> str:
     schema = '{"type":"object"}' if source.kind == "json_object" else source.text
     if not schema.strip():
         raise SchemaError("the schema is empty")
-    return schema
+    return closed_text(schema) if source.is_closed else schema
 
 
 def _json_options(source: Source, options: Options) -> dict[str, Any]:
@@ -152,7 +150,7 @@ def check_source(source: Source, options: Options, cancel: CancelToken | None = 
     """
     work: dict[str, Any] = {"limits": options.limits_of_compile(), "cancel": cancel}
     if source.kind == "structural_tag":
-        check_structural_tag(source.text, json=_json_of_tags(source, options), **work)
+        check_structural_tag(source.text, closed=source.is_closed, json=_json_of_tags(source, options), **work)
     elif source.kind == "regex":
         check_regex(source.text, flags=options.regex_flags, **work)
     elif source.kind == "grammar":

@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.notations.format_files import format_names, tool_format
-from interlock.tools.notations.model_files import is_of_path, tokenizer_at
+from interlock.tools.notations.model_files import is_of_path, said_of_home, tokenizer_at
 from interlock.tools.notations.tool_format import ToolFormat
 
 __all__ = ["detect_format", "response_template_in"]
@@ -31,7 +31,8 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     >>> detect_format("{{ '<tool_call>\\\\n<function=' ~ name ~ '>' }} <parameter=").name
     'qwen3_coder'
     """
-    text = "\n".join(_texts(tokenizer_at(tokenizer)))
+    template = tokenizer_at(tokenizer)
+    text = "\n".join(_texts(template))
     if not text.strip():
         raise ToolFormatError(
             f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_ADVICE}"
@@ -39,10 +40,10 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     scores = {name: _score(tool_format(name), text) for name in format_names()}
     best = max(scores.values())
     found = [name for name, score in scores.items() if score == best]
-    if not best and isinstance(tokenizer, str) and is_of_path(tokenizer):
+    if not best and isinstance(template, str) and is_of_path(template):
         raise ToolFormatError(
-            f"{tokenizer!r} is no file or folder here, and no chat template, because no Jinja is in it: give the "
-            "folder of a model, a tokenizer, or the text of a chat template"
+            f"{template!r} is no file or folder here{said_of_home(template)}, and no chat template, because no Jinja "
+            "is in it: give the folder of a model, a tokenizer, or the text of a chat template"
         )
     if not best:
         raise ToolFormatError(

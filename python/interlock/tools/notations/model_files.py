@@ -11,7 +11,7 @@ from typing import Any
 
 from interlock.tools.errors import ToolFormatError
 
-__all__ = ["is_of_path", "tokenizer_at"]
+__all__ = ["is_of_path", "said_of_home", "tokenizer_at"]
 
 _JINJA = re.compile(r"\{[{%#]")
 """What every chat template has, and paths do not."""
@@ -40,7 +40,7 @@ def tokenizer_at(tokenizer: Any) -> Any:
     if isinstance(tokenizer, os.PathLike):
         path = Path(os.fsdecode(tokenizer))
         if not path.exists():
-            raise ToolFormatError(f"there is no file or folder {str(path)!r}: {_WAYS}")
+            raise ToolFormatError(f"there is no file or folder {str(path)!r}{said_of_home(str(path))}: {_WAYS}")
         return _at(path)
     if not isinstance(tokenizer, str) or not is_of_path(tokenizer):
         return tokenizer
@@ -58,6 +58,16 @@ def is_of_path(text: str) -> bool:
     (True, False)
     """
     return 0 < len(text) <= _LONGEST and "\n" not in text and _JINJA.search(text) is None
+
+
+def said_of_home(path: str) -> str:
+    """What an error adds for a path that only a shell would read.
+
+    >>> said_of_home("~/models/qwen3"), said_of_home("models/qwen3")
+    (" (a shell reads '~', and nothing else does: pass os.path.expanduser of it)", '')
+    """
+    said = " (a shell reads '~', and nothing else does: pass os.path.expanduser of it)"
+    return said if path.startswith("~") else ""
 
 
 def _at(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NoReturn
 from interlock._core import ArgumentError, SchemaError
 from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError, StructuralTagError
+from interlock.tools.requests.json_options import OPTIONS, JsonOptions, json_options
 from interlock.tools.requests.unsupported_fields import refuse_unsupported_fields
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import is_unicode, kind_of
@@ -34,6 +35,8 @@ _ALIASES = {
     "ebnf": "grammar",
     "json_schema": "json",
 }
+_ANY_JSON = "$$ANY$$"
+"""What SGLang has in the place of a schema for any JSON."""
 _JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _SCHEMA_GOES = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _ENVELOPE = ("type", "name", "description", "schema", "strict")
@@ -44,8 +47,6 @@ _TYPES_OF_FIELDS = {"pattern": "regex", "choices": "choice"}
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 #: Fields that hold these constraints, alone in their object.
 _HOLDERS = ("structured_outputs", "guided_decoding")
-#: Fields beside the constraints of ``structured_outputs`` that change what is meant.
-_WHITESPACE = ("whitespace_pattern", "guided_whitespace_pattern")
 _IGNORED = ("backend", "guided_decoding_backend", "_backend", "disable_fallback", "_backend_was_auto")
 
 
@@ -112,7 +113,9 @@ def response_format(value: Any) -> Source:
       ``{"type": "json_object", "schema": …}`` of llama.cpp.
     * vLLM's ``{"structured_outputs": {…}}`` or its content (``json``, ``regex``, ``choice``, ``grammar``,
       ``json_object``, ``structural_tag``), and the older ``guided_json`` and so on; SGLang's ``regex``, ``ebnf``,
-      ``json_schema`` fields.
+      ``json_schema`` fields. Beside them ``whitespace_pattern``, ``disable_any_whitespace`` and
+      ``disable_additional_properties`` say how JSON is written: with the last, the objects of a schema that declares
+      properties and says nothing of others have no others.
     * ``None`` is text. Classes and other output types are those of ``output_type_of``.
 
     ``SchemaError`` for a JSON Schema that is neither an object nor a boolean, ``LimitError`` for one that is nested too
@@ -218,16 +221,12 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
     if "schema" in value:
         raise RequestError(f"a JSON Schema goes into {_SCHEMA_GOES}", pointer)
     given: dict[str, tuple[str, Any]] = {}
-    whitespace = ""
+    options = json_options(value, pointer)
     for key, inner in value.items():
         kind = _ALIASES.get(key, key)
-        if inner is None or inner is False or key in _IGNORED:
+        if inner is None or inner is False or key in (*_IGNORED, *OPTIONS):
             continue
-        if key in _WHITESPACE:
-            whitespace = _text(inner, f"{pointer}/{key}")
-        elif key == "disable_any_whitespace":
-            whitespace = whitespace or "compact"
-        elif key in _HOLDERS and not isinstance(inner, Mapping):
+        if key in _HOLDERS and not isinstance(inner, Mapping):
             raise RequestError(f"{key} is an object, not {kind_of(inner)}", f"{pointer}/{key}")
         elif key in _HOLDERS:
             beside = next(other for other in value if other != key)
@@ -241,14 +240,14 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
     if not given:
         raise RequestError(f"it asks for nothing: give a type ({_KINDS}) or one of {', '.join(_CONSTRAINTS)}", pointer)
     (key, (kind, inner)) = next(iter(given.items()))
-    return _constraint(kind, inner, whitespace, f"{pointer}/{key}")
+    return _constraint(kind, inner, options, f"{pointer}/{key}")
 
 
 def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
     """``RequestError`` for a field that is no constraint. A field of another interface says what to write here, as
     ``format_of_request`` does.
     """
-    names = ("type", *_CONSTRAINTS, *_ALIASES, "response_format", "structured_outputs")
+    names = ("type", *_CONSTRAINTS, *_ALIASES, *OPTIONS, "response_format", "structured_outputs")
     if any(name in value for name in _SCHEMA_WORDS):
         raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", pointer)
     refuse_unsupported_fields(value, names, pointer)
@@ -260,7 +259,8 @@ def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
         )
     if (typed := _TYPES_OF_FIELDS.get(key)) is not None:
         raise RequestError(f"the type is missing: write {_WRITTEN[typed]}", pointer)
-    known = ", ".join((*_CONSTRAINTS, *(name for name in _ALIASES if name.startswith("guided"))))
+    guided = (name for name in _ALIASES if name.startswith("guided"))
+    known = ", ".join((*_CONSTRAINTS, *guided, *(name for name in OPTIONS if not name.startswith("guided"))))
     raise RequestError(
         f"{key!r} is no field of a response_format or of structured_outputs; there are type, {known}"
         f"{meant(key, names)}",
@@ -268,9 +268,11 @@ def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
     )
 
 
-def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
+def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> Source:
+    whitespace = options.whitespace
     if kind == "json":
-        return Source("json_schema", _schema(inner, pointer), whitespace=whitespace, place=pointer)
+        schema = True if inner == _ANY_JSON else options.schema(_schema(inner, pointer), pointer)
+        return Source("json_schema", schema, whitespace=whitespace, place=pointer)
     if kind == "json_object":
         if inner is not True:
             raise RequestError("json_object is true, or it is left out", pointer)
@@ -283,7 +285,7 @@ def _constraint(kind: str, inner: Any, whitespace: str, pointer: str) -> Source:
         if isinstance(inner, Mapping) and inner.get("type") in _READERS:  # TGI's
             raise RequestError(f'write "response_format": {{"type": "{inner["type"]}", "value": …}}', pointer)
         return Source("grammar", _text(inner, pointer), place=pointer)
-    return Source("structural_tag", _tag(inner, pointer), place=pointer)
+    return Source("structural_tag", options.tag(_tag(inner, pointer)), place=pointer)
 
 
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:

@@ -21,6 +21,7 @@ _SCHEMA = 'write "response_format": {"type": "json_schema", "json_schema": {"nam
 _TOOLS = 'write "tools": [{"type": "function", "function": …}]'
 _ANY_OBJECT = 'write "response_format": {"type": "json_object"}'
 _OF_TRT = f'this is TensorRT-LLM\'s field: {_SCHEMA}, or "structured_outputs" with "regex" or "grammar"'
+_BESIDE_JSON = 'write it into "structured_outputs", beside "json"'
 _ELSEWHERE = {
     "format": f"this is Ollama's field: {_SCHEMA}",
     "output_format": f"this is Anthropic's field: {_SCHEMA}",
@@ -35,6 +36,9 @@ _ELSEWHERE = {
     "guided_decoding_guide": _OF_TRT,
     "guided_decoding_guide_type": _OF_TRT,
     "structural_tag": 'write "response_format": {"type": "structural_tag", "format": …}',
+    "disable_additional_properties": _BESIDE_JSON,
+    "disable_any_whitespace": _BESIDE_JSON,
+    "whitespace_pattern": _BESIDE_JSON,
     "json_mode": _ANY_OBJECT,
     "json_object": _ANY_OBJECT,
     "tool_config": f'this is a field of Gemini and Bedrock: {_TOOLS} and "tool_choice"',

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from interlock.tools.notations import template
 from interlock.tools.spec import nodes
 from interlock.tools.tag_grammars.grammar_text import quoted_pattern, written_json
-from interlock.tools.tag_grammars.schema_parts import ObjectPart, closed, document, excluding, refuse
+from interlock.tools.tag_grammars.schema_parts import ObjectPart, document, excluding, refuse
+from interlock.util.closed_schemas import closed
 from interlock.util.json_pointer import escaped
 
 if TYPE_CHECKING:

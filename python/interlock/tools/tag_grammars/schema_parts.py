@@ -11,7 +11,7 @@ from interlock._core import UnsupportedError
 from interlock.tools.notations.schema_types import resolved
 
 __all__ = [
-    "KINDS", "ObjectPart", "closed", "combined", "constants_of", "document", "excluding", "kinds_of", "object_parts",
+    "KINDS", "ObjectPart", "combined", "constants_of", "document", "excluding", "kinds_of", "object_parts",
     "refuse", "refuse_unwritable", "says_anything",
 ]  # fmt: skip
 
@@ -204,25 +204,6 @@ def excluding(schema: Any, texts: Any) -> Any:
         "allOf": [inner, {"$ref": f"#/$defs/{name}"}],
         "$defs": {**schema.get("$defs", {}), name: free},
     }
-
-
-def closed(schema: Any) -> Any:
-    """``schema`` with ``"additionalProperties": false`` wherever properties are declared and it says nothing."""
-    if isinstance(schema, list):
-        return [closed(part) for part in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    maps = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-    values = ("const", "enum", "default", "examples", "required")
-    found: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in maps and isinstance(value, Mapping):
-            found[key] = {name: closed(part) for name, part in value.items()}
-        else:
-            found[key] = value if key in values else closed(value)
-    if "properties" in found and not {"additionalProperties", "unevaluatedProperties"} & set(found):
-        found["additionalProperties"] = False
-    return found
 
 
 def constants_of(schema: Mapping[str, Any]) -> list[Any] | None:

@@ -39,7 +39,6 @@ from interlock.tools.requests.response_format import Source, response_format
 from interlock.tools.requests.source_size import is_of_whole_grammar, too_long
 from interlock.tools.requests.tool_list import GRAMMARS, Tool, tools_of
 from interlock.tools.tag_grammars.rule_writer import any_of
-from interlock.tools.tag_grammars.schema_parts import closed as closed_schema
 from interlock.tools.tag_grammars.schema_parts import excluding
 from interlock.tools.tag_grammars.tag_grammar import (
     AnyVocabularyBuilder,
@@ -55,6 +54,7 @@ from interlock.tools.tokens.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.tokens.spellable import spellable
 from interlock.util.argument_types import require
 from interlock.util.client_messages import with_hint, without_hint
+from interlock.util.closed_schemas import closed as closed_schema
 from interlock.util.near_words import meant
 from interlock.util.nesting import bounded_nesting
 

@@ -12,7 +12,7 @@ import interlock.explain
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.arguments.parser import command_parser
 from interlock.cli.sources.recursion import recurses
-from interlock.cli.sources.verbatim_json import extract
+from interlock.util.verbatim_json import extract
 
 
 def test_check(folder):

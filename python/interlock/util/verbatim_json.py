@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import interlock
+from interlock._core import SchemaError
 
-__all__ = ["dump", "extract", "parse"]
+__all__ = ["dump", "extract", "parse", "read", "written"]
 
 
 def extract(data: bytes, *path: str) -> str:
@@ -21,28 +21,38 @@ def extract(data: bytes, *path: str) -> str:
 def parse(data: bytes) -> Any:
     """The value of a JSON text, for ``dump``."""
     try:
-        return json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
+        return read(data)
     except (ValueError, RecursionError) as error:
-        raise interlock.SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
+        raise SchemaError(f"not a JSON file: {error or 'nested too deeply'}") from None
 
 
 def dump(value: Any) -> str:
     """The JSON text of what ``parse`` returned, or of a part of it."""
     try:
-        return _dump(value)
+        return written(value)
     except RecursionError:
-        raise interlock.SchemaError("nested too deeply") from None
+        raise SchemaError("nested too deeply") from None
+
+
+def read(data: str | bytes) -> Any:
+    """The value of a JSON text, for ``written``. ``ValueError`` and ``RecursionError`` are those of ``json``.
+
+    >>> written(read('{"maximum": 1.10, "big": 1e400}'))
+    '{"maximum":1.10,"big":1e400}'
+    """
+    return json.loads(data, parse_float=_Verbatim, parse_int=_Verbatim)
 
 
 class _Verbatim(str):
     """A number as it was written: a binary float would change what the schema says."""
 
 
-def _dump(value: Any) -> str:
+def written(value: Any) -> str:
+    """The JSON text of what ``read`` returned, or of a part of it."""
     if isinstance(value, _Verbatim):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_dump(item)}" for key, item in value.items()) + "}"
+        return "{" + ",".join(f"{json.dumps(key)}:{written(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(_dump(item) for item in value) + "]"
+        return "[" + ",".join(written(item) for item in value) + "]"
     return json.dumps(value)
