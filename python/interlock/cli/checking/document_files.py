@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from interlock.cli.sources.named_files import in_folder, is_glob, matching
 from interlock.cli.sources.source_words import file_of
 from interlock.cli.terminal.exits import InputError
+from interlock.cli.terminal.named_files import in_folder, is_glob, matching
 
 JSON = (".json", ".jsonl", ".ndjson")
 """How files with documents for a JSON Schema are called."""

@@ -32,10 +32,10 @@ from interlock.cli.precomputing.summary import ALIKE, Summary, one_reason, remed
 from interlock.cli.precomputing.worker import Item, Task, kind_of
 from interlock.cli.sources import kind_options, source_words, vocabularies
 from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources.named_files import in_folder, is_glob, matching
 from interlock.cli.sources.yaml_files import from_yaml, yaml_name
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.exits import InputError, UsageError
+from interlock.cli.terminal.named_files import in_folder, is_glob, matching
 from interlock.cli.terminal.output import Output, Progress, clock, facts
 from interlock.cli.terminal.style import NOTE, Line
 from interlock.cli.terminal.suggest import near_file
