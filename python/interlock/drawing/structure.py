@@ -23,6 +23,8 @@ DEEPEST = 60
 """Schemas inside schemas that are followed."""
 LONGEST = 44
 """Characters of a type in a row."""
+LEAST = 16
+"""Characters that a type keeps in a row whose bounds are long."""
 MOST_NEEDS = 4
 """Names of ``dependentRequired`` that a card has a note for."""
 
@@ -67,6 +69,8 @@ class Brief:
     again: bool = False
     more: list[str] = field(default_factory=list)
     """What goes on in rows of its own: values for which one row is too short."""
+    bounds: str = ""
+    """The end of ``type`` that is never cut: how long a text or an array is. It is said nowhere else in the row."""
 
 
 class Cards:
@@ -217,7 +221,8 @@ class Structure(Cards):
         names = _types(schema)
         if names and not {"array", "object"} & set(names) and not {"anyOf", "oneOf"} & schema.keys():
             kind = COLOURS.get(next((n for n in names if n != "null"), "null"), "")
-            return Brief(shortened(_type_words(schema), LONGEST), kind, names == ["null"], _tip(schema))
+            text, bounds = _type_words(schema), _text_bounds(schema)
+            return Brief(_cut(text, bounds), kind, names == ["null"], _tip(schema), bounds=bounds)
         return None
 
     def _optional(self, schema: dict[str, Any], place: Place, title: str) -> Brief | None:
@@ -235,8 +240,9 @@ class Structure(Cards):
                 return Brief(words, kinds.pop() if len(kinds) == 1 else "", tip=_tip(schema))
             if len(complex_) == 1 and len(parts) == 2 and len(words) <= 16:
                 inner = self._brief(parts[complex_[0]], place.at(keyword, complex_[0]), title)
-                text = shortened(f"{inner.type} or {words}", LONGEST)
-                return Brief(text, inner.kind, False, inner.tip, inner.target, inner.again)
+                bounds = f"{inner.bounds} or {words}"
+                text = _cut(f"{inner.type} or {words}", bounds)
+                return Brief(text, inner.kind, False, inner.tip, inner.target, inner.again, bounds=bounds)
         return None
 
     def _put(self, card: Card, name: str, brief: Brief) -> Row:
@@ -276,7 +282,9 @@ class Structure(Cards):
             more = "".join(
                 f", {part}" for part in [size, "all different" if schema.get("uniqueItems") is True else ""] if part
             )
-            return Brief(shortened(text + more, LONGEST), inner.kind, False, _tip(schema), inner.target, inner.again)
+            bounds = (inner.bounds if inner.type != "anything" else "") + more
+            text = _cut(text + more, bounds)
+            return Brief(text, inner.kind, False, _tip(schema), inner.target, inner.again, bounds=bounds)
         card = self._card(key, title, "array" + (f", {size}" if size else ""))
         if card is None:
             return Brief("array")
@@ -423,6 +431,19 @@ def _size(schema: dict[str, Any], keyword: str, noun: str) -> str:
     if high is None:
         return f"{low} or more {noun}s" if low != 1 else f"at least one {noun}"
     return f"at most {high} {plural}" if low is None else f"{low} to {high} {plural}"
+
+
+def _cut(text: str, bounds: str) -> str:
+    """A type for a row: what stands before its bounds, which end it, is cut where the row is full."""
+    before = text.removesuffix(bounds)
+    return shortened(before, max(LONGEST - len(bounds), LEAST)) + text[len(before) :]
+
+
+def _text_bounds(schema: dict[str, Any]) -> str:
+    """The end of ``_type_words`` from where it says how long a text is; empty where it does not."""
+    size = _size(schema, "Length", "character") if "string" in _types(schema) else ""
+    words = _type_words(schema)
+    return words[words.rindex(f", {size}") :] if size else ""
 
 
 def _type_words(schema: dict[str, Any]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from interlock.explain.document import Node
+from interlock.explain.format_rules import broken_rule
 from interlock.explain.validator import Step
 from interlock.explain.wording import ARTICLES, either, listed, literal
 from interlock.util.near_words import nearest
@@ -164,12 +166,25 @@ def _format(step: Step, name: Any) -> None:
         step.out.unsure = True
     elif not answer:
         message = f"{step.subject}: {step.written} is no {name} (format)"
-        # The engine's `not` of a format accepts only what is surely not of the format. A text that both the format and
-        # its `not` refuse may be valid by the format's standard.
-        left_out = step.all.narrower.get((str(step.place), "format"))
-        if left_out and step.all.oracle({"type": "string", "not": {"format": name}}, _exact(step)) is False:
-            message += f", or one that interlock leaves out: {left_out}"
-        step.problem("format", message, hint=FORMAT_HINTS.get(name, ""))
+        step.problem("format", message + _why_no_format(step, name), hint=FORMAT_HINTS.get(name, ""))
+
+
+def _why_no_format(step: Step, name: str) -> str:
+    """What a text that is not of its format breaks, in the format's own words, or where the engine stops."""
+    if rule := broken_rule(name, str(step.node.value)):
+        return f": {rule}"
+    # The engine's `not` of a format accepts only what is surely not of the format. A text that both the format and
+    # its `not` refuse may be valid by the format's standard.
+    left_out = step.all.narrower.get((str(step.place), "format"))
+    if left_out and step.all.oracle({"type": "string", "not": {"format": name}}, _exact(step)) is False:
+        return f", or one that interlock leaves out: {left_out}"
+    text = json.dumps(step.node.value, ensure_ascii=False)
+    taken = len(step.all.oracle.taken({"type": "string", "format": name}, text))
+    if "\\" in text or not 0 < taken < len(text):
+        return ""  # An escape is several characters here and one in the text.
+    if taken == len(text) - 1:
+        return ": it ends too early"
+    return f": {literal(text[taken])} does not fit as character {taken}"
 
 
 FORMAT_HINTS = {

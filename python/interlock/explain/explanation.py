@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 import interlock
-from interlock._recipe import END, Recipe, byte_vocabulary
+from interlock._recipe import END, Recipe
 from interlock.explain import generation_rules
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
 from interlock.explain.document import BLANKS, Node, NotJson, embedded, line_column, parse
+from interlock.explain.oracle import Oracle
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
 from interlock.schema_hints import quiet
@@ -159,7 +158,7 @@ def validator_of(recipe: Recipe) -> Validator:
         _rows(recipe, "ignored", "annotation"),
         _rows(recipe, "wider"),
         _left_out_parts(recipe),
-        _oracle(recipe),
+        Oracle(recipe),
         ASSERTIONS | APPLICATORS,
         recipe.options["formats"] == "assert",
     )
@@ -174,31 +173,6 @@ def _left_out_parts(recipe: Recipe) -> dict[tuple[str, str], str]:
     """What the engine leaves out of a keyword, by place and keyword, without what the report says of its negation."""
     rows = [row for row in recipe.compile().report if row.enforcement == "narrower"]
     return {(row.pointer, row.keyword): row.reason.partition("; where it is negated")[0] for row in rows}
-
-
-def _oracle(recipe: Recipe) -> Callable[[Any, str], bool | None]:
-    """Whether a schema beside this one accepts a text; the engine says it."""
-    guides: dict[str, interlock.Guide | None] = {}
-    documents = recipe.options["documents"]
-
-    def accepts(schema: Any, text: str) -> bool | None:
-        key = json.dumps(schema)
-        if key not in guides:
-            try:
-                made = interlock.Index.from_json_schema(
-                    key, byte_vocabulary(), property_order="any", documents=documents
-                )
-                guides[key] = made.guide()
-            except interlock.InterlockError:
-                guides[key] = None
-        guide = guides[key]
-        if guide is None:
-            return None
-        guide.reset()
-        data = text.encode()
-        return guide.advance_many(list(data)) == len(data) and guide.is_accepting
-
-    return accepts
 
 
 def _not_json(error: NotJson, text: str) -> Problem:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interlock.explain.document import Node, parse
+from interlock.explain.oracle import Oracle
 from interlock.explain.references import Place, References, enter
 from interlock.explain.wording import ARTICLES, listed, shown, subject
 from interlock.util.json_pointer import escaped
@@ -61,10 +62,6 @@ class Outcome:
         self.unsure |= other.unsure
         self.keys |= other.keys
         self.items |= other.items
-
-
-Oracle = Callable[[Any, str], "bool | None"]
-"""Whether a schema accepts a JSON text, as the engine says; ``None`` where it cannot say."""
 
 
 class Validator:

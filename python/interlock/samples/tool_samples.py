@@ -9,17 +9,22 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock._recipe import Recipe, byte_vocabulary
 from interlock.samples.plausible import WORDS, example
 from interlock.schema_hints import quiet
 
+if TYPE_CHECKING:
+    from interlock.tools.notations.render import Call
+
 __all__ = ["ToolSamples"]
 
 TRIES = 8
 """How many calls are drawn for one example."""
+WITH_WORDS, WITH_TWO = 0.3, 0.25
+"""How many of the examples have words in front of the call, and how many a second call."""
 
 
 class ToolSamples:
@@ -37,16 +42,31 @@ class ToolSamples:
         self.recipes: dict[str, Recipe | None] = {}
 
     def draw(self, rng: random.Random) -> bytes | None:
-        """A text with a call; ``None`` where ``TRIES`` calls are none that the index accepts."""
+        """A text with a call: sometimes with words in front of it, and sometimes with a second call, where the index
+        accepts that. ``None`` where ``TRIES`` calls are none that it accepts.
+        """
         for _ in range(TRIES):
+            lead = " ".join(rng.choices(WORDS, k=3)) + "." if rng.random() < WITH_WORDS else ""
+            is_double = rng.random() < WITH_TWO
             for tool in rng.sample(self.tools, len(self.tools)):
-                arguments = self._arguments(tool, rng)
-                if arguments is None:
+                call = self._call(tool, rng)
+                if call is None:
                     continue
-                for text in self._turns(tool.name, arguments, rng):
-                    if self._accepts(data := text.encode()):
-                        return data
+                second = self._call(rng.choice(self.tools), rng) if is_double else None
+                both = [call] if second is None else [call, second]
+                # What is not allowed is left out, first the words and then the second call.
+                plans = [(both, lead), (both, ""), ([call], lead), ([call], "")]
+                for calls, words in (plan for i, plan in enumerate(plans) if plan not in plans[:i]):
+                    for text in self._turns(calls, words, rng):
+                        if self._accepts(data := text.encode()):
+                            return data
         return None
+
+    def _call(self, tool: Any, rng: random.Random) -> Call | None:
+        from interlock.tools.notations.render import Call
+
+        arguments = self._arguments(tool, rng)
+        return None if arguments is None else Call(tool.name, arguments)
 
     def _arguments(self, tool: Any, rng: random.Random) -> dict[str, Any] | None:
         if tool.name not in self.recipes:
@@ -56,17 +76,17 @@ class ToolSamples:
         found = None if data is None else json.loads(data)
         return found if isinstance(found, dict) else None
 
-    def _turns(self, name: str, arguments: dict[str, Any], rng: random.Random) -> Iterator[str]:
-        """The call as the format writes it: alone, then behind reasoning, which may have begun."""
+    def _turns(self, calls: list[Call], words: str, rng: random.Random) -> Iterator[str]:
+        """The calls as the format writes them, behind words: alone, then behind reasoning, which may have begun."""
         from interlock.tools.errors import ToolFormatError
-        from interlock.tools.notations.render import Call, render
+        from interlock.tools.notations.render import render
 
         thought = " ".join(rng.choices(WORDS, k=3))
         begin = self.form.reasoning.begin if self.form.reasoning is not None else ""
         for reasoning in (None, thought) if self.form.reasoning is not None else (None,):
             for whitespace in ("flexible", "compact"):
                 try:
-                    text = render(self.form, [Call(name, arguments)], "", reasoning, whitespace=whitespace)
+                    text = render(self.form, calls, words, reasoning, whitespace=whitespace)
                 except ToolFormatError:
                     continue
                 yield text

@@ -163,8 +163,9 @@ fn local_part(x: &mut Exprs, international: bool) -> ExprId {
         // Inside quotes, with one more octet kept for the closing one.
         let mut edges = vec![Edge { lo: b'"', hi: b'"', to: Exprs::EPS }];
         if let Some(&to) = n.checked_sub(2).and_then(|n| quoted.get(n)) {
-            // An escaped space and a bare `<` are allowed by the standard, but readers differ on them.
-            let escaped = x.step(false, vec![Edge { lo: b'!', hi: b'~', to }]);
+            // An escaped space and a `<` are allowed by the standard, but readers differ on them. Without any `<`, no
+            // address holds a delimiter of a tool call.
+            let escaped = x.step(false, vec![Edge { lo: b'!', hi: b';', to }, Edge { lo: b'=', hi: b'~', to }]);
             edges.push(Edge { lo: b'\\', hi: b'\\', to: escaped });
         }
         let new = char_then(x, QTEXT, n, &quoted, edges, false);

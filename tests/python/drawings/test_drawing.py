@@ -238,6 +238,36 @@ def test_structures_of_single_keywords(schema, rows):
         assert [row.type for row in drawn.cards[0].rows] == rows
 
 
+LONG_TEXT = {"type": "string", "pattern": "[a-z]+" * 20, "minLength": 3, "maxLength": 10}
+
+
+@pytest.mark.parametrize(
+    ("schema", "end"),
+    [
+        (LONG_TEXT, "..., 3 to 10 characters"),
+        (LONG_TEXT | {"type": ["string", "null"]}, "..., 3 to 10 characters or null"),
+        ({"type": "array", "minItems": 1, "maxItems": 5, "items": {"enum": ["x" * 14, "y"]}}, "..., 1 to 5 elements"),
+        (
+            {"type": "array", "maxItems": 5, "uniqueItems": True, "items": {"type": "string", "pattern": "a" * 40}},
+            "..., at most 5 elements, all different",
+        ),
+        ({"type": "array", "maxItems": 5, "items": LONG_TEXT}, "..., 3 to 10 characters, at most 5 elements"),
+        (
+            {
+                "anyOf": [
+                    {"type": "array", "maxItems": 5, "items": {"type": "string", "format": "f" * 50}},
+                    {"const": 1},
+                ]
+            },
+            "..., at most 5 elements or 1",
+        ),
+    ],
+)
+def test_a_row_that_is_full_keeps_its_bounds(schema, end):
+    (row,) = draw({"properties": {"tags": schema}}).structure.cards[0].rows
+    assert row.type.endswith(end), row.type
+
+
 def test_structures_are_bounded():
     nested = {"type": "string"}
     for depth in range(400):

@@ -26,6 +26,7 @@ FOLDERS = [
     "output_types/python_types",
     "output_types",
     "output_types/pydantic_models",
+    "explain/format_rules",
     "explain",
     "samples",
     "core_methods",

@@ -271,7 +271,7 @@ def test_a_string_that_has_ended_is_explained_while_its_document_goes_on():
         ("duration", "p1y", "1 day"),
         ("email", '"a<b"@c.org', "ada"),
         ("relative-json-pointer", "0+1", "/a"),
-        ("time", "23:59:60+00:07", "noon"),
+        ("time", "00:06:60+00:07", "noon"),
     ],
 )
 def test_a_text_that_a_format_leaves_out_is_not_said_to_be_none(name, left_out, none):
@@ -279,7 +279,7 @@ def test_a_text_that_a_format_leaves_out_is_not_said_to_be_none(name, left_out, 
     (row,) = [row for row in index_of(schema).report if row.keyword == "format"]
     (message,) = said(schema, json.dumps({"a": left_out}))
     assert message.endswith(f"is no {name} (format), or one that interlock leaves out: {row.reason}")
-    assert said(schema, json.dumps({"a": none}))[0].endswith(f"is no {name} (format)")
+    assert f"is no {name} (format): " in said(schema, json.dumps({"a": none}))[0]
     # The report's row also says what is done where the format is negated, which is of no interest here.
     schema["properties"]["b"] = {"not": schema["properties"]["a"]}
     schema["properties"]["a"] = {"$ref": "#/properties/b/not"}

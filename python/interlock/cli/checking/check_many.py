@@ -21,6 +21,7 @@ from interlock.cli.checking.verdict import Verdict, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks
+from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.exits import UsageError
 from interlock.cli.terminal.output import Output, Progress
@@ -88,6 +89,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
                 pass
     index = source.compile(vocabulary)
     unknown = source_remarks.remarks(source, index, output)
+    say_pattern_notes(source, output)
     walker, speller = Walker(source, index), Speller(vocabulary)
     report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused)
     machine: list[dict[str, Any]] = []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import glob
 import os
-from pathlib import Path
 
 from interlock.cli.sources.source_words import file_of
 from interlock.cli.terminal.exits import InputError
+from interlock.cli.terminal.named_files import in_folder, is_glob, matching
 
 JSON = (".json", ".jsonl", ".ndjson")
 """How files with documents for a JSON Schema are called."""
@@ -15,7 +14,7 @@ JSON = (".json", ".jsonl", ".ndjson")
 
 def is_many(word: str) -> bool:
     """Whether a word stands for several files: a folder, or a glob that the shell has left as it is."""
-    return os.path.isdir(word) or not os.path.exists(word) and glob.has_magic(word) and not _is_text(word)
+    return os.path.isdir(word) or is_glob(word) and not _is_text(word)
 
 
 def _is_text(word: str) -> bool:
@@ -34,8 +33,8 @@ def expanded(words: list[str], source: str, kind: str) -> list[str]:
         if not is_many(word):
             out.append(word)
             continue
-        files = _in_folder(word, kind) if os.path.isdir(word) else sorted(glob.glob(word, recursive=True))
-        files = [path for path in files if os.path.isfile(path) and not _is_same(path, own)]
+        files = _in_folder(word, kind) if os.path.isdir(word) else matching(word)
+        files = [path for path in files if not _is_same(path, own)]
         if not files:
             is_folder = os.path.isdir(word)
             wanted = f"a folder with {', '.join(JSON)} in it" if is_folder and kind == "json_schema" else "FILE"
@@ -47,13 +46,8 @@ def expanded(words: list[str], source: str, kind: str) -> list[str]:
 
 def _in_folder(folder: str, kind: str) -> list[str]:
     """The files of a folder that may be documents of a source: those of JSON for a schema, else all that show."""
-    found = []
-    for path in Path(folder).rglob("*"):
-        shows = not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if shows and (kind != "json_schema" or path.suffix.lower() in JSON):
-            found.append(str(path))
-    return sorted(found)
+    return [str(path) for path in in_folder(folder, JSON if kind == "json_schema" else None)]
 
 
 def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(other) and os.path.samefile(path, other)
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)

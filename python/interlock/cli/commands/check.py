@@ -27,6 +27,7 @@ from interlock.cli.checking.verdict import Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
 from interlock.cli.terminal.output import Output
 from interlock.cli.terminal.style import NAME, TRY, Line
@@ -80,6 +81,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     speller.spell(data)  # What no token spells is said before anything is compiled.
     index = source.compile(vocabulary)
     unknown = source_remarks.remarks(source, index, output)
+    say_pattern_notes(source, output)
     if swapped := text_arguments.swapped_perhaps(args):
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None

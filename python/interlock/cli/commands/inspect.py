@@ -22,6 +22,7 @@ from interlock._recipe import Recipe
 from interlock.cli.checking.walk import next_bytes
 from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
 from interlock.cli.terminal.output import Output, byte_set, facts, size, table, text_of
 from interlock.cli.terminal.style import TRY, Line
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     first = next_bytes(guide)
     rows: list[interlock.ReportRow | source_remarks.Row] = [*index.report, *source_remarks.rows_inside(source, index)]
     unknown = source_remarks.remarks(source, index, output)
+    say_pattern_notes(source, output)
     words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)

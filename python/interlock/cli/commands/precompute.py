@@ -16,7 +16,6 @@ it. "Tables" says of the packs how many are complete, so that loading them compi
 from __future__ import annotations
 
 import argparse
-import glob
 import json
 import os
 import re
@@ -36,6 +35,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.yaml_files import from_yaml, yaml_name
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.exits import InputError, UsageError
+from interlock.cli.terminal.named_files import in_folder, is_glob, matching
 from interlock.cli.terminal.output import Output, Progress, clock, facts
 from interlock.cli.terminal.style import NOTE, Line
 from interlock.cli.terminal.suggest import near_file
@@ -171,17 +171,14 @@ def found(word: str) -> list[Item]:
     path = Path(word)
     if path.is_dir():
         # A link to nothing is a source that cannot be read, and is refused by name.
-        names = (p for p in path.rglob("*") if p.suffix.lower() in source_words.SUFFIXES)
-        files_in = sorted(p for p in names if p.is_file() or (p.is_symlink() and not p.exists()))
-        items = [Item(p.relative_to(path).as_posix(), str(p)) for p in files_in]
+        items = [Item(p.relative_to(path).as_posix(), str(p)) for p in in_folder(path, source_words.SUFFIXES)]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         items = list(_lines(path))
     elif path.is_file():
         items = [Item(path.name, str(path))]
     else:
-        matched = sorted(p for p in glob.glob(word, recursive=True) if os.path.isfile(p))
-        items = [Item(p, p) for p in matched]
-    if not items and not path.exists() and not glob.has_magic(word):
+        items = [Item(p, p) for p in matching(word)] if is_glob(word) else []
+    if not items and not path.exists() and not is_glob(word):
         meant = near_file(word)
         way = f"did you mean {meant}?" if meant else "check the spelling of the path"
         raise InputError(f"no such file or folder: {word}", way)
@@ -241,14 +238,11 @@ def ignored(word: str) -> list[tuple[str, str]]:
     path = Path(word)
     if not path.is_dir():
         return []
-    others = sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() not in source_words.SUFFIXES)
-    visible = [
-        p.relative_to(path) for p in others if not any(part.startswith(".") for part in p.relative_to(path).parts)
-    ]
+    others = [p.relative_to(path) for p in in_folder(path) if p.suffix.lower() not in source_words.SUFFIXES]
     taken = ", ".join(source_words.SUFFIXES)
     return [
         (p.as_posix(), _yaml(path / p) if yaml_name(p.name) else f"its name ends in none of {taken}")
-        for p in visible
+        for p in others
         if p.suffix not in NOT_MEANT
     ]
 

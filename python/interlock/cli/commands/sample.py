@@ -262,10 +262,11 @@ class _Calls:
     def __init__(self, source: sources.Source, is_choice: bool) -> None:
         self.is_choice = is_choice
         """Whether answers without a call are as good."""
+        vocabulary = vocabularies.byte_vocabulary()
         changed = {"tool_choice": "required"} if is_choice else {}
-        index = source.compile(vocabularies.byte_vocabulary(), **changed)
-        self.recipe = Recipe.of(index)
-        self.samples = ToolSamples(source.text, index, source.options)
+        self.recipe = Recipe.of(source.compile(vocabulary, **changed))
+        # Where calls are a choice, words may stand in front of one.
+        self.samples = ToolSamples(source.text, source.compile(vocabulary), source.options)
 
     def draw(self, seed: str) -> bytes | None:
         """A text with a call; ``None`` where none was found."""

@@ -138,9 +138,9 @@ class BracketedValues(ObjectMembers):
         if self.style.encoding == "python":
             if self.node.excludes:
                 raise refuse("excludes of Python's strings cannot be enforced", f"{self.pointer}/excludes")
-            return self.builder.terminal(python_string(schema, place), place)
+            return self.builder.terminal(python_string(schema), place)
         closers = [self.style.quote, *self.node.excludes]
-        return f"{self.quote()} {self.builder.terminal(raw_string(schema, place, closers), place)} {self.quote()}"
+        return f"{self.quote()} {self.builder.terminal(raw_string(schema, closers), place)} {self.quote()}"
 
     def constant(self, value: Any, place: str) -> str:
         if self.style.encoding == "python":

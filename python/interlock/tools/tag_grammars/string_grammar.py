@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock._core import UnsupportedError
 from interlock.schema_hints.known_names import FORMATS
 from interlock.tools.tag_grammars.grammar_text import without, written_json
 
-__all__ = ["RAW_FORMATS", "STRING_WORDS", "may_hold", "python_string", "raw_string"]
+__all__ = ["STRING_WORDS", "may_hold", "python_string", "raw_string"]
 
 #: One escape of Python that stands for one character.
 _PYTHON_ESCAPE = r"""\\(?:[\\'"nrt]|x[0-9A-Fa-f]{2}|u(?:[0-9a-cefA-CEF][0-9A-Fa-f]{3}|[dD][0-7][0-9A-Fa-f]{2}))"""
@@ -17,9 +16,6 @@ _PYTHON_ESCAPE = r"""\\(?:[\\'"nrt]|x[0-9A-Fa-f]{2}|u(?:[0-9a-cefA-CEF][0-9A-Fa-
 #: What a schema says about strings.
 STRING_WORDS = ("minLength", "maxLength", "pattern", "format")
 
-#: The formats that a string without quotes may have. Of ``idn-email``, the texts without the end of their parameter
-#: take more states than a compile may look at.
-RAW_FORMATS = FORMATS - {"idn-email"}
 #: Formats whose texts may hold ``<`` and line ends; the others hold neither, so that nothing need keep them out.
 _OPEN_FORMATS = ("json-pointer", "regex", "relative-json-pointer")
 
@@ -31,20 +27,15 @@ def may_hold(schema: Any, text: str) -> bool:
     (False, True)
     """
     name = schema.get("format") if isinstance(schema, Mapping) else None
-    # An address may hold < in quotes, behind a backslash.
-    never = "\n" if name == "email" else "<\n"
-    return name is None or name in _OPEN_FORMATS or not set(text) & set(never)
+    return name not in FORMATS or name in _OPEN_FORMATS or not set(text) & set("<\n")
 
 
-def _conditions(schema: Mapping[str, Any], pointer: str, words: Sequence[str] = STRING_WORDS) -> list[str]:
+def _conditions(schema: Mapping[str, Any], words: Sequence[str] = STRING_WORDS) -> list[str]:
     """The terminals that a string follows, besides the one of all strings: what the JSON string of the schema says."""
     said = {word: schema[word] for word in words if schema.get(word) is not None}
     name = said.get("format")
-    if name is not None and name not in RAW_FORMATS:
-        raise UnsupportedError(
-            f"at {pointer}/format: the format {name!r} of a string without quotes cannot be enforced; there are "
-            f"{', '.join(sorted(RAW_FORMATS))}; leave it out, or say the same by a pattern"
-        )
+    if name not in FORMATS:
+        said.pop("format", None)  # JSON Schema does not know it, so that it asserts nothing here as in a JSON string.
     said |= {word: int(said[word]) for word in ("minLength", "maxLength") if word in said}
     return [f"%json_text {written_json(said)}"] if said else []
 
@@ -53,21 +44,21 @@ def _all_of(parts: Sequence[str]) -> str:
     return " & ".join(parts)
 
 
-def raw_string(schema: Any, pointer: str, closers: Sequence[str]) -> str:
+def raw_string(schema: Any, closers: Sequence[str]) -> str:
     """A terminal: a string of ``schema`` as it is, in which none of ``closers`` stands."""
-    conditions = _conditions(schema, pointer) if isinstance(schema, Mapping) else []
+    conditions = _conditions(schema) if isinstance(schema, Mapping) else []
     if not conditions:
         return without(closers)
     needed = [text for text in closers if may_hold(schema, text)]
     return without(needed, _all_of(conditions))
 
 
-def python_string(schema: Any, pointer: str) -> str:
+def python_string(schema: Any) -> str:
     """A terminal: a string of ``schema`` between Python's quotes, without U+0000, which no source of Python has."""
     schema = schema if isinstance(schema, Mapping) else {}
     most = schema.get("maxLength")
     bounds = f"{{{int(schema.get('minLength', 0))},{'' if most is None else int(most)}}}"
-    conditions = _conditions(schema, pointer, ("pattern", "format"))
+    conditions = _conditions(schema, ("pattern", "format"))
     found = []
     for quote in "'\"":
         if conditions:

@@ -238,13 +238,13 @@ class TaggedParameters(ObjectMembers):
             refuse_unwritable(mapping, spot)
             is_tight = bool(blank) and ("pattern" in mapping or "format" in mapping)
             if style.string_begin:
-                bare = self.builder.terminal(raw_string(mapping, spot, [*closers, "<", "&", "\n"]), spot)
-                inner = self.builder.terminal(raw_string(mapping, spot, [style.string_end, *self.node.excludes]), spot)
+                bare = self.builder.terminal(raw_string(mapping, [*closers, "<", "&", "\n"]), spot)
+                inner = self.builder.terminal(raw_string(mapping, [style.string_end, *self.node.excludes]), spot)
                 begin, end = self.builder.literal(style.string_begin), self.builder.literal(style.string_end)
                 bare, inner = self.reported(report, bare, spot), self.reported(report, inner, spot)
                 found.append(f"({bare} | {begin} {inner} {end})")
                 continue
-            raw = raw_string(mapping, spot, closers)
+            raw = raw_string(mapping, closers)
             body = self.reported(report, self.builder.terminal(raw, spot), spot)
             if is_lined:
                 # Between line ends, or without any: then the string has none at its ends.

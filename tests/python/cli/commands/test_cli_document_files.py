@@ -1,7 +1,12 @@
 """``check`` of the documents that a folder or a glob names, and the line of each."""
 
+import contextlib
+from pathlib import Path
+
 import pytest
 from command_line import machine, run
+
+from interlock.cli.commands import precompute
 
 
 @pytest.fixture
@@ -36,6 +41,28 @@ def test_a_glob(answers):
     assert "order.json" not in names_of(answers, "order.json", "*.json", code=1)
     (answers / "[a].json").write_text('{"item": "tea"}')
     assert run(answers, "check", "order.json", "[a].json").stdout.startswith("accepted")
+
+
+def test_check_and_precompute_find_the_same_files(folder):
+    for name in ("a.json", "B.JSON", "late/b.json", "late-c.json", ".hidden/c.json", ".d.json", "late/.e.json"):
+        (folder / "both" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "both" / name).write_text('{"type": "object"}')
+    wanted = ["B.JSON", "a.json", "late/b.json", "late-c.json"]
+    for word, found in (("both", wanted), ("./both/**/*.json", wanted[1:]), ("both/[a-b].json", wanted[1:2])):
+        start = word.partition("both")[0]
+        assert names_of(folder, "schema:true", word) == [f"{start}both/{name}" for name in found]
+        assert [Path(item.path) for item in found_by_precompute(folder, word)] == [Path("both", n) for n in found]
+
+
+def test_a_link_to_nothing_is_a_file_that_cannot_be_read(answers):
+    (answers / "answers" / "gone.json").symlink_to(answers / "nothing")
+    for word in ("answers", "answers/*.json"):
+        assert "answers/gone.json" in run(answers, "check", "order.json", word, code=4).stderr
+
+
+def found_by_precompute(folder, word):
+    with contextlib.chdir(folder):
+        return precompute.found(word)
 
 
 def test_what_has_no_documents(answers):

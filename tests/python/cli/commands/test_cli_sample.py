@@ -102,6 +102,24 @@ def test_answers_with_calls_and_without(folder, choice, least, most):
     assert least <= sum("<tool_call>" in sample["text"] for sample in samples) <= most
 
 
+@pytest.mark.parametrize("form", ["hermes", "qwen3_coder"])
+@pytest.mark.parametrize(("choice", "parallel"), [("auto", True), ("auto", False), ("required", True)])
+def test_samples_of_tools_are_a_mix(folder, form, choice, parallel):
+    tools = [{"type": "function", "function": {"name": name, "parameters": PLAIN}} for name in ("now", "later")]
+    body = {"tools": tools, "tool_choice": choice, "parallel_tool_calls": parallel}
+    words = (f"tools:{json.dumps(body)}", "--tool-format", form, "-n", "60", "--seed", "2")
+    samples = machine(folder, "sample", *words)["samples"]
+    assert all(sample["confirmed"] and not sample["wild"] for sample in samples)
+    texts = [sample["text"] for sample in samples]
+    calls = [text.count("<tool_call>") for text in texts]
+    assert set(calls) == {0, 1, 2} - ({0} if choice == "required" else set()) - (set() if parallel else {2})
+    assert calls.count(1) > calls.count(2)
+    behind_words = any(text.partition("<tool_call>")[0].strip() for text in texts if "<tool_call>" in text)
+    assert behind_words is (choice == "auto")
+    assert [sample["text"] for sample in machine(folder, "sample", *words)["samples"]] == texts
+
+
+PLAIN = {"type": "object", "properties": {"to": {"type": "string", "format": "email"}}, "additionalProperties": False}
 SEND_MAIL = {
     "type": "function",
     "function": {

@@ -1,0 +1,76 @@
+r"""What surprises in a pattern that is right: ``\d`` of Python has the digits of every script, and the ``pattern`` of a
+JSON Schema matches anywhere in a string.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from interlock.cli.sources.source_arguments import Source
+from interlock.cli.terminal.output import Output
+from interlock.cli.terminal.style import NOTE, Line
+from interlock.pattern_hints import unicode_classes
+from interlock.util.json_pointer import escaped
+from interlock.util.quoting import shortened
+
+__all__ = ["pattern_notes", "say_pattern_notes"]
+
+SCRIPTS = {"\\d": "digits", "\\w": "letters and digits", "\\s": "white space"}
+ANCHOR, IN_CLASSES = re.compile(r"[$^]|\\[bB]"), re.compile(r"\[(?:\\.|[^\]\\])*\]|\\[^bB]", re.DOTALL)
+HOLDS_VALUES = ("const", "enum", "default", "examples", "example")
+"""Keywords in which no schemas are."""
+
+
+def say_pattern_notes(source: Source, output: Output) -> None:
+    """Say what may surprise in the patterns of a source, in one line."""
+    for note in pattern_notes(source):
+        output.remark(Line(("note: ", NOTE), note))
+
+
+def pattern_notes(source: Source) -> list[str]:
+    """At most one note about the patterns of a source."""
+    if source.kind == "regex":
+        return _of_python(source.text, source.options)
+    if source.kind == "json_schema":
+        found = list(_loose(source.document, ""))
+        if found:
+            place, pattern = found[0]
+            more = f", and {len(found) - 1} more," if len(found) > 1 else ""
+            shown = json.dumps(shortened(pattern), ensure_ascii=False)
+            verb = "match" if more else "matches"
+            return [f"the pattern {shown} at {place}{more} {verb} anywhere in a string; ^(?:...)$ is the whole string"]
+    return []
+
+
+def _of_python(pattern: str, options: dict[str, Any]) -> list[str]:
+    if options.get("dialect", "python") != "python" or "a" in options.get("flags", ""):
+        return []
+    try:
+        classes = unicode_classes(re.compile(pattern))
+    except (re.error, RecursionError, OverflowError):
+        return []
+    if not classes:
+        return []
+    what = SCRIPTS[classes[0]]
+    return [
+        f"{classes[0]} matches the {what} of every script; --flags a keeps to ASCII, and (?u) in front of the pattern "
+        "says that every script is meant"
+    ]
+
+
+def _loose(schema: Any, place: str) -> Iterator[tuple[str, str]]:
+    """The patterns without an anchor, each with its place; none of one that matches every text."""
+    if isinstance(schema, list):
+        for number, part in enumerate(schema):
+            yield from _loose(part, f"{place}/{number}")
+    if not isinstance(schema, dict):
+        return
+    for key, value in schema.items():
+        if key == "pattern" and isinstance(value, str):
+            if value.strip(".*+") and not ANCHOR.search(IN_CLASSES.sub("", value)):
+                yield f"{place}/pattern", value
+        elif key not in HOLDS_VALUES:
+            yield from _loose(value, f"{place}/{escaped(key)}")

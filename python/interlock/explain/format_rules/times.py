@@ -1,0 +1,125 @@
+"""Rules of dates, times and durations (RFC 3339)."""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+from interlock.explain.format_rules.wording import part
+
+DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))")
+LOCAL_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(?:\.[0-9]+)?)?")
+UNITS = {"Y": "years", "M": "months", "D": "days", "H": "hours", "m": "minutes", "S": "seconds"}
+"""The units of a duration but weeks, in their order; ``m`` is the M behind a T."""
+DAY = 24 * 60
+
+
+def date(text: str) -> str:
+    """The rule of ``date`` that a text breaks."""
+    found = DATE.fullmatch(text)
+    if found is None:
+        return "a date has four digits, two and two, with hyphens between them"
+    year, month, day = map(int, found.groups())
+    if not 1 <= month <= 12:
+        return f"there is no month {found[2]}"
+    if day == 0:
+        return "there is no day 00"
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if month == 2 and day == 29 and not is_leap:
+        return f"{found[1]} is no leap year, so that February has 28 days"
+    most = 29 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
+    return f"{calendar.month_name[month]} has {most} days, not {day}" if day > most else ""
+
+
+def time(text: str) -> str:
+    """The rule of ``time`` that a text breaks."""
+    found = TIME.fullmatch(text)
+    if found is None:
+        if local := LOCAL_TIME.fullmatch(text):
+            return "the offset from UTC is missing" if local[1] else "the seconds are missing"
+        return "a time has two digits each for hours, minutes and seconds, with colons between them, and an offset"
+    hour, minute, second = map(int, found.groups()[:3])
+    for name, value, most in (("hours", hour, 23), ("minutes", minute, 59), ("seconds", second, 60)):
+        if value > most:
+            return f"the {name} are {value}; they go up to {59 if name == 'seconds' else most}"
+    offset = 0
+    if found[4]:
+        for name, value, most in (("hours", int(found[5]), 23), ("minutes", int(found[6]), 59)):
+            if value > most:
+                return f"the {name} of the offset are {value}; they go up to {most}"
+        offset = int(found[4] + "1") * (60 * int(found[5]) + int(found[6]))
+    if second == 60 and (60 * hour + minute - offset) % DAY != DAY - 1:
+        return "second 60 is a leap second, which comes at 23:59:60 in UTC alone"
+    return ""
+
+
+def date_time(text: str) -> str:
+    """The rule of ``date-time`` that a text breaks."""
+    if DATE.fullmatch(text):
+        return date(text) or "the time is missing"
+    if not DATE.match(text):
+        return "a date-time has a date, a T and a time"
+    if text[10] not in "Tt":
+        return date(text[:10]) or f"T stands between the date and the time, not {part(text[10])}"
+    return date(text[:10]) or time(text[11:])
+
+
+def duration(text: str) -> str:
+    """The rule of ``duration`` that a text breaks. Small letters are the standard's, too."""
+    big = text.upper()
+    if not big.startswith("P"):
+        return "a duration begins with P"
+    if big == "P":
+        return "nothing follows the P"
+    if re.search(r"[0-9][.,][0-9]", big):
+        return "its numbers are whole, without a fraction"
+    days, is_timed, hours = big[1:].partition("T")
+    if is_timed and not hours:
+        return "nothing follows the T"
+    if re.fullmatch(r"[0-9]+W", big[1:]):
+        return ""
+    for piece, units in ((days, "YMDW"), (hours, "HMS")):
+        if problem := _pieces(piece, units):
+            return problem
+    if "W" in days:
+        return "weeks stand alone"
+    for piece, order in ((days, "YMD"), (hours, "HmS")):
+        names = [name if piece is days or name != "M" else "m" for name in re.findall("[A-Z]", piece)]
+        if problem := _in_order(names, order):
+            return problem
+    return ""
+
+
+def _pieces(text: str, units: str) -> str:
+    """What is wrong in one half of a duration, where it is not numbers with a unit each."""
+    at = re.match(f"(?:[0-9]+[{units}])*", text)
+    rest = text[at.end() :] if at else text
+    if not rest:
+        return ""
+    number = re.match("[0-9]+", rest)
+    if number is None:
+        return f"{part(rest[0])} has no number before it" if rest[0] in units else f"{part(rest[0])} is no unit"
+    if number.end() == len(rest):
+        return f"{part(number[0])} has no unit behind it"
+    unit = rest[number.end()]
+    if unit in "HS":
+        return f"{UNITS[unit]} stand behind a T"
+    return f"{part(unit)} is no unit" if unit not in "YMDW" else f"{UNITS.get(unit, 'weeks')} stand before the T"
+
+
+def _in_order(names: list[str], order: str) -> str:
+    """What is wrong with units that come twice, in another order, or with a gap."""
+    for before, after in zip(names, names[1:], strict=False):
+        first, second = order.index(before), order.index(after)
+        if second <= first:
+            return (
+                f"{UNITS[after]} stand behind {UNITS[before]}; the order is {', '.join(UNITS[name] for name in order)}"
+            )
+        if second > first + 1:
+            between = order[first + 1]
+            return (
+                f"{UNITS[between]} are missing between {UNITS[before]} and {UNITS[after]}; "
+                f"0{between.upper()} writes that there are none"
+            )
+    return ""

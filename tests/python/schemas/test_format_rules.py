@@ -1,0 +1,203 @@
+"""The rule of its format that a text breaks: each in the format's words, and none for a text that the engine takes."""
+
+import json
+import random
+
+import pytest
+from engine_lists import known_formats
+
+import interlock
+from interlock.explain import byte_vocabulary, explain
+from interlock.explain.assertions import FORMAT_HINTS
+from interlock.explain.format_rules import RULES, broken_rule
+
+BROKEN = [
+    ("date", "2026-04-31", "April has 30 days, not 31"),
+    ("date", "2026-13-01", "there is no month 13"),
+    ("date", "2026-00-01", "there is no month 00"),
+    ("date", "2026-01-00", "there is no day 00"),
+    ("date", "2026-02-29", "2026 is no leap year, so that February has 28 days"),
+    ("date", "1900-02-29", "1900 is no leap year"),
+    ("date", "2024-02-30", "February has 29 days, not 30"),
+    ("date", "14.3.2026", "four digits, two and two"),
+    ("time", "25:00:00Z", "the hours are 25; they go up to 23"),
+    ("time", "23:60:00Z", "the minutes are 60; they go up to 59"),
+    ("time", "12:00:61Z", "the seconds are 61; they go up to 59"),
+    ("time", "12:00:60Z", "leap second"),
+    ("time", "12:00:00", "the offset from UTC is missing"),
+    ("time", "12:00", "the seconds are missing"),
+    ("time", "12:00:00+24:00", "the hours of the offset are 24"),
+    ("time", "12:00:00+01:60", "the minutes of the offset are 60"),
+    ("time", "noon", "two digits each"),
+    ("date-time", "2026-04-31T12:00:00Z", "April has 30 days, not 31"),
+    ("date-time", "2026-04-30T24:00:00Z", "the hours are 24"),
+    ("date-time", "2026-04-30", "the time is missing"),
+    ("date-time", "2026-04-30 12:00:00Z", 'T stands between the date and the time, not " "'),
+    ("date-time", "now", "a date, a T and a time"),
+    ("duration", "3D", "begins with P"),
+    ("duration", "P", "nothing follows the P"),
+    ("duration", "P1DT", "nothing follows the T"),
+    ("duration", "PT1.5H", "without a fraction"),
+    ("duration", "P1", '"1" has no unit behind it'),
+    ("duration", "PD", '"D" has no number before it'),
+    ("duration", "P1X", '"X" is no unit'),
+    ("duration", "P1H", "hours stand behind a T"),
+    ("duration", "PT1D", "days stand before the T"),
+    ("duration", "P1W2D", "weeks stand alone"),
+    ("duration", "P1D2M", "months stand behind days; the order is years, months, days"),
+    ("duration", "P1Y2D", "months are missing between years and days; 0M"),
+    ("duration", "PT1H2S", "minutes are missing between hours and seconds; 0M"),
+    ("email", "ada", "it has no @"),
+    ("email", "@example.org", "nothing stands before the @"),
+    ("email", "ada@", "nothing stands behind the @"),
+    ("email", "a" * 65 + "@example.org", "65 characters; at most 64"),
+    ("email", ".a@example.org", "begins with a dot"),
+    ("email", "a.@example.org", "ends with a dot"),
+    ("email", "a..b@example.org", "two dots side by side"),
+    ("email", "a@b@example.org", "more than one @"),
+    ("email", "a b@example.org", '" " may not stand before the @'),
+    ("email", "\u00fc@example.org", "idn-email has characters beyond ASCII"),
+    ("email", '"a@example.org', "is not closed"),
+    ("email", "a@-b.org", 'the label "-b" begins with a hyphen'),
+    ("email", "a@b..org", "the part behind the @ has two dots side by side"),
+    ("email", "a@[1.2.3]", "in the brackets, it has 3 numbers"),
+    ("email", "a@[1.2.3.4", "the bracket behind the @ is not closed"),
+    ("email", "a@[::1]", "has IPv6: in front"),
+    ("idn-email", "\u00fc" * 33 + "@example.org", "66 bytes of UTF-8; at most 64"),
+    ("idn-email", "a@b_c.org", '"_" may not stand in the label'),
+    ("hostname", "", "it is empty"),
+    ("hostname", "-x.org", "begins with a hyphen"),
+    ("hostname", "x-.org", "ends with a hyphen"),
+    ("hostname", "x_y.org", "letters, digits and hyphens may"),
+    ("hostname", "\u00fc.org", "idn-hostname has letters beyond ASCII"),
+    ("hostname", "a" * 64 + ".org", "64 characters; at most 63"),
+    ("hostname", ".".join(["abcdefg"] * 32), "255 characters; at most 253"),
+    ("hostname", ".org", "begins with a dot"),
+    ("hostname", "org.", "ends with a dot"),
+    ("hostname", "a..b", "two dots side by side"),
+    ("idn-hostname", "-\u00fc.org", "begins with a hyphen"),
+    ("idn-hostname", "a\u3002\u3002b", "two dots side by side"),
+    ("ipv4", "1.2.3", "it has 3 numbers; an address has 4"),
+    ("ipv4", "1.2.3.256", "above 255"),
+    ("ipv4", "1.2.3.04", "has a 0 in front"),
+    ("ipv4", "1.2.3.x", '"x" is no number'),
+    ("ipv4", "1.2..3", "a number is missing"),
+    ("ipv6", ":::1", "more than two colons"),
+    ("ipv6", "1::2::3", ":: stands in it twice"),
+    ("ipv6", "1:2:3", "it has 3 groups; 8 are needed"),
+    ("ipv6", "1::2:3:4:5:6:7:8", "8 groups beside ::"),
+    ("ipv6", "12345::", "5 digits; at most 4"),
+    ("ipv6", "fe80::1%eth0", '"%" may not stand'),
+    ("ipv6", ":1::", "a single colon"),
+    ("ipv6", "::1.2.3", "its end has 3 numbers"),
+    ("ipv6", "::1.2.3.4:5", "at its end alone"),
+    ("uri", "/a", "does not begin with a scheme"),
+    ("uri", "http://a b", '" " may not stand in a uri; write %20'),
+    ("uri", "http://a/%zz", "hexadecimal digits do not follow a %"),
+    ("uri", "http://a/\u00fc", "write %C3%BC; iri has letters beyond ASCII"),
+    ("uri", "http://a:b/", 'the port "b" is no number'),
+    ("uri", "http://a/#b#c", "# stands in it twice"),
+    ("uri", "http://a/[b]", "write %5B"),
+    ("uri", "http://[::1/", "is not closed"),
+    ("uri", "http://[1:2]/", "in the brackets, it has 2 groups"),
+    ("uri", "http://a@b@c/", "%40"),
+    ("uri-reference", "1a:b", '"1a:" is no scheme'),
+    ("uri-reference", "a\\b", "write %5C"),
+    ("iri", "a", "does not begin with a scheme"),
+    ("iri-reference", "\u00fc|", "write %7C"),
+    ("uri-template", "/{a", "a { is not closed"),
+    ("uri-template", "/a}", "a } closes nothing"),
+    ("uri-template", "/{}", "has no name in it"),
+    ("uri-template", "/{a b}", '"a b" is no name of a variable'),
+    ("uri-template", "/a b", "write %20"),
+    ("uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d1638", "31 hexadecimal digits"),
+    ("uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d1638g", '"g" is no hexadecimal digit'),
+    ("uuid", "2eb8aa08aa9811eab4aa73b441d16380", "hyphens stand behind the digits"),
+    ("json-pointer", "a/b", "begins with /"),
+    ("json-pointer", "#/a", "# is for a reference"),
+    ("json-pointer", "/a~2", "neither 0 nor 1 follows a ~"),
+    ("relative-json-pointer", "/a", "begins with a number"),
+    ("relative-json-pointer", "01", "has a 0 in front"),
+    ("relative-json-pointer", "1a", '"a" may not stand behind the number'),
+    ("relative-json-pointer", "1/~", "neither 0 nor 1 follows a ~"),
+    ("regex", "(a", "unterminated group"),
+    ("regex", "a{3,1}", "out of order"),
+]
+EXAMPLES = {
+    "date": ["2024-02-29", "0000-02-29", "2000-02-29"],
+    "time": ["23:59:60Z", "00:59:60+01:00", "12:00:00.5z"],
+    "date-time": ["2016-12-31T23:59:60Z", "2026-01-01t00:00:00-00:00"],
+    "duration": ["P3W", "P1Y2M3DT4H5M6S", "PT5M", "P1M2D", "PT1M2S"],
+    "email": ['"a@ \\"b"@c', "a@[1.2.3.4]", "a@[IPv6:::1]", "!#$%&'*+-/=?^_`{|}~@a-b.c1", "a" * 64 + "@b"],
+    "idn-email": ["\u00fc" * 32 + "@b\u00fccher.example", "\u00fc.\u4e00@x"],
+    "hostname": ["a", "1a.2-b", "a" * 62],
+    "idn-hostname": ["l\u00b7l", "a\u3002b\uff0ec", "\u05d0\u05d1"],
+    "ipv4": ["0.0.0.0", "255.255.255.255"],
+    "ipv6": ["::", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "1:2:3:4:5:6:1.2.3.4", "::1.2.3.4", "1::8"],
+    "uri": ["a:", "http://u:p@[::1]:80/a;b=c?d#e", "http://[v1.a:b]/", "x://a:/", "mailto:a@b"],
+    "uri-reference": ["", "//a", "?a", "#", "a/b:c", "./a:b"],
+    "iri": ["http://\u00fc:p@\u4e00/?\ue000#\u00e9"],
+    "iri-reference": ["\u00fc/\u00e9:a"],
+    "uri-template": ["{+a,b*}{/c:10}{?d.e}{=f}", "it's%20\u00fc", "{%41_}"],
+    "json-pointer": ["", "/", "/a~0b~1c//\u00fc{}"],
+    "relative-json-pointer": ["0", "10#", "0/a~0"],
+    "regex": ["(?:a|b)*[^a-z]{2,3}?$", "[]", "\\d+(?=a)"],
+    "uuid": ["2EB8aa08-aa98-11ea-b4aa-73b441d16380"],
+}
+
+
+def engine(name):
+    index = interlock.Index.from_json_schema({"type": "string", "format": name}, byte_vocabulary())
+    guide = index.guide()
+
+    def accepts(text):
+        guide.reset()
+        data = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return guide.advance_many(list(data)) == len(data) and guide.is_accepting
+
+    return accepts
+
+
+@pytest.mark.parametrize(("name", "text", "said"), BROKEN)
+def test_a_broken_rule_is_said_in_the_words_of_the_format(name, text, said):
+    assert said in broken_rule(name, text)
+    index = interlock.Index.from_json_schema({"type": "string", "format": name}, byte_vocabulary())
+    (problem,) = explain(index, json.dumps(text)).problems
+    assert problem.message.endswith(f" is no {name} (format): {broken_rule(name, text)}")
+
+
+@pytest.mark.parametrize("name", sorted(FORMAT_HINTS))
+def test_no_text_that_the_engine_takes_breaks_a_rule(name):
+    accepts = engine(name)
+    hint = FORMAT_HINTS[name].removeprefix("write it like ").removesuffix(", with an offset")
+    examples = [hint, *EXAMPLES[name]]
+    for text in examples:
+        assert accepts(text) and not broken_rule(name, text), text
+    chance = random.Random(name)
+    letters = sorted(set("".join(examples))) + list('09aZ.-:/@%~#[]{}" +TPW\u00fc\u4e00\u0000\n')
+    found = {True: 0, False: 0}
+    for _ in range(3_000):
+        text = list(chance.choice(examples))
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randint(0, len(text))
+            text[at : at + chance.randint(0, 2)] = chance.choices(letters, k=chance.randint(0, 2))
+        made = "".join(text)
+        taken = accepts(made)
+        found[taken] += 1
+        assert not (taken and broken_rule(name, made)), made
+    assert min(found.values()) > 20, found
+
+
+def test_every_format_that_the_engine_knows_has_rules():
+    assert set(RULES) == known_formats()
+
+
+def test_a_text_that_breaks_no_rule_has_the_place_where_the_engine_stops():
+    index = interlock.Index.from_json_schema({"type": "string", "format": "iri"}, byte_vocabulary())
+    (problem,) = explain(index, json.dumps("http://a/\ufffe!")).problems
+    assert problem.message.endswith('is no iri (format): "\ufffe" does not fit as character 10')
+
+
+def test_a_lone_surrogate_is_no_failure():
+    for name in RULES:
+        assert isinstance(broken_rule(name, "a\ud800@b\udfff"), str)
