@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import dataclasses
-import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, Unpack, overload
 
-from interlock._core import ArgumentError, Index, Vocabulary, check_json_schema
+from interlock._core import ArgumentError, Vocabulary, check_json_schema
 from interlock.ascii_patterns import as_ascii
+from interlock.generators.awaited_calls import AwaitedCalls
 from interlock.generators.call_arguments.arguments import (
     DEFAULT_MAX_TOKENS,
     MISSING,
     OTHER_METHODS,
-    Message,
     Prompt,
     check_max_tokens,
     check_options,
@@ -27,14 +25,14 @@ from interlock.generators.call_arguments.arguments import (
 )  # fmt: skip
 from interlock.generators.call_arguments.sampling_options import warn_unused_seed
 from interlock.generators.call_options import CallOptions
+from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.generators.stream import Stream
-from interlock.grammars.grammar_text import GrammarText
-from interlock.output_types import Grammar, InvalidOutputError, OutputType, output_type_of
+from interlock.output_types import InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
 from interlock.util.argument_types import require
 from interlock.util.attribute_hints import no_attribute
@@ -46,14 +44,8 @@ T = TypeVar("T")
 KEPT = 256
 """Types, and indexes of them, that a generator keeps."""
 
-TextType = re.Pattern[str] | Grammar | GrammarText | Index | list[str] | tuple[str, ...]
-"""Output types whose values are texts."""
 
-_Batch = list[str] | tuple[str, ...] | list[list[Message]] | list[list[dict[str, Any]]]
-_Chat = str | Sequence[Mapping[str, Any]]
-
-
-class Generator(ABC):
+class Generator(AwaitedCalls, ABC):
     """A model that answers with values of Python types. Call it with a prompt and an output type.
 
     ``generator(prompt, User)`` returns a ``User``. A prompt is a text or a list of messages; a list of prompts makes a
@@ -83,7 +75,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Chat,
+        prompt: Chat,
         output_type: type[T],
         *,
         max_tokens: int = ...,
@@ -94,7 +86,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Chat,
+        prompt: Chat,
         output_type: TextType = ...,
         *,
         max_tokens: int = ...,
@@ -105,7 +97,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Batch,
+        prompt: Batch,
         output_type: type[T],
         *,
         max_tokens: int = ...,
@@ -116,7 +108,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Batch,
+        prompt: Batch,
         output_type: TextType = ...,
         *,
         max_tokens: int = ...,
@@ -127,7 +119,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Chat,
+        prompt: Chat,
         output_type: type[T],
         *,
         errors: Literal["return"],
@@ -138,7 +130,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Chat,
+        prompt: Chat,
         output_type: TextType = ...,
         *,
         errors: Literal["return"],
@@ -149,7 +141,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Batch,
+        prompt: Batch,
         output_type: type[T],
         *,
         errors: Literal["return"],
@@ -160,7 +152,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Batch,
+        prompt: Batch,
         output_type: TextType = ...,
         *,
         errors: Literal["return"],
@@ -171,7 +163,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Chat,
+        prompt: Chat,
         output_type: type[T],
         *,
         stream: Literal[True],
@@ -181,7 +173,7 @@ class Generator(ABC):
     @overload
     def __call__(
         self,
-        prompt: _Chat,
+        prompt: Chat,
         output_type: TextType = ...,
         *,
         stream: Literal[True],
@@ -328,17 +320,6 @@ class Generator(ABC):
             asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
             values = self._values(asking, output, max_tokens)
         return batch_values(values, errors)
-
-    async def agenerate(
-        self, prompt: Any = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
-    ) -> Any:
-        """A call that is awaited: ``await gen.agenerate(prompt, User)``. Arguments, values and errors are those of a
-        call. A model of this process runs in a thread, so that other tasks go on meanwhile.
-        """
-        call: Any = self
-        made = await asyncio.to_thread(call, prompt, output_type, max_tokens=max_tokens, **options)
-        # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
-        return await made if inspect.isawaitable(made) else made
 
     def _values(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
         """What comes of the prompts that ``asking`` yields."""

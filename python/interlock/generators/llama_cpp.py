@@ -80,7 +80,13 @@ class LlamaCppGenerator(LocalGenerator):
         template: str | None = (getattr(self.llama, "metadata", None) or {}).get("tokenizer.chat_template")
         return template
 
-    def _rendered(self, template: str, messages: list[dict[str, Any]]) -> str:
+    def _chats(self) -> Any:
+        template = self._template()
+        if not template:
+            raise ArgumentError("the model's file has no chat template, so it takes no messages and no tools")
+        return _Chats(self, template)
+
+    def _rendered(self, template: str, messages: list[dict[str, Any]], tools: Any = None) -> str:
         """A chat as llama-cpp-python writes it by a template."""
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
@@ -88,7 +94,7 @@ class LlamaCppGenerator(LocalGenerator):
             self.llama.detokenize([t], special=True).decode() for t in (self.llama.token_eos(), self.llama.token_bos())
         ]
         formatter = Jinja2ChatFormatter(template=template, eos_token=names[0], bos_token=names[1])
-        return str(formatter(messages=messages).prompt)
+        return str(formatter(messages=messages, tools=tools).prompt)
 
     def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
         """The turns of a chat for ``create_chat_completion``. A handler reads parts itself; the formats that
@@ -183,6 +189,22 @@ class LlamaCppGenerator(LocalGenerator):
     def _reads_at_once(self) -> bool:
         """Whether the model reads the prompt when a stream is made. Otherwise it does so at the first piece."""
         return getattr(self.llama, "chat_handler", None) is not None
+
+
+class _Chats:
+    """The chat template in a model's file, with the method that tokenizers of transformers have."""
+
+    def __init__(self, gen: LlamaCppGenerator, template: str) -> None:
+        self._gen, self.chat_template = gen, template
+
+    def apply_chat_template(
+        self, messages: Any, tools: Any = None, tokenize: bool = True, add_generation_prompt: bool = True
+    ) -> Any:
+        """The chat as text or as tokens."""
+        text = self._gen._rendered(self.chat_template, messages, tools)
+        if not tokenize:
+            return text
+        return self._gen.llama.tokenize(text.encode(), add_bos=False, special=True)
 
 
 def _texts_of(chunks: Iterator[Any], written: list[str], reasons: list[str]) -> Generator[str, None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
@@ -28,9 +28,11 @@ from interlock.output_types import OutputType
 
 if TYPE_CHECKING:
     from interlock.generators.generation_trace import GenerationTrace
+    from interlock.generators.tool_rounds import OnError, ToolAnswer
     from interlock.programs import Program
     from interlock.programs.cached_model import CachedModel
     from interlock.programs.decoding import Decoder
+    from interlock.tools import ToolFormat
 
 __all__ = ["LocalGenerator"]
 
@@ -151,19 +153,82 @@ class LocalGenerator(BudgetChecks, Generator):
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> tuple[list[int], list[int]]:
         """The tokens of a prompt, and those of an output for it without the stop token."""
+        check_options(
+            {name: value for name, value in options.items() if name not in ("chat", "on_tight")},
+            SamplingOptions.__optional_keys__,
+            f"a trace with {self.backend}",
+        )
+        ids = self.encode(prompt, options.get("chat"))
+        return ids, self._ids_behind(ids, output, max_tokens, options)
+
+    def _ids_behind(
+        self, prompt_ids: list[int], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[int]:
+        """The tokens of an output behind those of a prompt, without the stop token."""
         from interlock.generators.generation_trace import sampled_ids
 
-        chat = options.pop("chat", None)
-        options.pop("on_tight", None)
-        check_options(options, SamplingOptions.__optional_keys__, f"a trace with {self.backend}")
-        ids = self.encode(prompt, chat)
+        for name in ("chat", "on_tight"):
+            options.pop(name, None)
+        check_options(options, SamplingOptions.__optional_keys__, f"a tool loop with {self.backend}")
         index = self.index(output)
-        if room := self.context_room(len(ids), max_tokens):
+        if room := self.context_room(len(prompt_ids), max_tokens):
             room.check(index)
             max_tokens = room.left
         guide = index.guide(max_tokens=max_tokens)
         end = self.number_end(options.get("temperature") or 0.0)
-        return ids, sampled_ids(self.cached_model(), self.vocabulary, guide, ids, options, end)
+        return sampled_ids(self.cached_model(), self.vocabulary, guide, prompt_ids, options, end)
+
+    def _chats(self) -> Any:
+        """What writes chats by the model's template: an object with ``chat_template`` and ``apply_chat_template``, as
+        tokenizers of transformers have them.
+        """
+        if not self._has_chat_template():
+            raise ArgumentError("the model has no chat template, so it takes no messages and no tools")
+        return self.tokenizer
+
+    def tool_loop(
+        self,
+        prompt: Prompt = MISSING,
+        tools: Sequence[Callable[..., Any]] = MISSING,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        max_rounds: int = 8,
+        tool_choice: Any = "auto",
+        format: str | ToolFormat | Mapping[str, Any] = "auto",
+        parallel: bool = True,
+        on_error: OnError = "tell",
+        **options: Unpack[SamplingOptions],
+    ) -> ToolAnswer:
+        """The answer to ``prompt`` of a model that may call functions. Those that it calls are run, their results are
+        put into the chat as messages of the role ``tool``, and the model is asked again, until it answers.
+
+        * ``tools``: annotated functions. They are called with values of the annotated types.
+        * ``max_tokens`` is the budget of each turn of the model; what has to come is whole within it.
+        * ``max_rounds``: in so many turns the model may call; in the next one it has to answer.
+        * ``tool_choice`` is about the first turn: ``"auto"``, ``"required"``, or a tool by its name as in
+          ``Index.from_tools``. Later turns are ``"auto"``. ``tool_choice="required", parallel=False, max_rounds=1`` is
+          exactly one call and then an answer.
+        * ``format``: the notation of calls, as in ``Index.from_tools``; ``"auto"`` finds it from the chat template.
+        * ``parallel``: whether one turn may have several calls.
+        * ``on_error``: what becomes of an exception of a function, and of arguments that its types refuse. ``"tell"``
+          gives the model ``{"error": "KeyError: 'nope'"}`` as the result; ``"raise"`` lets it through; a function of
+          the call and the exception returns what the model is told.
+        * ``options`` are those of sampling.
+
+        ``ArgumentError`` for tools that are no functions, ``ToolFormatError`` where no format is found, ``BudgetError``
+        for a budget in which a call that must come has no room.
+
+        Example::
+
+            answer = gen.tool_loop("What is 20 + 22?", [add], max_tokens=200)
+            print(answer.text, answer.calls)
+        """
+        from interlock.generators.tool_rounds import answer_with_tools
+
+        given: dict[str, Any] = dict(options)
+        return answer_with_tools(
+            self, prompt, tools, max_tokens, max_rounds, tool_choice, format, parallel, on_error, given
+        )
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
         """A program that begins with ``prompt``; see ``Program``."""

@@ -138,6 +138,11 @@ class TransformersGenerator(LocalGenerator):
         prompt_ids = self.encode(prompt, options.get("chat"))
         return prompt_ids, self._generated([prompt_ids], self.index(output), max_tokens, options)[0]
 
+    def _ids_behind(
+        self, prompt_ids: list[int], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+    ) -> list[int]:
+        return self._generated([prompt_ids], self.index(output), max_tokens, options)[0]
+
     def _generated(
         self,
         rows: list[list[int]],

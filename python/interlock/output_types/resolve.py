@@ -186,11 +186,13 @@ def _typed(hint: Any, name: str, on_unsupported: str = "error") -> OutputType[An
         schema, convert = type_hints.json_schema_of(hint)
     except UnsupportedError as error:
         # A plain TypedDict with what only pydantic reads inside: neither of the two readers takes both.
-        if not is_plain or "pydantic" not in str(error):
+        if not is_plain or not type_hints.is_of_pydantic(error):
             raise
-        raise UnsupportedError(
+        beside = UnsupportedError(
             f"{name} has a typing.TypedDict beside a pydantic model: use typing_extensions.TypedDict on Python < 3.12"
-        ) from error
+        )
+        beside.pointer = error.pointer
+        raise beside from error
 
     def parse(text: str) -> Any:
         value = _loaded(text, name, parse_float=Decimal)
@@ -324,6 +326,10 @@ def _call_of(functions: Sequence[Any], on_unsupported: str) -> OutputType[Functi
         if function.__name__ in known:
             raise ArgumentError(f"two functions have the name {function.__name__!r}: the model chooses by the name")
         known[function.__name__] = function
+    for function in functions if len(functions) > 1 else ():
+        # A union leaves out a member that JSON cannot hold, and a function must not be lost in silence.
+        if inspect.signature(function).parameters:
+            _typed(_arguments_of(function), function.__name__, on_unsupported)
     calls = [
         _typed_dict(
             f"call_of_{name}",

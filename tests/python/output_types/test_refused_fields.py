@@ -117,3 +117,35 @@ def test_a_refused_value_has_the_pointer_of_the_first_problem():
     with pytest.raises(interlock.InvalidOutputError, match=r"ones\.0\.a: Value error, no") as caught:
         output_type_of(Many).parse('{"ones": [{"a": 1}]}')
     assert caught.value.pointer == "/ones/0/a"
+
+
+class Opaque:
+    """No type of JSON."""
+
+
+@dataclass
+class HasOpaque:
+    part: Opaque
+
+
+class PlainDict(TypedDict):
+    items: list[HasOpaque]
+
+
+def test_a_field_below_a_plain_typed_dict_is_named():
+    with pytest.raises(interlock.UnsupportedError, match=r"items\[\]\.part") as caught:
+        output_type_of(PlainDict)
+    assert caught.value.pointer == "/properties/items/items/properties/part"
+    assert "typing_extensions" not in str(caught.value)
+
+
+def test_no_function_of_a_list_is_lost():
+    def good(a: int) -> int:
+        return a
+
+    def bad(a: int, b: complex) -> int:
+        return a
+
+    with pytest.raises(interlock.UnsupportedError, match=r"bad\.b") as caught:
+        output_type_of([good, bad])
+    assert caught.value.pointer == "/properties/b"

@@ -70,3 +70,16 @@ def check_options(gen: Generator, local: LocalGenerator) -> None:
     assert_type(gen.batch(["x"], int, errors="return"), list[int | interlock.InvalidOutputError])
     assert_type(gen("x", interlock.grammars.load("json")), str)
     assert_type(local.trace("x", int).value, int)
+
+
+async def check_awaited(gen: Generator) -> None:
+    """A call that is awaited has the types of a call."""
+    assert_type(await gen.agenerate("x", User), User)
+    assert_type(await gen.agenerate("x"), str)
+    assert_type(await gen.agenerate("x", list[int], max_tokens=5, temperature=0.5), list[int])
+    assert_type(await gen.agenerate(["x"], User), list[User])
+    assert_type(await gen.agenerate(["x"], ["a", "b"]), list[str])
+    assert_type(await gen.agenerate("x", User, errors="return"), User | interlock.InvalidOutputError)
+    assert_type(await gen.agenerate(["x"], errors="return"), list[str | interlock.InvalidOutputError])
+    assert_type(await gen.agenerate("x", User, stream=True), Stream[User])
+    await gen.agenerate("x", int, temprature=1)  # type: ignore[call-overload]

@@ -88,7 +88,7 @@ _ELSEWHERE = {
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
     "max_retries": "attempts=3 asks again, twice at most, where a value is refused",
-    "tools": "ToolLoop of interlock.integrations.transformers runs functions that a model calls",
+    "tools": "gen.tool_loop(prompt, tools) runs functions that a model in this process calls",
 }
 _STOP = (
     "texts that end an output belong to a program: interlock.Program(gen, prompt, chat=True).gen(stop=...). An output "
@@ -110,6 +110,8 @@ OTHER_METHODS = {
     "astream": "async for reads gen.stream(prompt, output_type)",
     # Only asked for where the model is elsewhere.
     "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
+    "tool_loop": "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm "
+    "have; a server's client takes tools itself",
     **dict.fromkeys(
         ("vocabulary", "index", "warm_up", "cached_model"),
         "the server makes the masks; for masks in this process, interlock.Vocabulary.from_tokenizer(tokenizer)",

@@ -74,6 +74,12 @@ def refused_place(hint: Any, is_it: Callable[[Any], bool]) -> tuple[str, str] | 
     return None
 
 
+def is_of_pydantic(error: UnsupportedError) -> bool:
+    """Whether the type that an error of ``json_schema_of`` is about is one that pydantic alone reads."""
+    refused = getattr(error, "_refused", (None, ""))[0]
+    return hasattr(refused, "model_fields") or getattr(refused, "__module__", "").partition(".")[0] == "pydantic"
+
+
 class _Builder:
     """One schema: classes become definitions, so that they may refer to themselves."""
 

@@ -1,0 +1,152 @@
+"""Calls of any generator that are awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any, Literal, TypeVar, Unpack, overload
+
+from interlock.generators.call_arguments.arguments import DEFAULT_MAX_TOKENS, MISSING
+from interlock.generators.call_options import CallOptions
+from interlock.generators.call_types import Batch, Chat, TextType
+from interlock.generators.stream import Stream
+from interlock.output_types import InvalidOutputError
+
+__all__ = ["AwaitedCalls"]
+
+T = TypeVar("T")
+
+
+class AwaitedCalls:
+    """The part of a generator that is awaited."""
+
+    # The overloads are those of a call.
+    @overload
+    async def agenerate(
+        self,
+        prompt: Chat,
+        output_type: type[T],
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
+        **options: Unpack[CallOptions],
+    ) -> T: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Chat,
+        output_type: TextType = ...,
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
+        **options: Unpack[CallOptions],
+    ) -> str: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Batch,
+        output_type: type[T],
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[T]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Batch,
+        output_type: TextType = ...,
+        *,
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        errors: Literal["raise"] = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[str]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Chat,
+        output_type: type[T],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> T | InvalidOutputError: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Chat,
+        output_type: TextType = ...,
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> str | InvalidOutputError: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Batch,
+        output_type: type[T],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[T | InvalidOutputError]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Batch,
+        output_type: TextType = ...,
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[str | InvalidOutputError]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Chat,
+        output_type: type[T],
+        *,
+        stream: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> Stream[T]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Chat,
+        output_type: TextType = ...,
+        *,
+        stream: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> Stream[str]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Any,
+        output_type: Any = ...,
+        *,
+        max_tokens: int = ...,
+        stream: bool = ...,
+        errors: Literal["raise", "return"] = ...,
+        **options: Unpack[CallOptions],
+    ) -> Any: ...
+    async def agenerate(
+        self, prompt: Any = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
+    ) -> Any:
+        """A call that is awaited: ``await gen.agenerate(prompt, User)``. Arguments, values and errors are those of a
+        call. A model of this process runs in a thread, so that other tasks go on meanwhile.
+        """
+        call: Any = self
+        made = await asyncio.to_thread(call, prompt, output_type, max_tokens=max_tokens, **options)
+        # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
+        return await made if inspect.isawaitable(made) else made

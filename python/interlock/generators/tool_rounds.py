@@ -1,0 +1,245 @@
+"""Tools in rounds: a model is asked, the functions that it calls are run, and it is asked again with the results.
+
+The calls are in the notation of the model's family, and the results are messages of the role ``tool``, as the chat
+template writes both. A template that writes one of them not at all gets it as text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from interlock._core import ArgumentError, Index
+from interlock.events import CallEnded, Text
+from interlock.generators.call_arguments.arguments import (
+    Prompt,
+    as_messages,
+    check_max_tokens,
+    check_prompt,
+    is_batch,
+)
+from interlock.generators.prompts.chat_content import templated
+from interlock.generators.prompts.system_texts import shows_tools, with_system_text
+from interlock.output_types import output_type_of
+from interlock.output_types.function_calls import FunctionCall
+from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
+from interlock.tools.notations.render import render_calls
+from interlock.tools.notations.result_notation import written_result
+from interlock.tools.requests.tool_descriptions import describe_tools, description_of
+from interlock.util.argument_types import require
+
+if TYPE_CHECKING:
+    from interlock.generators.local import LocalGenerator
+
+__all__ = ["OnError", "ToolAnswer", "answer_with_tools"]
+
+OnError = Literal["tell", "raise"] | Callable[[FunctionCall[Any], Exception], Any]
+"""What becomes of an exception that a function raises."""
+
+Messages = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    """What came of a tool loop."""
+
+    text: str
+    """The answer, without reasoning and calls."""
+    calls: list[tuple[FunctionCall[Any], Any]]
+    """The calls in turn, each with what its function returned, or what the model was told of its error."""
+    messages: list[dict[str, Any]]
+    """The whole chat: what was given, calls, results, and the answer. It can go on: add what the user says next."""
+    finish_reason: str
+    """``"stop"``, or ``"length"`` where ``max_tokens`` ended the answer."""
+
+
+def answer_with_tools(
+    gen: LocalGenerator,
+    prompt: Prompt,
+    tools: Sequence[Callable[..., Any]],
+    max_tokens: int,
+    max_rounds: int,
+    tool_choice: Any,
+    format: str | ToolFormat | Mapping[str, Any],
+    parallel: bool,
+    on_error: OnError,
+    options: dict[str, Any],
+) -> ToolAnswer:
+    """See ``LocalGenerator.tool_loop``."""
+    check_prompt(prompt, options)
+    if is_batch(prompt):
+        raise ArgumentError("a tool loop has one prompt: a text or a list of messages")
+    max_tokens = check_max_tokens(max_tokens)
+    if isinstance(max_rounds, bool) or not isinstance(max_rounds, int):
+        raise TypeError(f"max_rounds must be an int, how often the model may call, not {type(max_rounds).__name__}")
+    if max_rounds < 1:
+        raise ArgumentError(f"max_rounds is how often the model may call, at least 1, not {max_rounds}")
+    require(parallel=(parallel, "flag"))
+    if not (callable(on_error) or on_error in ("raise", "tell")):
+        raise ArgumentError(f'on_error is "tell", "raise", or a function of the call and the exception: {on_error!r}')
+    functions = _functions_of(tools)
+    writer = gen._chats()
+    form = detect_format(writer) if format == "auto" else tool_format(format)
+    chat = _Chat(gen, writer, functions, form)
+    messages = [dict(message) for message in as_messages(prompt)]
+    done: list[tuple[FunctionCall[Any], Any]] = []
+    choice = tool_choice
+    for asked in range(max_rounds + 1):
+        if asked == max_rounds:
+            choice = "none"
+        index = chat.index(choice, parallel)
+        output = gen._prepared(index, max_tokens, dict(options))
+        ids = chat.ids(messages)
+        room = gen.context_room(len(ids), max_tokens)
+        if room:
+            room.check(index)
+        written = gen._ids_behind(ids, output, max_tokens, dict(options))
+        raw = gen.vocabulary.decode(written, skip_special_tokens=False).decode("utf-8", "replace")
+        events = index.parse(written, partial=True)
+        text = "".join(event.text for event in events if isinstance(event, Text))
+        calls = [event.call for event in events if isinstance(event, CallEnded)]
+        if not calls:
+            break
+        made = [_run(functions, call, on_error) for call in calls]
+        done += made
+        messages += chat.turns(calls, [returned for _, returned in made], text, raw)
+        choice = "auto"
+    messages.append({"role": "assistant", "content": text})
+    return ToolAnswer(text, done, messages, gen.finish_reason(index, written, max_tokens, room))
+
+
+def _functions_of(tools: Any) -> dict[str, Callable[..., Any]]:
+    """The functions by name. ``ArgumentError`` for what is no list of functions that can be called at once."""
+    if not isinstance(tools, Sequence) or isinstance(tools, str):
+        raise ArgumentError(f"tools are a list of functions, not {type(tools).__name__}: write [tool] for a single one")
+    if not tools:
+        raise ArgumentError("there are no tools: call the generator itself, gen(prompt)")
+    for tool in tools:
+        if not inspect.isroutine(tool):
+            raise ArgumentError(f"a tool of a loop is a function, not {type(tool).__name__}")
+        if inspect.iscoroutinefunction(tool):
+            raise ArgumentError(
+                f"{tool.__name__} is an async function, and a tool loop awaits nothing: wrap it in a function that "
+                "calls asyncio.run"
+            )
+    return {tool.name: function for tool, function in zip(tools_of(list(tools)), tools)}
+
+
+def _run(functions: Mapping[str, Callable[..., Any]], call: Call, on_error: OnError) -> tuple[FunctionCall[Any], Any]:
+    """The call with arguments of the annotated types, and what its function returned."""
+    function = functions[call.name]
+    made = FunctionCall(call.name, dict(call.arguments), function)
+    try:
+        if inspect.signature(function).parameters:
+            typed = output_type_of(function).parse(json.dumps(made.arguments))
+            made = FunctionCall(call.name, dict(typed), function)
+        return made, made()
+    except Exception as error:
+        if callable(on_error):
+            return made, on_error(made, error)
+        if on_error == "tell":
+            return made, {"error": f"{type(error).__name__}: {error}"}
+        error.add_note(f"raised by {call.name}(**{made.arguments!r}), which the model called in a tool loop")
+        raise
+
+
+class _Chat:
+    """A chat with tools, as one model's template writes it."""
+
+    def __init__(
+        self, gen: LocalGenerator, writer: Any, functions: dict[str, Callable[..., Any]], form: ToolFormat
+    ) -> None:
+        self._gen, self._writer, self._functions, self._form = gen, writer, list(functions.values()), form
+        self._shown = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": description_of(functions[tool.name]),
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in tools_of(self._functions)
+        ]
+        self._style = self._found_style()
+
+    def index(self, choice: Any, parallel: bool) -> Index:
+        """What the model may write, from the generator's cache where it was used before."""
+        key = ("tools", tuple(self._functions), repr(self._form), repr(choice), parallel)
+        return self._gen._indexes.get_or_make(
+            key,
+            lambda: Index.from_tools(
+                self._functions, self._gen.vocabulary, format=self._form, tool_choice=choice, parallel=parallel
+            ),
+        )
+
+    def ids(self, messages: Messages) -> list[int]:
+        """The tokens of the chat, with the tools in words where the template shows none."""
+        read = templated(self._writer, messages, self._shown)
+        if not shows_tools(self._writer, read, self._shown):
+            words = describe_tools(self._functions, self._form)
+            read = with_system_text(self._writer, messages, words, self._shown) or read
+        made = self._writer.apply_chat_template(read, tools=self._shown, add_generation_prompt=True)
+        return [int(token) for token in (made["input_ids"] if hasattr(made, "keys") else made)]
+
+    def turns(self, calls: Sequence[Call], results: Sequence[Any], text: str, raw: str) -> Messages:
+        """The model's turn with its calls, and the results."""
+        return _turns(self._style, calls, [written_result(one) for one in results], text, raw)
+
+    def _found_style(self) -> tuple[str, str]:
+        """How this template takes calls and results: the first way in which both stand in the rendered chat."""
+        call = Call("qx7name7xq", {"q": "qx7value7xq"}, self._form.id.of(0))
+        raw = render_calls(self._form, [call])
+        for style in ((a, b) for b in ("tool", "user") for a in ("object", "text", "content")):
+            turns = _turns(style, [call], ["qx7result7xq"], "", raw)
+            try:
+                whole = str(
+                    self._writer.apply_chat_template(
+                        [{"role": "user", "content": "?"}, *turns],
+                        tools=self._shown,
+                        tokenize=False,
+                        add_generation_prompt=True,
+                    )
+                )
+            except Exception:  # noqa: BLE001 - a template raises what it likes
+                continue
+            at = _without_blanks(whole).find(_without_blanks(raw))
+            if at >= 0 and _without_blanks(whole).find("qx7result7xq", at) >= 0:
+                return style
+        raise ToolFormatError("the chat template writes neither calls nor results of tools, not even as text")
+
+
+def _turns(style: tuple[str, str], calls: Sequence[Call], results: Sequence[str], text: str, raw: str) -> Messages:
+    written, role = style
+    ids = [call.id or f"call{number:05}" for number, call in enumerate(calls)]
+    turn: dict[str, Any] = {"role": "assistant", "content": raw}
+    if written != "content":
+        turn["content"] = text
+        turn["tool_calls"] = [
+            {
+                "id": id,
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": dict(call.arguments) if written == "object" else json.dumps(dict(call.arguments)),
+                },
+            }
+            for id, call in zip(ids, calls)
+        ]
+    if role == "tool":
+        told = [
+            {"role": "tool", "tool_call_id": id, "name": call.name, "content": result}
+            for id, call, result in zip(ids, calls, results)
+        ]
+    else:
+        said = "\n".join(f"{call.name} returned: {result}" for call, result in zip(calls, results))
+        told = [{"role": "user", "content": said}]
+    return [turn, *told]
+
+
+def _without_blanks(text: str) -> str:
+    return re.sub(r"\s", "", text)

@@ -1,0 +1,197 @@
+"""A tool loop in rounds: the model calls, functions run, and it is asked again with the results."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+
+import pytest
+
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: make test-torch")
+
+from scripted_generator import ScriptedGenerator  # noqa: E402
+from tiny_models import ASSISTANT, END, USER  # noqa: E402
+
+import interlock  # noqa: E402
+
+CALL = '<tool_call>\n{"name": "day_after", "arguments": {"day": "2026-01-31"}}\n</tool_call>'
+
+
+class Chats:
+    """A chat template as a tokenizer has it. It writes contents alone, so calls and results are texts to it."""
+
+    chat_template = "{{ content }}"
+
+    def __init__(self, gen):
+        self.gen, self.seen = gen, []
+
+    def apply_chat_template(self, messages, tools=None, tokenize=True, add_generation_prompt=True):
+        turns = (f"{USER}{m['role']}: {m['content']}{END}" for m in messages)
+        text = "".join(turns) + ASSISTANT
+        if not tokenize:
+            return text
+        self.seen.append(messages)
+        return self.gen._chats_tokenizer.encode(text).ids
+
+
+class Generator(ScriptedGenerator):
+    def __init__(self, script):
+        super().__init__(script)
+        self._chats_tokenizer = self.__dict__.pop("_chats")
+        self.chats = Chats(self)
+
+    def _chats(self):
+        return self.chats
+
+
+def day_after(day: datetime.date) -> str:
+    """The next day."""
+    assert isinstance(day, datetime.date)
+    return str(day + datetime.timedelta(days=1))
+
+
+def test_a_function_is_run_and_the_model_answers_with_its_result():
+    gen = Generator({"Which day?": CALL, "2026-02-01": "The first of February."})
+    answer = gen.tool_loop("Which day?", [day_after], format="hermes", max_tokens=120)
+    assert answer.text == "The first of February." and answer.finish_reason == "stop"
+    [(call, returned)] = answer.calls
+    assert call.arguments == {"day": datetime.date(2026, 1, 31)} and returned == "2026-02-01"
+    assert [m["role"] for m in answer.messages] == ["user", "assistant", "tool", "assistant"]
+    assert answer.messages[1]["content"] == CALL and answer.messages[2]["content"] == "2026-02-01"
+    # The template shows no tools, so words do, in each round once.
+    assert all(str(seen).count("You can call tools") == 1 for seen in gen.chats.seen) and len(gen.chats.seen) == 2
+
+
+def test_exactly_one_call_and_then_an_answer():
+    # The model would answer at once, and then call again.
+    gen = Generator({"Which day?": "Monday.", "tool: 2": CALL})
+    options = {"tool_choice": "required", "parallel": False, "max_rounds": 1}
+    answer = gen.tool_loop("Which day?", [day_after], format="hermes", max_tokens=120, **options)
+    assert len(answer.calls) == 1 and answer.messages[-1] == {"role": "assistant", "content": answer.text}
+    assert [m["role"] for m in answer.messages] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_no_call_is_an_answer_at_once():
+    answer = Generator({"Hi": "Hello."}).tool_loop("Hi", [day_after], format="hermes", max_tokens=40)
+    assert answer.text == "Hello." and answer.calls == []
+
+
+def fails(day: datetime.date) -> str:
+    raise KeyError("nope")
+
+
+fails.__name__ = "day_after"
+
+
+def test_the_model_is_told_of_an_error():
+    gen = Generator({"Which day?": CALL, "KeyError: 'nope'\"}": "It failed."})
+    answer = gen.tool_loop("Which day?", [fails], format="hermes", max_tokens=120)
+    assert answer.text == "It failed." and answer.calls[0][1] == {"error": "KeyError: 'nope'"}
+    with pytest.raises(KeyError) as caught:
+        gen.tool_loop("Which day?", [fails], format="hermes", max_tokens=120, on_error="raise")
+    assert "tool loop" in caught.value.__notes__[0]
+    told = gen.tool_loop("Which day?", [fails], format="hermes", max_tokens=120, on_error=lambda call, error: call.name)
+    assert told.calls[0][1] == "day_after"
+
+
+@dataclasses.dataclass
+class Even:
+    number: int
+
+    def __post_init__(self):
+        if self.number % 2:
+            raise ValueError("odd")
+
+
+def half(even: Even) -> float:
+    return even.number / 2
+
+
+def test_arguments_that_a_class_refuses_are_an_error_too():
+    call = '<tool_call>\n{"name": "half", "arguments": {"even": {"number": 3}}}\n</tool_call>'
+    answer = Generator({"Half?": call, "odd": "Odd."}).tool_loop("Half?", [half], format="hermes", max_tokens=120)
+    assert "InvalidOutputError" in answer.calls[0][1]["error"]
+
+
+async def later(day: str) -> str:
+    return day
+
+
+@pytest.mark.parametrize(
+    ("tools", "options", "said"),
+    [
+        (day_after, {}, "write \\[tool\\]"),
+        ([], {}, "there are no tools"),
+        ([later], {}, "async function"),
+        ([Even], {}, "a function, not type"),
+        ([day_after], {"max_rounds": 0}, "max_rounds"),
+        ([day_after], {"on_error": "ignore"}, "on_error"),
+    ],
+)
+def test_arguments(tools, options, said):
+    with pytest.raises(interlock.ArgumentError, match=said):
+        Generator({}).tool_loop("x", tools, format="hermes", **options)
+
+
+def test_a_template_without_calls_names_the_way():
+    with pytest.raises(interlock.tools.ToolFormatError, match="format='hermes'"):
+        Generator({}).tool_loop("x", [day_after])
+
+
+HERMES = (
+    "{% if tools %}<|user|>{% for t in tools %}{{ t | tojson }}{% endfor %}<|end|>{% endif %}"
+    "{% for m in messages %}{% if m.role == 'tool' %}<|user|><tool_response>{{ m.content }}</tool_response><|end|>"
+    "{% else %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>\n"
+    '{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>{% endfor %}'
+    "<|end|>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def sides(left: bool) -> str:
+    return "left" if left else "right"
+
+
+def test_with_a_template_that_writes_tools():
+    pytest.importorskip("torch", reason="torch is not installed: make test-torch")
+    pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
+    from tiny_models import tiny_model, tiny_tokenizer
+
+    tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = HERMES
+    gen = interlock.from_transformers(tiny_model(tokenizer), tokenizer)
+    options = {"tool_choice": "required", "parallel": False, "max_rounds": 1, "max_tokens": 120}
+    answer = gen.tool_loop("Which side?", [sides], **options)
+    [(call, returned)] = answer.calls
+    assert returned == ("left" if call.arguments["left"] else "right")
+    roles = [(m["role"], "tool_calls" in m) for m in answer.messages]
+    assert roles == [("user", False), ("assistant", True), ("tool", False), ("assistant", False)]
+    assert gen.tool_loop(answer.messages[:1], [sides], temperature=0.7, seed=3, **options).calls
+
+
+class FileModel:
+    """What a tool loop asks of a ``llama_cpp.Llama`` for the text of a chat."""
+
+    metadata = {"tokenizer.chat_template": HERMES}
+
+    def token_eos(self):
+        return 1
+
+    token_bos = token_eos
+
+    def detokenize(self, ids, special=False):
+        return END.encode()
+
+    def tokenize(self, text, add_bos=True, special=False):
+        assert special and not add_bos
+        return list(text)
+
+
+def test_the_template_in_a_model_file_writes_tools():
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    from interlock.generators.llama_cpp import LlamaCppGenerator
+
+    gen = object.__new__(LlamaCppGenerator)
+    gen.llama = FileModel()
+    tool = {"type": "function", "function": {"name": "sides", "parameters": {}}}
+    ids = gen._chats().apply_chat_template([{"role": "user", "content": "x"}], tools=[tool])
+    assert b'"sides"' in bytes(ids)
