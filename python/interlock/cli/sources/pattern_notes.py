@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,8 +26,8 @@ HOLDS_VALUES = ("const", "enum", "default", "examples", "example")
 
 
 def say_pattern_notes(source: Source, output: Output) -> None:
-    """Say what may surprise in the patterns of a source, in one line."""
-    for note in pattern_notes(source):
+    """Say what may surprise in the patterns of a source, in one line. A program that reads JSON is not surprised."""
+    for note in [] if output.json else pattern_notes(source):
         output.remark(Line(("note: ", NOTE), note))
 
 
@@ -35,7 +36,10 @@ def pattern_notes(source: Source) -> list[str]:
     if source.kind == "regex":
         return _of_python(source.text, source.options)
     if source.kind == "json_schema":
-        found = list(_loose(source.document, ""))
+        try:
+            found = list(_loose(source.document, ""))
+        except RecursionError:
+            return []
         if found:
             place, pattern = found[0]
             more = f", and {len(found) - 1} more," if len(found) > 1 else ""
@@ -49,7 +53,8 @@ def _of_python(pattern: str, options: dict[str, Any]) -> list[str]:
     if options.get("dialect", "python") != "python" or "a" in options.get("flags", ""):
         return []
     try:
-        classes = unicode_classes(re.compile(pattern))
+        with warnings.catch_warnings(action="ignore"):
+            classes = unicode_classes(re.compile(pattern))
     except (re.error, RecursionError, OverflowError):
         return []
     if not classes:

@@ -21,7 +21,7 @@ _IDENTIFIER = r"[\w.:/-]{0,128}?"
 def loose_literal(text: str) -> str:
     r"""A pattern of ``text`` with any white space, or none, around its words and signs.
 
-    >>> re.fullmatch(loose_literal("}\n</tool_call>"), "}</tool_call>\n") is not None
+    >>> re.fullmatch(loose_literal("}\n</tool_call>"), "} </tool_call>") is not None
     True
     """
     words = re.findall(r"\w+|[^\w\s]", text)

@@ -18,6 +18,7 @@ ANYWHERE = "anywhere in a string; ^(?:...)$ is the whole string"
         (r"pattern:\d+", ["--dialect", "ecma"], ""),
         ("pattern:[0-9]+", [], ""),
         (r"pattern:\d+", ["-q"], ""),
+        (r"pattern:\d+", ["--json"], ""),
         ({"type": "string", "pattern": r"\d"}, [], f'the pattern "\\\\d" at /pattern matches {ANYWHERE}'),
         ({"pattern": "[^,]", "properties": {"a": {"pattern": "x"}}}, [], f"at /pattern, and 1 more, match {ANYWHERE}"),
         ({"type": "string", "pattern": "^1"}, [], ""),
