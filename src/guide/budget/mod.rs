@@ -28,7 +28,7 @@ mod shortest_tokenization;
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
@@ -459,7 +459,8 @@ impl Guide {
 }
 
 fn no_plan() -> Error {
-    Error::new(ErrorKind::Budget, "no short output was found, so its number of tokens cannot be bounded")
+    let message = "no short output was found, so its number of tokens cannot be bounded";
+    Error::new(ErrorKind::Budget, message).coded(ErrorCode::NoShortOutput)
 }
 
 #[cfg(test)]
