@@ -4,11 +4,13 @@
 //! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
+mod code;
 mod limit_advice;
 mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
 
+pub(crate) use crate::error::code::ErrorCode;
 pub(crate) use crate::error::message::{at_pointer, counted, quoted};
 
 pub use crate::error::line_with_caret::SourceExcerpt;
@@ -89,6 +91,8 @@ struct Repr {
     kind: ErrorKind,
     message: String,
     hint: Option<String>,
+    code: Option<ErrorCode>,
+    subject: Option<String>,
     place: SourcePlace,
     limit: Option<(u64, u64)>,
     field: Option<&'static str>,
@@ -105,6 +109,8 @@ impl Error {
             kind,
             message: message::fitted(message.into()),
             hint: None,
+            code: None,
+            subject: None,
             place: SourcePlace::Unknown,
             limit: None,
             field: None,
@@ -133,6 +139,20 @@ impl Error {
     pub(crate) fn advise(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    /// Says which fault it is, for callers that do something about it.
+    #[must_use]
+    pub(crate) fn coded(mut self, code: ErrorCode) -> Self {
+        self.0.code = Some(code);
+        self
+    }
+
+    /// [`coded`](Self::coded) with the name that the fault is about, see [`ErrorCode`].
+    #[must_use]
+    pub(crate) fn coded_about(mut self, code: ErrorCode, subject: impl Into<String>) -> Self {
+        self.0.subject = Some(subject.into());
+        self.coded(code)
     }
 
     /// A token budget of `max_tokens` is smaller than the `needed` tokens of a complete output.
@@ -263,6 +283,11 @@ impl Error {
     /// ```
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
+    }
+
+    /// Which fault it is, and the name that it is about.
+    pub(crate) fn code(&self) -> (Option<ErrorCode>, Option<&str>) {
+        (self.0.code, self.0.subject.as_deref())
     }
 
     /// The error for a client that sent the source and does not know this library: message and place, without the hint.

@@ -38,6 +38,10 @@ class InterlockError(Exception):
     """The field of `Limits` that sets the limit; ``None`` where nobody may set it."""
     hint: str | None
     """What the program that calls can do, in names of this package; the message ends with it."""
+    code: str | None
+    """Which fault it is, in one fixed word such as ``backreference``, where a caller can do something about it."""
+    subject: str | None
+    """The name that a fault with a `code` is about, such as that of a rule; ``None`` where there is none."""
     batch_index: int | None
     """Of a call that takes a batch of guides: the number of the guide at fault, counted from zero."""
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 if TYPE_CHECKING:
-    from interlock import Vocabulary
+    from interlock import Vocabulary, VocabularyError
 
 __all__ = ["from_file", "from_tokenizer", "vocabulary_from_tokenizer"]
 
@@ -148,7 +148,9 @@ def from_file(
     else:
         special = _ids("special_token_ids", special_token_ids)
     if os.path.isfile(path) and not os.path.getsize(path):
-        raise _error(f"{os.fsdecode(path)} is empty: it should hold a tokenizer, such as a model's tokenizer.json")
+        error = _error(f"{os.fsdecode(path)} is empty: it should hold a tokenizer, such as a model's tokenizer.json")
+        error.code = "not_a_tokenizer"
+        raise error
     return _core._load_vocabulary(os.fspath(path), eos, size, special)
 
 
@@ -181,7 +183,7 @@ def _check_width(width: int) -> None:
         raise _error(f"token id {width - 1} is larger than the widest that is supported, {_WIDEST}")
 
 
-def _error(message: str) -> Exception:
+def _error(message: str) -> VocabularyError:
     from interlock import VocabularyError
 
     return VocabularyError(message)

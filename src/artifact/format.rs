@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use twox_hash::XxHash3_128;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::util::mapped::{ALIGN, MappedFile, MappedSlice, Plain};
 
 /// The number of this format; a reader knows exactly one.
@@ -267,7 +267,8 @@ impl Pack {
         }
         let version = text(bytes.get(32..64).ok_or_else(short)?);
         if version != LIBRARY_VERSION {
-            return Err(says(format!("was made by version {version:?}, this is {LIBRARY_VERSION:?}: make it again")));
+            let e = says(format!("was made by version {version:?}, this is {LIBRARY_VERSION:?}: make it again"));
+            return Err(e.coded_about(ErrorCode::OtherVersion, version));
         }
         let code = small(bytes, 12).ok_or_else(short)?;
         if code != kind as u32 {

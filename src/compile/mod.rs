@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::compile::json_program::{ProgramLayout, compile};
 use crate::compile::source::{name_of_choices, name_of_pattern, name_of_schema};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::expr::{ByteSet, ExprId, Exprs};
 use crate::guide::GuideOptions;
 use crate::index::token_liveness::{Explored, TokenLive};
@@ -325,7 +325,8 @@ fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[WhitespaceRule; 3]>
         Whitespace::Pattern(p) => {
             let mut x = Exprs::new(limits.max_expr_nodes);
             let regex = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
-            let e = lower_full(&mut x, p, &regex, limits).map_err(|e| match e.limit_values() {
+            let lowered = lower_full(&mut x, p, &regex, limits).map_err(|e| e.coded(ErrorCode::WhitespacePattern));
+            let e = lowered.map_err(|e| match e.limit_values() {
                 Some(_) => e,
                 // The place is in this pattern, and not in the schema.
                 None => {

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use crate::compile::check::bytes;
-use crate::error::{Error, ErrorKind, Result, SourcePlace};
+use crate::error::{Error, ErrorCode, ErrorKind, Result, SourcePlace};
 use crate::expr::Exprs;
 use crate::index::Index;
 use crate::limits::Limits;
@@ -32,13 +32,14 @@ pub(super) fn of_pattern(e: Error, pattern: &str, options: &RegexOptions, limits
     if e.kind() != ErrorKind::Unsatisfiable || *e.place() != SourcePlace::Offset(0) {
         return e;
     }
-    let Some((at, why)) = impossible_part(pattern, options, false, limits) else { return e };
+    let Some((at, why, kind)) = impossible_part(pattern, options, false, limits) else { return e };
     let slashes = match is_between_slashes(pattern) {
         true => "; slashes are a part of the pattern here: leave them out, and pass the letters behind them as flags",
         false => "",
     };
     let message = format!("{}: {why}{slashes}", e.message());
-    e.saying(message).moved_to(SourcePlace::Offset(at)).showing(pattern)
+    let e = e.saying(message).coded_about(ErrorCode::ImpossiblePart, kind);
+    e.moved_to(SourcePlace::Offset(at)).showing(pattern)
 }
 
 /// Whether a pattern looks like `/.../i`.
@@ -47,8 +48,14 @@ fn is_between_slashes(pattern: &str) -> bool {
     flags.is_some_and(|(_, flags)| flags.bytes().all(|b| b.is_ascii_lowercase()))
 }
 
-/// The offset of a part of a pattern that can never hold, and a sentence about it; `None` if no such part is found.
-fn impossible_part(pattern: &str, options: &RegexOptions, search: bool, limits: &Limits) -> Option<(usize, String)> {
+/// The offset of a part of a pattern that can never hold, a sentence about it, and the subject of its
+/// [`ErrorCode::ImpossiblePart`]; `None` if no such part is found.
+fn impossible_part(
+    pattern: &str,
+    options: &RegexOptions,
+    search: bool,
+    limits: &Limits,
+) -> Option<(usize, String, &'static str)> {
     if pattern.len() > MOST_BYTES {
         return None;
     }
@@ -81,7 +88,9 @@ fn impossible_part(pattern: &str, options: &RegexOptions, search: bool, limits: 
             format!("at least one of these can never hold: {}", named.collect::<Vec<_>>().join(", "))
         }
     };
-    Some((first, sentence))
+    let is_any = |kind: &str| left.iter().any(|&i| parts.kind(i) == kind);
+    let kind = ["look", "edge"].into_iter().find(|kind| is_any(kind)).unwrap_or("other");
+    Some((first, sentence, kind))
 }
 
 /// Says of a schema that accepts nothing which of its keywords leave nothing.
@@ -126,7 +135,7 @@ fn contradicting_keywords(pointer: &str, text: &str, options: &SchemaOptions, li
     kept.retain(|name, _| !SILENT.contains(&name.as_str()));
     let pattern = kept.get("pattern").and_then(Value::as_str).and_then(|pattern| {
         let dialect = RegexOptions { dialect: Dialect::Ecma, flags: String::new() };
-        let (at, why) = impossible_part(pattern, &dialect, true, limits)?;
+        let (at, why, _) = impossible_part(pattern, &dialect, true, limits)?;
         Some(format!("the pattern {pattern:?} matches no text: {why} (its offset {at})"))
     });
     let named: Vec<String> = kept.iter().map(|(name, value)| format!("{name} {}", shortened(value))).collect();

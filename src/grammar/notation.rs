@@ -1,6 +1,6 @@
 //! In which notation a text is most likely written, for the error of one that was read in another.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::grammar::Syntax;
 
 /// Adds to the error of a text that is no grammar in `syntax` which notation it looks like, if that is another one.
@@ -9,13 +9,18 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
         return e;
     }
     let first = text.lines().find_map(defined_by);
-    let (said, hint) = match (first, syntax) {
-        (Some("<"), _) => ("names of rules have no angles here: write root ::= \"a\" item", "pass syntax=\"gbnf\""),
+    let (said, hint, meant) = match (first, syntax) {
+        (Some("<"), _) => {
+            ("names of rules have no angles here: write root ::= \"a\" item", "pass syntax=\"gbnf\"", None)
+        }
         (Some("::="), Syntax::Lark) => (
             "this looks like GBNF or EBNF, and is read as Lark's notation",
             "pass syntax=\"gbnf\" (llama.cpp's) or syntax=\"ebnf\" (XGrammar's)",
+            Some("gbnf"),
         ),
-        (Some(":"), Syntax::Gbnf | Syntax::Ebnf) => ("this looks like Lark's notation", "pass syntax=\"lark\""),
+        (Some(":"), Syntax::Gbnf | Syntax::Ebnf) => {
+            ("this looks like Lark's notation", "pass syntax=\"lark\"", Some("lark"))
+        }
         _ => return e,
     };
     // What it looks like says more than what is wrong at the place, which stays in front.
@@ -24,7 +29,11 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
         _ => (String::new(), e.message()),
     };
     let message = format!("{place}{said}; {detail}");
-    e.saying(message).advise(hint)
+    let e = e.saying(message).advise(hint);
+    match meant {
+        Some(syntax) => e.coded_about(ErrorCode::OtherNotation, syntax),
+        None => e,
+    }
 }
 
 /// With what a line defines a rule: `::=`, `:`, or `<` for a name between angles; `None` if it defines none.

@@ -13,7 +13,7 @@ use crate::dfa::explore::ConfigSource;
 use crate::dfa::language_comparison::QueryGoal;
 use crate::dfa::language_size::Natural;
 use crate::dfa::{DEAD, FlatDfa, language_comparison, language_members};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;
@@ -24,7 +24,7 @@ use crate::vocab::Trie;
 fn narrowed() -> Error {
     let message = "the vocabulary lacks tokens of single bytes that the source uses, so what the index accepts depends on \
                    its tokens; compile the source for a vocabulary with all single bytes";
-    Error::new(ErrorKind::Unsupported, message)
+    Error::new(ErrorKind::Unsupported, message).coded(ErrorCode::MissingByteTokens)
 }
 
 /// Whether a byte is a token of its own.
@@ -100,6 +100,7 @@ fn no_regular_language() -> Error {
         "the index is of a grammar, which has no finite automaton: its language can't be counted, searched, compared or \
          built ahead of time",
     )
+    .coded(ErrorCode::NoAutomaton)
 }
 
 impl Index {

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorCode, ErrorKind};
 use crate::expr::{ExprId, Exprs};
 use crate::limits::Limits;
 
@@ -95,9 +95,12 @@ pub enum Gap {
 
 /// The gap that `expr` describes; it may accept nothing but strings of JSON whitespace.
 pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRule> {
-    let bad = |m: &str| Error::new(ErrorKind::Unsupported, format!("whitespace pattern: {m}"));
+    let bad = |m: &str| {
+        Error::new(ErrorKind::Unsupported, format!("whitespace pattern: {m}")).coded(ErrorCode::WhitespacePattern)
+    };
     if !x.decide_live(expr, limits.max_explored_states)? {
-        return Err(Error::new(ErrorKind::Unsatisfiable, "the whitespace pattern accepts nothing"));
+        let message = "the whitespace pattern accepts nothing";
+        return Err(Error::new(ErrorKind::Unsatisfiable, message).coded(ErrorCode::WhitespacePattern));
     }
     let mut order = vec![expr];
     let mut at: FxHashMap<ExprId, u16> = FxHashMap::default();
@@ -128,7 +131,8 @@ pub fn gap(x: &mut Exprs, expr: ExprId, limits: &Limits) -> Result<WhitespaceRul
             }
         }
         if order.len() > MAX_STATES {
-            return Err(Error::limit("states of the whitespace pattern", MAX_STATES as u64, order.len() as u64));
+            let e = Error::limit("states of the whitespace pattern", MAX_STATES as u64, order.len() as u64);
+            return Err(e.coded(ErrorCode::WhitespacePattern));
         }
         next.push(row);
         i += 1;

@@ -10,6 +10,8 @@
 //!   shows as well; of a pattern in a schema, the place is in the pattern;
 //! * `pointer`, `keyword`: a JSON Pointer into a schema, and the keyword at fault;
 //! * `limit`, `value`: what was exceeded, and by what; `field`: the field of `Limits` that sets the limit;
+//! * `code`: which fault it is, in one fixed word, where a caller can do something about it; `subject`: the name that
+//!   it is about;
 //! * `hint`: what a program can do about it, in names of the package; `client_message`, a property that the package
 //!   adds, is the message without it.
 
@@ -68,7 +70,7 @@ impl Classes {
             if name == "InterlockError" {
                 space.set_item("place", "")?;
                 let of_source = ["offset", "line", "column", "excerpt", "pointer", "keyword"];
-                let others = ["limit", "value", "field", "hint", "batch_index"];
+                let others = ["limit", "value", "field", "hint", "code", "subject", "batch_index"];
                 for attribute in of_source.into_iter().chain(others) {
                     space.set_item(attribute, py.None())?;
                 }
@@ -130,6 +132,10 @@ pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
         if let Some(hint) = error.hint() {
             instance.setattr("hint", hint)?;
             instance.setattr("_client_message", error.client_message() + &excerpt)?;
+        }
+        if let (Some(code), subject) = error.code() {
+            instance.setattr("code", code.as_str())?;
+            instance.setattr("subject", subject)?;
         }
         if let Some(excerpt) = error.excerpt() {
             instance.setattr("line", excerpt.line)?;

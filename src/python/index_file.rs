@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::artifact::format::{FORMAT_VERSION, LIBRARY_VERSION};
 use crate::artifact::index::IndexPack;
 use crate::artifact::{Pack, PackKind};
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorCode, ErrorKind, Result};
 use crate::index::from_artifact::StoredIndex;
 use crate::index::{Index, report};
 use crate::python::convert::limits::{_restore_limits, PyLimits};
@@ -61,7 +61,8 @@ fn open(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<(Index, String)> {
     let ours = vocabulary.fingerprint();
     if pack.vocabulary() != ours {
         let (theirs, ours) = (hex(&pack.vocabulary()), hex(&ours));
-        return Err(pack.error(format_args!("is for the vocabulary {theirs}, not for {ours}")));
+        let e = pack.error(format_args!("is for the vocabulary {theirs}, not for {ours}"));
+        return Err(e.coded_about(ErrorCode::OtherVocabulary, theirs));
     }
     let IndexPack { index: fingerprint, recipe, size, built, .. } = IndexPack::unpack(&pack)?;
     let Some((tables, report)) = built else {

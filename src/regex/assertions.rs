@@ -71,6 +71,15 @@ impl Assertions {
         }
     }
 
+    /// Its kind: `look` for what must stand beside it, `edge` for the beginning or end of the text, or `other`.
+    pub fn kind(&self, i: usize) -> &'static str {
+        match self.tree.get(self.found[i]) {
+            AstNode::Look { negative: false, .. } => "look",
+            AstNode::Assert(Assert::Start | Assert::End | Assert::EndOrFinalNewline) => "edge",
+            _ => "other",
+        }
+    }
+
     /// The texts of the pattern without those for which `is_left_out` says so.
     ///
     /// # Errors

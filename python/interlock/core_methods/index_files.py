@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from typing import Any
 
 from interlock._core import ArtifactError, Index, Vocabulary
@@ -63,10 +62,10 @@ def load(cls: type[Index], /, *args: Any, **options: Any) -> Index:
     try:
         return plain_load(*args, **options)
     except ArtifactError as error:
-        theirs = re.search(r" is for the vocabulary ([0-9a-f]{12})", str(error))
-        if theirs is None or error.hint is not None:
+        if error.code != "other_vocabulary" or error.subject is None or error.hint is not None:
             raise
-        hint = f"pass the vocabulary whose fingerprint begins with {theirs[1]}, or compile the source for this one"
+        begins = error.subject[:12]
+        hint = f"pass the vocabulary whose fingerprint begins with {begins}, or compile the source for this one"
         raise with_hint(error, hint) from None
 
 

@@ -6,8 +6,10 @@ import contextlib
 import json
 from dataclasses import dataclass, field
 from decimal import Decimal
+from urllib.parse import unquote
 
 import interlock
+from interlock import _core
 from interlock._recipe import END, Recipe
 from interlock.explain import generation_rules
 from interlock.explain.applicators import APPLICATORS
@@ -82,7 +84,7 @@ def explain(index: interlock.Index, text: str | bytes) -> Explanation:
     early = taken == len(data)
     allowed = [i for i in guide.allowed_token_ids().tolist() if i != END]
     forced = guide.forced_bytes()
-    problems = _problems(recipe, shown, character, early)
+    problems = _problems(recipe, shown, character, early, _open_tag(guide))
     if wide := wide_encoding(data):
         message = f"the text is {wide}, and is read as UTF-8"
         problems = [Problem("", "", "", message, 0, 1, 1, "save it as UTF-8")]
@@ -103,13 +105,13 @@ def _bad_utf8(data: bytes) -> bytes:
     return b""
 
 
-def _problems(recipe: Recipe, text: str, at: int, early: bool) -> list[Problem]:
+def _problems(recipe: Recipe, text: str, at: int, early: bool, tag: str) -> list[Problem]:
     if recipe.method == "from_choices":
         return [_choices(recipe.source, text)]
     if recipe.method == "from_regex":
         return [_pattern(text, at, early)]
     if recipe.method == "from_grammar":
-        return [_grammar(text, at, early)]
+        return [_grammar(text, at, early, tag)]
     broken: NotJson | None = None
     try:
         document: Node | None = parse(text)
@@ -199,10 +201,34 @@ def _pattern(text: str, at: int, early: bool) -> Problem:
     return Problem("", "pattern", "", f"{literal(text[at : at + 1])} does not fit the pattern here", at, at + 1, at + 1)
 
 
-def _grammar(text: str, at: int, early: bool) -> Problem:
+def _grammar(text: str, at: int, early: bool, tag: str) -> Problem:
+    what = f"the tag {literal(tag)}" if tag else "the grammar"
     if early:
-        return Problem("", "grammar", "", "the text ends too early for the grammar", at, at + 1, at + 1)
-    return Problem("", "grammar", "", f"{literal(text[at : at + 1])} does not fit the grammar here", at, at + 1, at + 1)
+        return Problem("", "grammar", "", f"the text ends too early for {what}", at, at + 1, at + 1)
+    return Problem("", "grammar", "", f"{literal(text[at : at + 1])} does not fit {what} here", at, at + 1, at + 1)
+
+
+def _open_tag(guide: interlock.Guide) -> str:
+    """How the tag of a structural tag begins whose content a guide is in; empty where it is in none for certain."""
+    if not _core._has_captures(guide):
+        return ""
+    begun: list[int] = []
+    for part, marker, _ in _core._new_events(guide)[1]:
+        if part == _BEGINS:
+            begun.append(marker)
+        elif part == _ENDS and marker in begun:
+            begun.remove(marker)
+    for marker in reversed(begun):
+        capture = _core._capture(guide, marker)
+        # As the grammars of structural tags name what they capture.
+        kind, _, begin = capture[0].lstrip("\x01").partition(" ") if capture else ("", "", "")
+        if kind == "tag":
+            return unquote(begin)
+    return ""
+
+
+_BEGINS, _ENDS = 0, 2
+"""What a part of ``_new_events`` says of a capture, beside its text."""
 
 
 def _nothing_found(recipe: Recipe, text: str, at: int, early: bool) -> Problem:

@@ -32,6 +32,6 @@ def advice(max_tokens: int | None = None) -> Iterator[None]:
         if error.hint == _DOCUMENTS:
             error.args = (str(error).replace(_DOCUMENTS, _UNDER_DEFS),)
             error.hint = _UNDER_DEFS
-        if str(error).startswith("a backreference cannot") and not str(error).endswith(_BACKREFERENCE):
+        if error.code == "backreference" and not str(error).endswith(_BACKREFERENCE):
             error.args = (f"{error}{_BACKREFERENCE}",)
         raise

@@ -98,7 +98,7 @@ def _is_of_source(error: InterlockError) -> bool:
         return bool(error.place or error.pointer)
     of_sources = RequestError | SchemaError | PatternError | GrammarError
     refused = UnsatisfiableError | UnsupportedError | LimitError
-    return isinstance(error, of_sources | refused) and not str(error).startswith("whitespace pattern: ")
+    return isinstance(error, of_sources | refused) and error.code != "whitespace_pattern"
 
 
 def _from_root(error: InterlockError, place: str) -> InterlockError:

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::error::Result;
 use crate::error::near_name::did_you_mean;
+use crate::error::{ErrorCode, Result};
 use crate::grammar::error_place::TextPlace;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
@@ -58,7 +58,8 @@ impl<'a> Parser<'a, '_> {
         let Some(text) = self.imported.grammars.get(name) else {
             let hint = did_you_mean(name, self.imported.grammars.keys().map(String::as_str));
             let message = format!("no grammar is known by the name {name:?}{hint}");
-            return Err(self.error(place.at, message).advise("pass it in `grammars`"));
+            let e = self.error(place.at, message).coded_about(ErrorCode::UnknownGrammar, name);
+            return Err(e.advise("pass it in `grammars`"));
         };
         if let Some(&space) = self.imported.spaces.borrow().get(name) {
             return match space {

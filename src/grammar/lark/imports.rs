@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::error::Result;
 use crate::error::near_name::did_you_mean;
+use crate::error::{ErrorCode, Result};
 use crate::grammar::lark::directives::MOST_NESTED;
 use crate::grammar::lark::lexer::Token;
 use crate::grammar::lark::parser::{Parser, shown};
@@ -123,7 +123,8 @@ pub(crate) fn load(parser: &mut Parser<'_, '_>, import: Import) -> Result<()> {
         let known = LIBRARIES.iter().map(|l| l.0).chain(parser.imported.files.keys().map(String::as_str));
         let hint = did_you_mean(&dotted, known);
         let message = format!("there is no file {dotted:?}{hint}");
-        return Err(parser.error(import.at, message).advise("pass its text in `imports`"));
+        let e = parser.error(import.at, message).coded_about(ErrorCode::UnknownImport, dotted);
+        return Err(e.advise("pass its text in `imports`"));
     };
     let mut chain = Some(parser.module);
     let mut depth = 0;

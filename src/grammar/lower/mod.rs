@@ -10,7 +10,7 @@ mod templates;
 mod terminals;
 mod validate;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::error_place::limit_at;
 use crate::grammar::lower::terminals::TerminalState;
@@ -169,7 +169,8 @@ impl Lowering<'_> {
             let known = s.order.iter().map(|&d| &self.tree.definitions[d as usize]).filter(|d| !d.imported);
             let hint = crate::error::near_name::did_you_mean(&s.start, known.map(|d| d.name.as_str()));
             let message = format!("there is no rule {:?} to start with{hint}", s.start);
-            return Err(self.tree.texts.error(s.place, message).advise("name another one as `start`"));
+            let e = self.tree.texts.error(s.place, message).coded_about(ErrorCode::NoStart, s.start.as_str());
+            return Err(e.advise("name another one as `start`"));
         };
         let d = &self.tree.definitions[definition as usize];
         if !d.parameters.is_empty() {

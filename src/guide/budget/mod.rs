@@ -28,7 +28,7 @@ mod shortest_tokenization;
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::expr::ByteSet;
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
@@ -465,7 +465,8 @@ impl Guide {
 }
 
 fn no_plan() -> Error {
-    Error::new(ErrorKind::Budget, "no short output was found, so its number of tokens cannot be bounded")
+    let message = "no short output was found, so its number of tokens cannot be bounded";
+    Error::new(ErrorKind::Budget, message).coded(ErrorCode::NoShortOutput)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! Nothing is done about rules that may be empty: the automaton steps over them (see
 //! [`lr_automaton`](crate::pushdown::grammar::lr_automaton)).
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::grammar::model::{Grammar, Lexer, Node, UNBOUNDED};
 use crate::limits::Limits;
 use crate::util::seeded_hash::SeededMap;
@@ -352,7 +352,8 @@ impl Productions {
         if !productive[start as usize] {
             let rule = &grammar.rules[grammar.start as usize];
             let message = format!("the grammar accepts nothing: {} never comes to an end", rule.name);
-            return Err(Error::new(ErrorKind::Unsatisfiable, message));
+            let e = Error::new(ErrorKind::Unsatisfiable, message);
+            return Err(e.coded_about(ErrorCode::EndlessRule, &rule.name));
         }
         let nullable = fixpoint(&of, first_rule, |symbol| holds(false, symbol));
         let mut all = Vec::new();

@@ -7,7 +7,7 @@
 //! Backreferences are refused as not regular, once the rest of the pattern was read: a pattern with bad syntax is no
 //! pattern, whatever else it has.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::regex::ast::{Assert, Ast, AstId, AstNode, INF, Words};
 use crate::regex::parse::builder::{AstBuilder, Greed, Last};
@@ -278,7 +278,7 @@ impl EcmaParser {
 
     /// A backreference, which is refused in the end.
     pub(crate) fn backreference(&mut self, at: usize) {
-        self.refused.get_or_insert_with(|| unsupported("a backreference", at));
+        self.refused.get_or_insert_with(|| unsupported("a backreference", at).coded(ErrorCode::Backreference));
         self.b.node(AstNode::Empty, at, Last::Item);
     }
 }

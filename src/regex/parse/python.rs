@@ -5,7 +5,7 @@
 //! them: backreferences and conditionals (not regular), look-ahead inside look-behind (what was read would have to
 //! remember what is still to come), possessive and atomic parts that matter, `\N{…}` (no name table).
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::regex::ast::{Assert, Ast, AstId, AstNode, INF, Words};
 use crate::regex::parse::builder::{AstBuilder, Greed, Last};
@@ -239,7 +239,7 @@ impl PythonParser {
             if !self.names.contains(&name) {
                 return Err(self.r.error(format!("unknown group name {name:?}"), at));
             }
-            return Err(unsupported("a backreference", at));
+            return Err(unsupported("a backreference", at).coded(ErrorCode::Backreference));
         }
         Err(self.r.error("unknown extension ?P", at + 1))
     }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 use crate::regex::ast::{Assert, AstNode};
 use crate::regex::char_set::{CharSet, Union};
 use crate::regex::parse::builder::Last;
@@ -66,7 +66,7 @@ impl PythonParser {
         }
         let group = digits.iter().take(2).fold(0, |n, d| n * 10 + d);
         if group <= self.groups {
-            return Err(unsupported("a backreference", at));
+            return Err(unsupported("a backreference", at).coded(ErrorCode::Backreference));
         }
         Err(self.r.error(format!("invalid group reference {group}"), at + 1))
     }

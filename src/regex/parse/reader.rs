@@ -1,6 +1,6 @@
 //! A cursor over the code points of a pattern. Offsets in errors count code points, as Python's do.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 
 /// The control character that a letter stands for behind a backslash, in all dialects.
 pub(crate) fn control_character(letter: char) -> Option<u32> {
@@ -156,5 +156,5 @@ pub(crate) fn unsupported(what: &str, offset: usize) -> Error {
 
 /// A repeat count that does not fit.
 pub(crate) fn count_limit(offset: usize) -> Error {
-    Error::limit("repeat count", (u32::MAX - 1) as u64, u32::MAX as u64).at_offset(offset)
+    Error::limit("repeat count", (u32::MAX - 1) as u64, u32::MAX as u64).coded(ErrorCode::RepeatCount).at_offset(offset)
 }

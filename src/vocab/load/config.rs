@@ -93,7 +93,10 @@ fn document(path: &Path, name: &str) -> Result<Option<Map<String, Value>>> {
     };
     let mut data = Vec::new();
     file.take(MAX_CONFIG_BYTES).read_to_end(&mut data).map_err(unreadable)?;
-    object(&data).map(Some).map_err(|e| malformed(format!("{name} beside it: {}", e.message())))
+    object(&data).map(Some).map_err(|e| {
+        let message = format!("{name} beside it: {}", e.message());
+        e.saying(message)
+    })
 }
 
 /// The field `eos_token_id`: absent, one id or a list of ids.

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use crate::error::Result;
+use crate::error::{ErrorCode, Result};
 use crate::vocab::load::decoder::Decoder;
 use crate::vocab::load::json::{bool_field, list_field, object_field, str_field, u64_field};
 use crate::vocab::load::{TokenizerTable, malformed, normalizer, unsupported};
@@ -16,7 +16,8 @@ use crate::vocab::load::{TokenizerTable, malformed, normalizer, unsupported};
 /// Reads the document of a tokenizer.json.
 pub(super) fn read(document: &Map<String, Value>) -> Result<TokenizerTable> {
     let Ok(model) = object_field(document, "model") else {
-        return Err(malformed("a JSON file that is neither a tokenizer.json nor a tekken.json"));
+        let e = malformed("a JSON file that is neither a tokenizer.json nor a tekken.json");
+        return Err(e.coded(ErrorCode::NotATokenizer));
     };
     let decoder = Decoder::parse(document.get("decoder"))?;
     let listed = listed_tokens(model)?;

@@ -2,12 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::vocab::load::malformed;
 
 /// The object that `data` holds.
 pub(super) fn object(data: &[u8]) -> Result<Map<String, Value>> {
-    serde_json::from_slice(data).map_err(|e| malformed(format!("not a JSON object: {e}")))
+    serde_json::from_slice(data).map_err(|e| {
+        let error = malformed(format!("not a JSON object: {e}"));
+        if e.is_eof() { error.coded(ErrorCode::CutOff) } else { error }
+    })
 }
 
 fn wrong(field: &str, wanted: &str) -> Error {

@@ -44,7 +44,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::util::mapped::open_file;
 use crate::vocab::load::config::Config;
 pub use crate::vocab::load::hf::AddedToken;
@@ -233,7 +233,10 @@ pub fn load_file(path: &Path, options: LoadOptions) -> Result<Arc<Vocabulary>> {
         };
         table.finish(&Config::beside(path)?, options)
     };
-    load().map_err(|e| Error::new(e.kind(), format!("{}: {}", path.display(), e.message())))
+    load().map_err(|e| {
+        let message = format!("{}: {}", path.display(), e.message());
+        e.saying(message)
+    })
 }
 
 /// The vocabulary of a tokenizer file's contents, with no configuration beside it; otherwise as [`load_file`].
@@ -290,5 +293,6 @@ fn parse(data: &[u8]) -> Result<TokenizerTable> {
     }
     Err(malformed(
         "not a tokenizer file of a known format (tokenizer.json, tekken.json, tiktoken ranks, SentencePiece, GGUF)",
-    ))
+    )
+    .coded(ErrorCode::NotATokenizer))
 }

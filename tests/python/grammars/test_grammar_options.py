@@ -7,6 +7,7 @@ import pytest
 
 import interlock
 from interlock import ArgumentError, Grammar, grammars
+from interlock.grammars import _OPTIONS
 
 
 @pytest.mark.parametrize(
@@ -154,3 +155,27 @@ def test_an_option_that_a_grammar_has_not_is_answered_by_its_own():
         grammars.load("csv", column=["a"])
     with pytest.raises(ArgumentError, match="has no option 'column'; it has none"):
         grammars.load("go", column=["a"])
+
+
+STUDENTS = {"tables": {"student": ["name", "age"]}}
+# A value of each option, and what has to stand beside it.
+VALUES = {
+    ("csv", "columns"): (3, {}),
+    ("sql", "statements"): (["select"], {}),
+    ("sql", "tables"): (STUDENTS["tables"], {}),
+    ("sql", "functions"): (["abs"], STUDENTS),
+    ("sql", "parameters"): (True, STUDENTS),
+    ("sql", "comments"): (True, STUDENTS),
+    ("sql", "spelling"): ("plain", STUDENTS),
+    ("sql", "max_depth"): (1, {}),
+    ("xml", "elements"): ({"a": ["b"]}, {}),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name, options in _OPTIONS.items() for option in options]
+)
+def test_each_option_changes_its_grammar(name, option):
+    """An option with a row in the table, and without a branch that uses it, would be taken and ignored."""
+    value, beside = VALUES[name, option]
+    assert grammars.load(name, **beside, **{option: value}) != grammars.load(name, **beside)

@@ -11,9 +11,9 @@ The end of the name says the format, or --format does: html (zoom at the pointer
 forced in it), svg, mmd (Mermaid) or dot (Graphviz); - is the standard output.
 
 Of a schema, boxes show objects, their keys and types, and alternatives; of a grammar, rules with their alternatives,
-and the terminals. --form jumps draws the automaton with forced runs as single edges, --form states all of its states;
-characters beyond ASCII are drawn as characters, not as bytes, and states that differ by how many more characters may
-follow are one in jumps.
+and the terminals; of a structural tag, those of its grammar. --form jumps draws the automaton with forced runs as
+single edges, --form states all of its states; characters beyond ASCII are drawn as characters, not as bytes, and states
+that differ by how many more characters may follow are one in jumps.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from interlock.cli.terminal.style import NOTE, Line
 from interlock.drawing import FORMS, SUFFIXES, draw
 from interlock.drawing.drawing import MOST_STATES
 from interlock.output_types import Grammar
+from interlock.tools.tags.tag_index import grammar_of_any_vocabulary
 from interlock.util.near_words import nearest
 
 OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
@@ -79,16 +80,22 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Explore, lay out, write."""
     suffix = _suffix(args, output)
     source = sources.read(args.source, args)
-    if args.form == "structure" and source.kind not in ("json_schema", "grammar"):
+    if args.form == "structure" and source.kind not in ("json_schema", "grammar", "structural_tag", "tools"):
         raise exits.UsageError(
             "--form structure: only a schema or a grammar has a structure; leave it out, or take jumps or states"
         )
-    if source.kind in ("structural_tag", "tools"):
+    if source.kind == "tools":
         what = kind_options.NAMES[source.kind]
         raise exits.UsageError(f"{what} cannot be drawn; trace shows a text under it, token by token")
     if source.kind == "grammar" and args.form not in (None, "structure"):
         raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
-    drawn: interlock.Index | Grammar | None = _grammar(source) if source.kind == "grammar" else None
+    drawn: interlock.Index | Grammar | None = None
+    if source.kind == "grammar":
+        drawn = _grammar(source)
+    elif source.kind == "structural_tag":
+        drawn = _tag(source)
+        if drawn is not None and args.form not in (None, "structure"):
+            raise exits.UsageError(f"--form {args.form}: a structural tag has no finite automaton; leave it out")
     if drawn is None:
         index = source.compile(vocabularies.byte_vocabulary())
         source_remarks.remarks(source, index, output)
@@ -208,3 +215,13 @@ def _grammar(source: sources.Source) -> Grammar | None:
         options = {name: value for name, value in source.options.items() if name != "limits"}
         return Grammar(source.text, **options)
     return None
+
+
+def _tag(source: sources.Source) -> Grammar | None:
+    """The grammar of a structural tag; ``None`` where its whole output is one document, which its index draws."""
+    text = grammar_of_any_vocabulary(source.text)
+    if text is None:
+        return None
+    # What is wrong with a tag is said with its place in the tag.
+    interlock.check_structural_tag(source.text, **source.options)
+    return Grammar(text, lexer="any")

@@ -194,7 +194,7 @@ def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int =
     except interlock.UnsupportedError as error:
         if source.kind in ("grammar", "structural_tag", "tools"):
             return None, f"{kind_options.NAMES[source.kind]} has no finite automaton"
-        if "single bytes" in str(error):
+        if error.code == "missing_byte_tokens":
             return None, "the vocabulary has no tokens for some single bytes; leave out --tokenizer to count over bytes"
         return None, str(error)
 

@@ -81,34 +81,29 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
         with contextlib.suppress(interlock.InterlockError):
             interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect=other)  # type: ignore[arg-type]
             remedy = f"--dialect {other} takes it"
-        if "?R" in str(error) or re.search(r"\(\?(R|\d+|&)", pattern):
+        if re.search(r"\(\?(R|\d+|&)", pattern):
             remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
-        elif isinstance(error, interlock.UnsupportedError) and "backreference" in str(error):
+        elif error.code == "backreference":
             remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
     elif isinstance(error, interlock.UnsatisfiableError):
-        remedy = _never_remedy(str(error))
+        remedy = _NEVER.get(error.subject or "", _NO_MATCH) if error.code == "impossible_part" else _NO_MATCH
     if error.offset is None:
         return PlaceInSource(pattern, 0, 1, remedy, found=False) if remedy else None
     return PlaceInSource(pattern, error.offset, error.offset + 1, remedy)
 
 
-def _never_remedy(message: str) -> str:
-    """What to do about a pattern that accepts nothing; empty where the message says all that is known."""
-    if " asks for" in message:
-        return "the pattern is the whole output, and nothing stands beside it: write what is asked for into the pattern"
-    if "the start of the text" in message or "the end of the text" in message:
-        return "leave it out: the pattern is the whole output, which has one beginning and one end"
-    if "can never" in message:
-        return ""
-    return "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
+_NEVER = {
+    "look": "the pattern is the whole output, and nothing stands beside it: write what is asked for into the pattern",
+    "edge": "leave it out: the pattern is the whole output, which has one beginning and one end",
+    "other": "",
+}
+"""What to do about a pattern whose impossible part is known; empty where the message says all that is known."""
+_NO_MATCH = "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
 
 
 def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
-    remedy = next(
-        (way for option, way in _GRAMMAR_OPTIONS.items() if f"`{option}`" in str(error)),
-        _grammar_remedy(error),
-    )
+    remedy = _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error)
     if error.offset is None:
         return PlaceInSource(text, 0, 1, remedy, found=False)
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
@@ -116,23 +111,23 @@ def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:
 
 
 _GRAMMAR_OPTIONS = {
-    "imports": "--import NAME=FILE gives a text that %import may name",
-    "grammars": "--grammar NAME=FILE gives a grammar that @NAME may name",
-    "start": "--start RULE names the rule that the output is",
+    "unknown_import": "--import NAME=FILE gives a text that %import may name",
+    "unknown_grammar": "--grammar NAME=FILE gives a grammar that @NAME may name",
+    "no_start": "--start RULE names the rule that the output is",
 }
 
 
 def _grammar_remedy(error: interlock.InterlockError) -> str:
     """What to do about an error of a grammar; empty where the message says all that is known."""
     if isinstance(error, interlock.UnsatisfiableError):
-        if endless := re.search(r"(\S+) never comes to an end", str(error)):
-            return f"give {endless[1]} an alternative that does not lead back to {endless[1]}"
+        if error.code == "endless_rule":
+            return f"give {error.subject} an alternative that does not lead back to {error.subject}"
         return "another --lexer (any, dynamic, contextual) may accept something by the same rules"
     if isinstance(error, interlock.VocabularyError):
         return "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names"
-    if "this looks like Lark's notation" in str(error):
+    if error.code == "other_notation" and error.subject == "lark":
         return "--syntax lark reads it as Lark's notation"
-    if "this looks like GBNF or EBNF" in str(error):
+    if error.code == "other_notation":
         return "--syntax gbnf or --syntax ebnf reads it as one of these"
     return ""
 

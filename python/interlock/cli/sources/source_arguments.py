@@ -97,7 +97,7 @@ class Source:
             asked = self.options.get("limits", {})
             if isinstance(error, interlock.LimitError) and asked.get(error.field, 0) > (error.limit or 0):
                 error.is_highest = True  # type: ignore[attr-defined]
-            about_option = isinstance(error, interlock.ArgumentError) or str(error).startswith("whitespace pattern")
+            about_option = isinstance(error, interlock.ArgumentError) or error.code == "whitespace_pattern"
             if self.file and not about_option:
                 error.source_file = self.file  # type: ignore[attr-defined]
             raise

@@ -141,9 +141,10 @@ def describe(error: BaseException) -> dict[str, Any]:
         message = re.sub(r"\beos_token_ids\b", "--eos IDS", message)
         message = re.sub(r" \(os error \d+\)", "", message)
         # A version that no library has comes from a damaged header.
-        made_by = re.search(r' was made by version "(.*?)", this is ', message)
-        if made_by and not re.fullmatch(r"\d+(\.\w+)*([-+][\w.+-]+)?", made_by[1], re.ASCII):
-            message = message[: made_by.start()] + " is damaged: its header names no version that there is"
+        is_other = getattr(error, "code", None) == "other_version"
+        if is_other and not re.fullmatch(r"\d+(\.\w+)*([-+][\w.+-]+)?", str(error.subject), re.ASCII):  # type: ignore[attr-defined]
+            title = message.partition(" was made by version ")[0]
+            message = f"{title} is damaged: its header names no version that there is"
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)
@@ -231,27 +232,26 @@ def _remedy(error: BaseException) -> str:
         return place.remedy
     if isinstance(error, _Remedied):
         return error.remedy
-    if isinstance(error, interlock.BudgetError) and str(error).startswith("no short output"):
+    code = getattr(error, "code", None)
+    if code == "no_short_output":
         return "a source with shorter outputs: a smaller count in its repetitions, or a smaller minLength or minItems"
     if isinstance(error, interlock.BudgetError):
         return f"--max-tokens {error.value}, or more" if error.value is not None else "a larger --max-tokens"
-    if isinstance(error, interlock.LimitError) and "flat states" in str(error):
+    if isinstance(error, interlock.LimitError) and error.field == "max_flat_states":
         return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
     if getattr(error, "is_highest", False):
         return f"a smaller source: {error.limit} is as far as --limit goes here"  # type: ignore[attr-defined]
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
-    if isinstance(error, interlock.LimitError) and str(error).startswith("repeat count"):
+    if code == "repeat_count":
         return "a smaller count, or none: a{9,} has no upper bound"
     if isinstance(error, interlock.LimitError):
         return "a smaller source, or smaller numbers in it: this limit is fixed, and no --limit raises it"
-    if isinstance(error, interlock.UnsupportedError) and "no finite automaton" in str(error):
+    if code == "no_automaton":
         return "interlock check walks single texts through a grammar; interlock sample writes some"
-    if isinstance(error, interlock.VocabularyError) and "EOF while" in str(error):
+    if code == "cut_off":
         return CUT_OFF
-    if isinstance(error, interlock.VocabularyError) and re.search(
-        "neither a tokenizer|not a tokenizer|hold a tokenizer", str(error)
-    ):
+    if code == "not_a_tokenizer":
         return TOKENIZER_FILE
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"

@@ -5,6 +5,7 @@ The grammar is in Lark's notation and means what it means under ``lexer="any"``:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -298,6 +299,14 @@ class AnyVocabularyBuilder(GrammarBuilder):
         if self.allowed is not None:
             self.allowed.check(number, token, pointer)
         return number
+
+    def build_for_readers(self) -> str:
+        """The text of the grammar with named tokens by their texts, where Lark's notation has a form for the text."""
+        text = self.build().text
+        for token, number in self._named.items():
+            if re.fullmatch(r"<[^<>\s\[\]]+>", token):
+                text = text.replace(f"<[{number}]>", token)
+        return text
 
 
 #: Ids of named tokens where there is no vocabulary: beyond those of every vocabulary.

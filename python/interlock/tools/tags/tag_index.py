@@ -154,6 +154,21 @@ def check_tag(
 
 
 @bounded_nesting("the structural tag")
+def grammar_of_any_vocabulary(tag: Any, *, closed: bool = False, json: JsonWriting | None = None) -> str | None:
+    """The grammar of a structural tag, with special tokens by their texts, for readers; ``None`` for a tag whose whole
+    output is one JSON document, which has no grammar.
+
+    >>> tag = {"type": "tag", "begin": {"type": "token", "token": "<a>"}, "content": {"type": "any_text"}, "end": "b"}
+    >>> print((grammar_of_any_vocabulary(tag) or "").splitlines()[-1])
+    r2: <a> r1 "b"
+    """
+    found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
+    if _is_whole_json(found.format):
+        return None
+    return AnyVocabularyBuilder(found, closed, json).build_for_readers()
+
+
+@bounded_nesting("the structural tag")
 def check_structural_tag(tag: Any, **options: Any) -> None:
     """Check a tag as ``check_tag`` does. Slips in its schemas are told, as ``handling`` says."""
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from command_line import machine, run
 
 
@@ -52,7 +54,45 @@ def test_structural_tags(folder):
     wrong = run(folder, "check", 'tag:{"type":"structural_tag","format":{"type":"nope"}}', "--text", "a", code=3)
     assert "StructuralTagError" in wrong.stderr and "/format" in wrong.stderr
     assert "not JSON" in run(folder, "check", "tag:{", "--text", "a", code=3).stderr
-    assert "cannot be drawn" in run(folder, "draw", "tag.json", "--out", "tag.html", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('hello <f=a>{"a": x', '"x" does not fit the tag "<f=a>" here'),
+        ("<f=b>abcX", '"X" does not fit the tag "<f=b>" here'),
+        ("<f=b>abc<e>and <f=b>a", 'the text ends too early for the tag "<f=b>"'),
+        # Which tag comes is not certain, or it has ended.
+        ("hello <fX", '"X" does not fit the grammar here'),
+    ],
+)
+def test_a_text_that_a_structural_tag_refuses_is_answered_with_the_tag(folder, text, said):
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    contents = {"a": {"type": "json_schema", "json_schema": schema}, "b": {"type": "regex", "pattern": "[a-z]+"}}
+    tags = [{"type": "tag", "begin": f"<f={n}>", "content": contents[n], "end": "<e>"} for n in contents]
+    tag = {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": tags}}
+    (folder / "tag.json").write_text(json.dumps(tag))
+    assert said in run(folder, "check", "tag.json", "--text", text, code=1).stdout
+
+
+def test_structural_tags_are_drawn_as_their_grammars(folder):
+    begin = {"type": "token", "token": "<call>"}
+    schema = {"type": "object", "properties": {"a": {"const": 1}}}
+    content = {"type": "json_schema", "json_schema": schema}
+    tag = {"type": "structural_tag", "format": {"type": "tag", "begin": begin, "content": content, "end": "</call>"}}
+    (folder / "tag.json").write_text(json.dumps(tag))
+    drawn = run(folder, "draw", "tag.json", "--out", "-", "--format", "mmd").stdout
+    # The token is one that bytes cannot spell.
+    assert "#60;call#62;" in drawn
+    assert machine(folder, "draw", "tag.json", "--out", "tag.svg", "--form", "structure")["boxes"] >= 3
+    assert "no finite automaton" in run(folder, "draw", "tag.json", "--out", "b.svg", "--form", "jumps", code=2).stderr
+    # A whole output that is one document is a schema.
+    content = {**content, "json_schema": {"const": 12}, "any_order": True}
+    (folder / "whole.json").write_text(json.dumps({"type": "structural_tag", "format": content}))
+    assert "<title>" in run(folder, "draw", "whole.json", "--out", "-", "--format", "svg").stdout
+    assert machine(folder, "draw", "whole.json", "--out", "b.svg", "--form", "jumps")["states"] >= 3
+    (folder / "bad.json").write_text(json.dumps({"type": "structural_tag", "format": {"type": "nope"}}))
+    assert "/format" in run(folder, "draw", "bad.json", "--out", "c.svg", code=3).stderr
 
 
 def test_what_grammars_name(folder):
