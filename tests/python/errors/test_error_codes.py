@@ -52,7 +52,7 @@ def test_codes_of_sources(call, code, subject):
 
 
 def test_codes_of_questions(byte_vocabulary):
-    index = Index.from_grammar('start: "a"', byte_vocabulary)
+    index = Index.from_grammar('start: "(" start ")" | "x"', byte_vocabulary)
     with pytest.raises(interlock.UnsupportedError) as caught:
         index.language_size()
     assert caught.value.code == "no_automaton"
