@@ -106,7 +106,7 @@ impl Index {
                     _ => error.at(place),
                 })?;
             programs.push(program);
-            documents.push(DocumentMasks { lexemes, memo: Default::default(), members: Default::default() });
+            documents.push(DocumentMasks { lexemes, memo: Default::default() });
         }
         let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, programs, limits)?;
         let no_text = match program.scanner.any_looks_ahead() {

@@ -27,7 +27,7 @@ pub(super) fn masker<'a>(
     known: &'a mut GuideMemo,
     row: &'a mut [u32],
 ) -> MaskBuilder<'a> {
-    MaskBuilder::new(&inner.vocabulary, &inner.tables, lexemes, &inner.members, frames, known, row)
+    MaskBuilder::new(&inner.vocabulary, &inner.tables, lexemes, frames, known, row)
 }
 
 impl Guide {

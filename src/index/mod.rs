@@ -18,8 +18,8 @@ pub mod report;
 pub mod tables;
 pub mod token_liveness;
 
+use crate::mask::json::cache::forced_runs;
 use crate::mask::json::cache::token_bounds::TokenBoundsCache;
-use crate::mask::json::cache::{forced_runs, member_values};
 use crate::mask::lexeme::text_end_rows::TextEndCache;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -69,7 +69,6 @@ pub(crate) struct IndexCore {
     pub token_bounds: TokenBoundsCache,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
-    pub members: member_values::MemberValues,
     /// Warming up found nothing left to make.
     pub warm: AtomicBool,
     /// Set when everything was made ahead of time.
@@ -106,7 +105,6 @@ impl IndexCore {
             token_bounds: TokenBoundsCache::default(),
             memo: MaskCache::default(),
             runs: Default::default(),
-            members: Default::default(),
             warm: Default::default(),
             built: OnceLock::new(),
             max_state_bytes,
@@ -187,7 +185,6 @@ impl Index {
                     + shapes
                     + program.rules.len() * 72
                     + inner.memo.memory_bytes()
-                    + inner.members.memory_bytes()
                     + program.constants.memory_bytes()
             }
             IndexEngine::Grammar(grammar) => grammar.memory_bytes(),

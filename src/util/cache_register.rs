@@ -68,7 +68,7 @@ register! {
         Vocabulary, 32 << 20, 0;
     PARTIAL_NAMES: "partial names", "masks inside the names of members" by "what is left of the names",
         Vocabulary, 1 << 20, 0;
-    SHARED_MEMBER_VALUES: "shared member values", "suffixes that may follow a name" by "signatures of the value's rules",
+    MEMBER_VALUES: "member values", "suffixes that may follow a name" by "signatures of the value's rules",
         Vocabulary, 1_024 * MEMBER_VALUE_BYTES, 0;
     // A thousand rows for 128,000 tokens.
     FINISHED_ROWS: "finished rows", "rows of masks" by "ingredients of the mask",
@@ -81,8 +81,6 @@ register! {
         Index, 512 << 10, 28;
     NAMES: "names", "places among the names of an object" by "names in view and what was spelled",
         Index, 1 << 20, 14;
-    MEMBER_VALUES: "member values", "suffixes that may follow a name" by "the value's rules",
-        Index, 4_096 * MEMBER_VALUE_BYTES, 0;
     FORCED_RUNS: "forced runs", "bytes that must come next" by "description of a configuration",
         Index, 1 << 20, 0;
     // A few hundred rows for 128,000 tokens.

@@ -95,8 +95,7 @@ impl<'a> MaskWorker<'a> {
         };
         let frames = JsonMachine { program, arena: &mut self.arena };
         let (tables, row) = (&inner.tables, &mut self.row[..]);
-        let mut masker =
-            MaskBuilder::new(&inner.vocabulary, tables, lexemes, &inner.members, frames, &mut self.known, row);
+        let mut masker = MaskBuilder::new(&inner.vocabulary, tables, lexemes, frames, &mut self.known, row);
         let recipe = masker.make_recipe(top);
         if recipe.is_none() {
             masker.fill_anew(top);

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use crate::mask::grammar::{GrammarMasker, builder};
 use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
-use crate::mask::json::cache::member_values::MemberValues;
 use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::mask_name::MaskName;
@@ -29,14 +28,12 @@ pub struct DocumentMasks {
     pub lexemes: Vec<Arc<MaskedLexeme>>,
     /// Masks that were made before.
     pub memo: MaskCache,
-    /// What suffixes spell of its members.
-    pub members: MemberValues,
 }
 
 impl DocumentMasks {
     /// Approximate bytes held, those of lexemes left out.
     pub fn memory_bytes(&self) -> usize {
-        self.memo.memory_bytes() + self.members.memory_bytes()
+        self.memo.memory_bytes()
     }
 }
 
@@ -100,8 +97,7 @@ impl GrammarMasker<'_> {
         let mut machine = self.program.machine(stack);
         let Some(frames) = machine.frames(branch.document) else { return false };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
-        let mut masker =
-            MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut memo.known, row);
+        let mut masker = MaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, row);
         if !masker.fill_known(&masks.memo, branch.frame, &mut memo.probe) || !self.find_past(stack, branch, memo) {
             return false;
         }
@@ -127,8 +123,7 @@ impl GrammarMasker<'_> {
         let mut machine = self.program.machine(stack);
         let Some(frames) = machine.frames(branch.document) else { return false };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
-        let mut masker =
-            MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut memo.known, &mut []);
+        let mut masker = MaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut []);
         masker.name_known(&masks.memo, branch.frame, &mut memo.probe, name)
             && self.find_past(stack, branch, memo)
             && memo.past.as_ref().is_some_and(|past| {
@@ -209,8 +204,7 @@ impl GrammarMasker<'_> {
         let mut machine = self.program.machine(stack);
         let Some(frames) = machine.frames(document) else { return };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
-        let mut masker =
-            MaskBuilder::new(self.vocabulary, tables, lexemes, &masks.members, frames, &mut memo.known, &mut own);
+        let mut masker = MaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut own);
         if !masker.fill_known(&masks.memo, frame, &mut memo.probe) {
             masker.fill_asked(&masks.memo, frame, &memo.probe);
         }

@@ -26,7 +26,6 @@ use crate::json::string_escape::{EscapeState, spells_itself};
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::MaskCache;
-use crate::mask::json::cache::member_values::MemberValues;
 use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::crossing::quote_tries::takes_all;
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;
@@ -61,8 +60,6 @@ pub struct MaskBuilder<'a> {
     pub lexemes: &'a [Arc<MaskedLexeme>],
     /// The configuration's frames.
     pub frames: JsonMachine<'a>,
-    /// What the index knows of its objects' members.
-    pub members: &'a MemberValues,
     /// The row; bits are only ever set.
     pub row: &'a mut [u32],
     /// Some array on the stack must have unique elements.
@@ -92,7 +89,6 @@ impl<'a> MaskBuilder<'a> {
         vocabulary: &'a Vocabulary,
         tables: &'a VocabTables,
         lexemes: &'a [Arc<MaskedLexeme>],
-        members: &'a MemberValues,
         frames: JsonMachine<'a>,
         known: &'a mut GuideMemo,
         row: &'a mut [u32],
@@ -101,7 +97,6 @@ impl<'a> MaskBuilder<'a> {
             vocabulary,
             tables,
             lexemes,
-            members,
             frames,
             row,
             unique: false,

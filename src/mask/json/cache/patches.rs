@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::mask::json::cache::member_values::SharedMemberValues;
+use crate::mask::json::cache::member_values::MemberValues;
 use crate::mask::json::cache::patch_base::{PatchBases, SharedPatch};
 use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::crossing::plausible::plausible;
@@ -74,7 +74,7 @@ pub struct PatchCache {
     pub(crate) cores: PatchBases,
     /// Masks of places inside names.
     pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskRecipe>, PARTIAL_NAMES>,
-    pub(crate) members: SharedMemberValues,
+    pub(crate) members: MemberValues,
     made: AtomicU64,
 }
 

@@ -1,13 +1,12 @@
 //! Which suffixes may be spelled of a member's value.
 //!
 //! A token that closes a key goes on with the colon and the beginning of a value, or all of it. What it may spell of
-//! the value depends on the rules of the value and on nothing around it. So an index remembers that by the rules, and
-//! only what comes after the value is walked. Most rules are alike as far as suffixes can tell (see
-//! `rule_signature`): what suffixes spell of a string, of any value or of a list
-//! of names is found once for all indexes of a vocabulary.
+//! the value depends on the rules of the value and on nothing around it, so only what comes after the value is walked
+//! each time. Most rules are alike as far as suffixes can tell (see `rule_signature`): what suffixes spell of a string,
+//! of any value or of a list of names is found once for all indexes of a vocabulary.
 
 use crate::json::rules::RuleId;
-use crate::mask::json::cache::member_values::{ENTRY, MemberValue, RuleSet};
+use crate::mask::json::cache::member_values::{ENTRY, MemberValue};
 use crate::mask::json::cache_key::rule_signature::{Look, RuleSignature, blanks};
 use crate::pushdown::json::program::RuleProgram;
 use smallvec::SmallVec;
@@ -46,17 +45,11 @@ impl MaskBuilder<'_> {
             return false;
         }
         let n = self.frames.arena.nodes[value as usize];
-        let rules = &self.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
-        let rules: RuleSet = rules.iter().map(|r| r.0).collect();
-        let members = self.members;
-        let member = members.get(&rules).unwrap_or_else(|| {
-            let member = self.shared_member(node, value).unwrap_or_else(|| {
-                let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
-                let made = Arc::new(self.member(node, value));
-                self.frames.arena.unchecked = checked;
-                made
-            });
-            members.keep(rules, member)
+        let member = self.shared_member(node, value).unwrap_or_else(|| {
+            let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
+            let made = Arc::new(self.member(node, value));
+            self.frames.arena.unchecked = checked;
+            made
         });
         // A number may become an element that is there before it ends.
         if member.raw && self.frames.arena.unchecked {
