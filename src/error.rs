@@ -286,6 +286,7 @@ impl Error {
     }
 
     /// Which fault it is, and the name that it is about.
+    #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "only exceptions of Python show it"))]
     pub(crate) fn code(&self) -> (Option<ErrorCode>, Option<&str>) {
         (self.0.code, self.0.subject.as_deref())
     }

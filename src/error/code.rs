@@ -2,6 +2,7 @@
 
 /// Which fault an error is, where a caller does something about it that its kind and its place don't tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "python"), expect(dead_code, reason = "only exceptions of Python show it"))]
 pub(crate) enum ErrorCode {
     /// A part of a pattern is a reference to what a group matched.
     Backreference,
@@ -39,6 +40,7 @@ pub(crate) enum ErrorCode {
 
 impl ErrorCode {
     /// The word, as exceptions of Python have it.
+    #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "only exceptions of Python show it"))]
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             ErrorCode::Backreference => "backreference",
