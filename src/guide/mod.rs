@@ -32,7 +32,7 @@ use crate::guide::budget::completions::CompletionGraph;
 use crate::guide::budget::plan::Budget;
 use crate::guide::last_answers::{KnownCanonical, LastMask, LastRun, PieceStart};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::guide::event_log::EventLog;
 use crate::guide::history::History;
 use crate::guide::host_text_log::HostText;
@@ -135,7 +135,7 @@ impl Guide {
         if n > self.history.len() {
             return Err(Error::new(
                 ErrorKind::Argument,
-                format!("cannot roll back {n} tokens: the guide has taken {}", self.history.len()),
+                format!("cannot roll back {}: the guide has taken {}", counted(n as u64, "token"), self.history.len()),
             ));
         }
         self.back(n);

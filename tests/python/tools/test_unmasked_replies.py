@@ -115,6 +115,8 @@ ROME = Call("get_weather", {"city": "Rome"})
         ("hermes", '<tool_call>\n{"arguments": {"city": "Rome"}, "name": "get_weather"}\n</tool_c', ""),
         ("hermes", '<tool_call>{"name": "get_weather", "arguments": "{\\"city\\": \\"Rome\\"}"}</tool_call>', ""),
         ("hermes", '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}', ""),
+        ("hermes", '<tool_call>{"name": "get_weather", "parameters": {"city": "Rome"}}</tool_call>', ""),
+        ("llama3_json", '{"name": "get_weather", "arguments": {"city": "Rome"}}', ""),
         (
             "hermes",
             'A <tool_call> is:<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}',
@@ -146,6 +148,7 @@ def test_what_is_no_whole_call_is_text():
         '<tool_call>\n{"name": "get_weather", "arguments": [1]}\n</tool_call>',
         '<tool_call>\n{"name": "get_weather", "arguments": {"city": NaN}}\n</tool_call>',
         '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}, oops</tool_call>',
+        '<tool_call>\n{"name": "get_weather", "args": {"city": "Rome"}}\n</tool_call>',
         '{"name": "get_weather", "arguments": {"city": "Rome"}}',
     ):
         assert parse_reply(reply, format="hermes") == [Text(reply), End()]

@@ -28,6 +28,8 @@ from interlock.util.argument_types import require
 
 __all__ = ["parse_reply"]
 
+_ARGUMENTS = ("arguments", "parameters")
+"""What models call the arguments of a call that is one object, whatever their format says."""
 _UNREADABLE = (ToolFormatError, ValueError, RecursionError)
 
 
@@ -43,8 +45,8 @@ def parse_reply(
 
     It never raises for what a model wrote. What is no whole call is text, delimiters and all. A call is whole if its
     arguments are; delimiters behind them may be missing where the text ends. White space in and around delimiters is
-    free. Where a call is one JSON object, its members may come in any order. For an output that was written under
-    masks, ``Index.parse`` is exact, and says what is wrong with it.
+    free. Where a call is one JSON object, its members may come in any order, and its arguments may be called
+    ``arguments`` or ``parameters`` in every format. For an output that was written under masks, ``Index.parse`` is exact, and says what is wrong with it.
 
     * ``format``: the tool format that the model writes, as ``tool_format`` takes it.
     * ``tools``: the tools of the request, as ``Index.from_tools`` has them. With them a call of another name is text,
@@ -186,11 +188,14 @@ class _ObjectOfCall:
         if head is None:
             return None
         members, end = json.JSONDecoder().raw_decode(text, head.end())
-        name, arguments = members.get(self.name), members.get(self.arguments, {} if self.is_marked else None)
+        name = members.get(self.name)
+        key = next((key for key in (self.arguments, *_ARGUMENTS) if key in members), None)
+        # A call may lack arguments, but not have members of which nothing is known in their place.
+        if key is None and (not self.is_marked or not members.keys() <= {self.name, "id", "type"}):
+            return None
+        arguments = {} if key is None or members[key] is None else members[key]
         if isinstance(arguments, str):  # As OpenAI's interface has them.
             arguments = json.loads(arguments)
-        if arguments is None and self.arguments in members:
-            arguments = {}
         if not isinstance(name, str) or not name or not isinstance(arguments, dict):
             return None
         if self.names is not None and name not in self.names:
