@@ -53,7 +53,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8, or
       has a number of too many digits, is such a request: parse it inside the same ``try``.
     * 413: a source is longer than ``Limits.max_source_bytes``.
-    * 499: the request's ``CancelToken`` was cancelled, because the client has gone: nobody reads the answer.
+    * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
+      gone: nobody reads the answer.
     * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
     * 500: anything else. ``message`` says nothing of it; log the exception.
 
@@ -79,6 +80,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     reason = refusal_reason(error)
     if isinstance(error, CancelledError):
         return Refusal(504 if reason == "deadline" else 499, error.client_message, reason)
+    if reason == "cancelled":  # By asyncio.
+        return Refusal(499, "the request was cancelled", reason)
     if isinstance(error, InterlockError):
         if not error.is_client_error:
             return Refusal(500, OF_SERVER, reason)

@@ -399,9 +399,9 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
 
 def refusal_reason(error: BaseException) -> str:
     """One word for why a source was refused, for a label: ``"schema"``, ``"limit"`` (of work, ``Limits``),
-    ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel``), ...; ``"internal"``
-    for anything that is no refusal of a request: ``InternalError``, what a server did with a guide or set up
-    (``TokenRejected``, ``GuideBusyError``, ``InvalidOutputError``, ``ToolFormatError``), and other exceptions.
+    ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel`` or asyncio), ...;
+    ``"internal"`` for anything that is no refusal of a request: ``InternalError``, what a server did with a guide or
+    set up (``TokenRejected``, ``GuideBusyError``, ``InvalidOutputError``, ``ToolFormatError``), and other exceptions.
     """
     from interlock.tools.errors import RequestError, StructuralTagError
 
@@ -409,4 +409,8 @@ def refusal_reason(error: BaseException) -> str:
         return "structural_tag" if isinstance(error, StructuralTagError) else "request"
     if isinstance(error, interlock.CancelledError) and error.is_deadline:
         return "deadline"
+    if not isinstance(error, Exception):
+        import asyncio
+
+        return "cancelled" if isinstance(error, asyncio.CancelledError) else "internal"
     return next((word for kind, word in _REASONS if isinstance(error, kind)), "internal")

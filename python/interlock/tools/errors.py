@@ -22,7 +22,15 @@ from interlock._core import (
 from interlock.schema_hints import schema_at
 from interlock.util.client_messages import with_hint, without_hint
 
-__all__ = ["RequestError", "StructuralTagError", "ToolFormatError", "message_at", "standing_at", "with_places"]
+__all__ = [
+    "RequestError",
+    "StructuralTagError",
+    "ToolFormatError",
+    "message_at",
+    "standing_at",
+    "with_place",
+    "with_places",
+]
 
 
 MOST = 1_000
@@ -119,6 +127,18 @@ def _from_root(error: InterlockError, place: str) -> InterlockError:
     if error.offset is None:
         moved.place = f'at "{shown}"' + (f', keyword "{error.keyword}"' if error.keyword else "")
     return moved if error.hint is None else with_hint(moved, error.hint)
+
+
+def with_place(error: InterlockError, place: str, moved: Callable[[str], str]) -> InterlockError:
+    """``error`` with another place than its ``pointer``, and with others for each that its message speaks of."""
+    if isinstance(error, RequestError):
+        found: InterlockError = type(error)(with_places(error.reason, moved), place)
+    else:
+        said = without_hint(error).replace(f"at {error.pointer}: ", f"at {place}: " if place else "", 1)
+        found = type(error)(with_places(said, moved))
+        own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+        found.__dict__.update(own, pointer=place)
+    return found if error.hint is None else with_hint(found, error.hint)
 
 
 class RequestError(InterlockError, ValueError):

@@ -37,7 +37,7 @@ fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, 
     let py = object.py();
     if is_torch_tensor(object)? {
         let view = object.call_method0("numpy").map_err(|e| {
-            argument(py, format!("{what}: this torch tensor has no NumPy view (it must be on the CPU): {e}"))
+            argument(py, format!("{what}: this torch tensor has no NumPy view (it must be on the CPU, and of a dtype that NumPy has): {e}"))
         })?;
         if let Ok(array) = view.cast_into::<PyUntypedArray>() {
             return Ok(array);
@@ -243,7 +243,7 @@ impl<'py> LogitRows<'py> {
             (b'f', 4, false) if native => LogitKind::Float32,
             (b'f', 2, false) if native => LogitKind::Float16,
             (b'i' | b'u', 2, true) if native => LogitKind::BFloat16,
-            _ => return Err(argument(py, format!("logits must be float16, float32 or float64, not {dtype}"))),
+            _ => return Err(argument(py, format!("logits must be float16, bfloat16 of torch, float32 or float64, not {dtype}"))),
         };
         let layout = layout(&array, "logits", true, kind.size())?;
         Ok(LogitRows { array, kind, layout })

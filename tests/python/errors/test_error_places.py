@@ -164,8 +164,8 @@ def test_a_limit_of_a_pattern_in_a_tag_is_at_the_pattern(byte_vocabulary):
     }
     limits = {"max_explored_states": 10}
     for call, place in (
-        (lambda: Index.from_structural_tag(tag, byte_vocabulary, limits=limits), "/format/content/pattern"),
-        (lambda: interlock.check_structural_tag(tag, limits=limits), "/format/content/pattern"),
+        (lambda: Index.from_structural_tag(tag, byte_vocabulary, limits=limits), "/content/pattern"),
+        (lambda: interlock.check_structural_tag(tag, limits=limits), "/content/pattern"),
         (lambda: interlock.check_tools([tool], format="qwen3_coder", limits=limits), "/tools/0/format/definition"),
     ):
         with pytest.raises(interlock.LimitError) as caught:

@@ -29,6 +29,9 @@ def formats_section():
         form = tool_format(name)
         written = render(name, CALLS, "I will look.", "Rome." if form.reasoning else None)
         parts.append(f"### `{name}`\n\n{form.title}: {', '.join(form.families)}. Source: {form.source}.\n")
+        if form.layout.kind == "blocks" and form.reasoning and form.reasoning.opened_by_prompt:
+            begin = f"`{form.layout.text_begin}`"
+            parts.append(f"Without reasoning, the prompt ends with {begin}, and an output begins behind it.\n")
         parts.append(f"~~~text\n{written}\n~~~\n")
     return "\n".join(parts)
 

@@ -114,7 +114,7 @@ def test_tokens_of_roles():
     with pytest.raises(interlock.StructuralTagError) as caught:
         Index.from_structural_tag(tag, vocabulary, allowed_tokens=[])
     error = caught.value
-    assert error.client_message == "at /format/token: the special token '<|im_start|>' may not be named"
+    assert error.client_message == "at /token: the special token '<|im_start|>' may not be named"
     assert error.hint == 'allowed_tokens must have it, or be "all"' and str(error).endswith("; " + error.hint)
     assert pickle.loads(pickle.dumps(error)).client_message == error.client_message
 
@@ -247,7 +247,7 @@ def test_parameters_that_accept_nothing_say_which_keywords_contradict(format, by
     tag = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": odd}, "end": "</a>"}
     with pytest.raises(interlock.UnsatisfiableError) as caught:
         Index.from_structural_tag(tag, byte_vocabulary)
-    assert caught.value.client_message == f"at /format/content/json_schema/properties/n: {reason}"
+    assert caught.value.client_message == f"at /content/json_schema/properties/n: {reason}"
 
 
 PLACES = [

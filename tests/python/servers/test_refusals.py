@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import threading
@@ -380,3 +381,9 @@ def test_one_stop_token_more_is_the_plural(byte_vocabulary):
         with pytest.raises(interlock.BudgetError) as caught:
             Index.from_choices([choice], byte_vocabulary).guide(max_tokens=0)
         assert interlock.refusal(caught.value, stop_tokens=stop_tokens).message.endswith(said)
+
+
+def test_a_cancelled_task_is_a_client_that_has_gone():
+    answer = interlock.refusal(asyncio.CancelledError())
+    assert (answer.status, answer.reason) == (499, "cancelled")
+    assert interlock.refusal(KeyboardInterrupt()).status == 500

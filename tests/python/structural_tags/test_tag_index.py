@@ -109,7 +109,7 @@ def test_a_key_that_is_no_text_is_an_error_with_its_place(schema, inner, said):
     for kind in ("json_schema", "qwen_xml_parameter"):
         content = {"type": kind, "json_schema": {"type": "object", **schema}}
         for tag in (content, {"type": "sequence", "elements": [content]}):
-            place = ("/format/json_schema" if tag is content else "/format/elements/0/json_schema") + inner
+            place = ("/json_schema" if tag is content else "/elements/0/json_schema") + inner
             for ask in (
                 interlock.check_structural_tag,
                 lambda tag: interlock.Index.from_structural_tag(tag, vocabulary()),

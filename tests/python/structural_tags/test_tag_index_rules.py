@@ -107,7 +107,7 @@ def test_tokens_and_token_triggers():
         assert accepts(index, text, specials) == right, text
     with pytest.raises(StructuralTagError) as caught:
         index_of({"type": "token", "token": "<z>"}, specials)
-    assert caught.value.pointer == "/format/token"
+    assert caught.value.pointer == "/token"
 
 
 def test_each_tool_once_and_bounds():
@@ -116,7 +116,7 @@ def test_each_tool_once_and_bounds():
     index = index_of(tag)
     assert accepts(index, "<x>.,<z>.") and accepts(index, "<z>.,<x>.,<y>.")
     assert not accepts(index, "<x>.,<x>.") and not accepts(index, "<x>.")
-    with pytest.raises(interlock.UnsupportedError, match="/format/unique"):
+    with pytest.raises(interlock.UnsupportedError, match="/unique"):
         index_of({**tag, "tags": [{**tags[0], "begin": f"<{number}>"} for number in range(9)]})
 
 
@@ -173,16 +173,16 @@ def test_grammars_inside(syntax, grammar):
 @pytest.mark.parametrize(
     ("format", "pointer"),
     [
-        ({"type": "regex", "pattern": "(a"}, "/format/pattern"),
-        ({"type": "grammar", "grammar": "root ::= x"}, "/format/grammar"),
-        ({"type": "grammar", "grammar": "start: x", "syntax": "lark"}, "/format/grammar"),
+        ({"type": "regex", "pattern": "(a"}, "/pattern"),
+        ({"type": "grammar", "grammar": "root ::= x"}, "/grammar"),
+        ({"type": "grammar", "grammar": "start: x", "syntax": "lark"}, "/grammar"),
         (
             {"type": "json_schema", "json_schema": {"properties": {"a": {"type": 3}}}},
-            "/format/json_schema/properties/a",
+            "/json_schema/properties/a",
         ),
         (
             {"type": "star", "content": {"type": "json_schema", "json_schema": {"minLength": "x"}}},
-            "/format/content/json_schema",
+            "/content/json_schema",
         ),
     ],
 )
@@ -237,3 +237,25 @@ def test_vocabularies_without_some_single_bytes():
     tag = {"type": "tag", "begin": "\x04", "content": {"type": "any_text"}, "end": "."}
     with pytest.raises(interlock.InterlockError, match="single byte"):
         interlock.Index.from_structural_tag(tag, vocabulary)
+
+
+STRUCTURE = {"begin": "<b>", "schema": {"properties": {"q": {"type": "strin"}}}, "end": "</b>"}
+LEGACY = {"structures": [{**STRUCTURE, "schema": {}}, STRUCTURE], "triggers": ["<b>"]}
+
+
+def test_places_are_those_of_the_form_that_was_written(byte_vocabulary):
+    whole = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"type": "strin"}}}
+    calls = [
+        (interlock.Index.from_structural_tag, LEGACY, "/structures/1/schema/properties/q"),
+        (interlock.Index.from_response_format, LEGACY, "/structures/1/schema/properties/q"),
+        (interlock.Index.from_structural_tag, {**LEGACY, "triggers": ["<c>"]}, "/structures/0/begin"),
+        (interlock.Index.from_structural_tag, whole, "/format/json_schema"),
+        (interlock.Index.from_structural_tag, whole["format"], "/json_schema"),
+    ]
+    for call, tag, place in calls:
+        with pytest.raises(interlock.InterlockError) as caught:
+            call(tag, byte_vocabulary)
+        assert caught.value.pointer == place and str(caught.value).startswith(f"at {place}: ")
+    slip = {**STRUCTURE, "schema": {"minLenth": 3}}
+    with pytest.warns(interlock.UnknownKeywordWarning, match=r"\(at /structures/0/schema\)"):
+        interlock.Index.from_structural_tag({**LEGACY, "structures": [slip]}, byte_vocabulary)

@@ -58,7 +58,7 @@ def test_a_pattern_without_a_text_is_at_its_place(form, byte_vocabulary):
 
 def test_a_pattern_in_quotes_of_a_structural_tag_is_read_alone(byte_vocabulary):
     tag = {"type": "quoted", "content": {"type": "regex", "pattern": "ab)(?:c"}}
-    with pytest.raises(interlock.StructuralTagError, match=r"^at /format/content: unmatched \)"):
+    with pytest.raises(interlock.StructuralTagError, match=r"^at /content: unmatched \)"):
         Index.from_structural_tag(tag, byte_vocabulary)
 
 

@@ -46,7 +46,8 @@ def parse_reply(
     It never raises for what a model wrote. What is no whole call is text, delimiters and all. A call is whole if its
     arguments are; delimiters behind them may be missing where the text ends. White space in and around delimiters is
     free. Where a call is one JSON object, its members may come in any order, and its arguments may be called
-    ``arguments`` or ``parameters`` in every format. For an output that was written under masks, ``Index.parse`` is exact, and says what is wrong with it.
+    ``arguments`` or ``parameters`` in every format. For an output that was written under masks, ``Index.parse`` is
+    exact, and says what is wrong with it.
 
     * ``format``: the tool format that the model writes, as ``tool_format`` takes it.
     * ``tools``: the tools of the request, as ``Index.from_tools`` has them. With them a call of another name is text,

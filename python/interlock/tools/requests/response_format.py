@@ -15,6 +15,7 @@ from interlock.tools.requests.json_options import OPTIONS, JsonOptions, json_opt
 from interlock.tools.requests.unsupported_fields import refuse_unsupported_fields
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import is_unicode, kind_of
+from interlock.tools.spec.nodes import TagForm
 from interlock.util.json_pointer import escaped
 from interlock.util.long_numbers import said_of_digits
 from interlock.util.near_words import meant
@@ -71,6 +72,8 @@ class Source:
     """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
     place: str = field(default="", repr=False, compare=False)
     """Where the ``response_format`` has ``value``, as a JSON Pointer."""
+    tag_form: TagForm = field(default="whole", repr=False, compare=False)
+    """In which form a structural tag was written; ``value`` is the whole one."""
 
 
 def request_kind(response_format: Any = None, tools: Any = None, tool_choice: Any = None) -> Kind | Literal["tools"]:
@@ -194,7 +197,7 @@ def _of_type(value: Any, pointer: str) -> Source:
 def _of_object(value: dict[str, Any], pointer: str) -> Source:
     kind = value.get("type")
     if "structures" in value and kind in (None, "structural_tag"):
-        return Source("structural_tag", _tag(value, pointer), place=pointer)
+        return _read_tag(value, pointer)
     if isinstance(kind, str) and kind in _READERS:
         return _READERS[kind](value, pointer)
     for key in ("response_format", "structured_outputs", "format", "guided_decoding", "text"):
@@ -285,7 +288,8 @@ def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> So
         if isinstance(inner, Mapping) and inner.get("type") in _READERS:  # TGI's
             raise RequestError(f'write "response_format": {{"type": "{inner["type"]}", "value": …}}', pointer)
         return Source("grammar", _text(inner, pointer), place=pointer)
-    return Source("structural_tag", options.tag(_tag(inner, pointer)), place=pointer)
+    tag, form = _tag(inner, pointer)
+    return Source("structural_tag", options.tag(tag), place=pointer, tag_form=form)
 
 
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:
@@ -385,7 +389,8 @@ def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
 
 
 def _read_tag(value: dict[str, Any], pointer: str) -> Source:
-    return Source("structural_tag", _tag(value, pointer), place=pointer)
+    tag, form = _tag(value, pointer)
+    return Source("structural_tag", tag, place=pointer, tag_form=form)
 
 
 _READERS = {
@@ -455,8 +460,10 @@ def _choices(value: Any, pointer: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _tag(value: Any, pointer: str) -> dict[str, Any]:
+def _tag(value: Any, pointer: str) -> tuple[dict[str, Any], TagForm]:
+    """A structural tag as its whole form, and the form in which it was written."""
     try:
-        return write(read(value))
+        tag = read(value)
+        return write(tag), tag.written
     except StructuralTagError as error:
         raise StructuralTagError(error.reason, pointer + error.pointer) from error

@@ -5,6 +5,7 @@ The names and fields are those of XGrammar 0.2.8's JSON. Fields that are ours ar
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -32,6 +33,7 @@ __all__ = [
     "Star",
     "StructuralTag",
     "Tag",
+    "TagForm",
     "TagsWithSeparator",
     "Token",
     "TokenDispatch",
@@ -292,6 +294,10 @@ Format: TypeAlias = (
 """Any format of a structural tag."""
 
 
+TagForm: TypeAlias = Literal["whole", "format", "structures"]
+"""In which of the three forms a structural tag was written."""
+
+
 @dataclass(frozen=True)
 class StructuralTag:
     """A whole structural tag: ``{"type": "structural_tag", "format": …}``."""
@@ -299,3 +305,21 @@ class StructuralTag:
     format: Format
     special_tokens: tuple[str, ...] = ()
     """*Addition.* Texts in delimiters that mean the special token with this text, where the vocabulary has one."""
+    written: TagForm = field(default="whole", compare=False)
+    """In which of the three forms it was written: as above, its format alone, or with ``structures`` and
+    ``triggers``."""
+
+    def place_as_written(self, pointer: str) -> str:
+        """Where ``pointer`` into the form above leads in the form that was written.
+
+        >>> tag = StructuralTag(AnyText(), written="structures")
+        >>> tag.place_as_written("/format/tags/1/content/json_schema/type")
+        '/structures/1/schema/type'
+        """
+        if self.written == "format":
+            return pointer.removeprefix("/format")
+        if self.written == "structures":
+            pointer = re.sub(r"^/format/tags/(\d+)/content/json_schema", r"/structures/\1/schema", pointer)
+            pointer = re.sub(r"^/format/tags/", "/structures/", pointer)
+            return pointer.removeprefix("/format")
+        return pointer

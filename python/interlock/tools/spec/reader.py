@@ -13,6 +13,7 @@ from interlock.tools.spec import nodes
 from interlock.tools.spec.checks import check
 from interlock.tools.spec.fields import Fields, kind_of
 from interlock.tools.spec.styles import STYLES
+from interlock.tools.spec.written_places import as_written
 from interlock.util.long_numbers import said_of_digits
 from interlock.util.near_words import meant
 
@@ -41,16 +42,21 @@ def read(tag: str | bytes | Mapping[str, Any]) -> nodes.StructuralTag:
             raise StructuralTagError(said) from error
     fields = Fields(tag, "", "a structural tag")
     if fields.has("structures"):
-        return check(nodes.StructuralTag(_legacy(fields)))
+        return _checked(nodes.StructuralTag(_legacy(fields), written="structures"))
     if fields.left.get("type") != "structural_tag":
         if isinstance(fields.left.get("type"), str) and fields.left["type"] in _READERS:
-            return check(nodes.StructuralTag(_format(fields.left, "", 0)), "")
+            return _checked(nodes.StructuralTag(_format(fields.left, "", 0), written="format"))
         fields.refuse("type", f'"structural_tag" or the type of a format is needed, not {fields.left.get("type")!r}')
     fields.take("type")
     special = fields.texts("special_tokens")
     found = _format(fields.take("format"), "/format", 0)
     fields.done()
     return check(nodes.StructuralTag(found, special))
+
+
+def _checked(tag: nodes.StructuralTag) -> nodes.StructuralTag:
+    with as_written(tag):
+        return check(tag)
 
 
 def _legacy(fields: Fields) -> nodes.TriggeredTags:

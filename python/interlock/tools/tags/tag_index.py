@@ -38,6 +38,7 @@ from interlock.tools.requests.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of
 from interlock.tools.requests.response_format import Source, response_format
 from interlock.tools.requests.source_size import is_of_whole_grammar, too_long
 from interlock.tools.requests.tool_list import GRAMMARS, Tool, tools_of
+from interlock.tools.spec.written_places import as_written
 from interlock.tools.tag_grammars.rule_writer import any_of
 from interlock.tools.tag_grammars.schema_parts import excluding
 from interlock.tools.tag_grammars.tag_grammar import (
@@ -112,7 +113,8 @@ def _index_of_tag(
 def index_of_structural_tag(tag: Any, vocabulary: Vocabulary, **options: Any) -> Index:
     """See ``Index.from_structural_tag``. Slips in the tag's schemas are told, as ``handling`` says."""
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
-    index = _index_of_tag(found, vocabulary, **options)
+    with as_written(found):
+        index = _index_of_tag(found, vocabulary, **options)
     tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))
     return index
 
@@ -172,7 +174,8 @@ def grammar_of_any_vocabulary(tag: Any, *, closed: bool = False, json: JsonWriti
 def check_structural_tag(tag: Any, **options: Any) -> None:
     """Check a tag as ``check_tag`` does. Slips in its schemas are told, as ``handling`` says."""
     found = tag if isinstance(tag, spec.StructuralTag) else spec.read(tag)
-    check_tag(found, **options)
+    with as_written(found):
+        check_tag(found, **options)
     tell_of_slips_in_tag(found, limits=options.get("limits"), cancel=options.get("cancel"))
 
 
@@ -364,7 +367,8 @@ def index_of_response_format(
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
     with standing_at(asked.place):
         if kind == "structural_tag":
-            return index_of_structural_tag(source, vocabulary, allowed_tokens=allowed, **given)
+            tag = dataclasses.replace(spec.read(source), written=asked.tag_form)
+            return index_of_structural_tag(tag, vocabulary, allowed_tokens=allowed, **given)
         if kind == "grammar":
             check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
         index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)

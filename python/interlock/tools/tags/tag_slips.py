@@ -37,9 +37,9 @@ def tell_of_slips_in_tag(tag: StructuralTag, **work: Any) -> None:
     schemas, place = schemas_in(tag), place_of_schemas()
     if tells_of_slips(len(schemas)):
         for pointer, schema in schemas:
-            tell_of_slips_in(schema, place + pointer, **work)
+            tell_of_slips_in(schema, place + tag.place_as_written(pointer), **work)
     for pointer, pattern in patterns_in(tag):
-        warn_of_pattern(pattern, place + pointer)
+        warn_of_pattern(pattern, place + tag.place_as_written(pointer))
 
 
 def _nodes(tag: StructuralTag) -> Iterator[tuple[str, Any]]:
