@@ -87,8 +87,8 @@ def _others(tokens: _Ids, openers: _TokensThat) -> _Ids:
 def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel: CancelToken | None = None) -> bool:
     """Advance a fresh guide at random until it has ended; false if that took more than ``most`` tokens.
 
-    After ``length`` tokens the walk looks for the end: it stops where it may, closes what is open, and opens nothing
-    unless it must.
+    After ``length`` tokens the walk goes the shortest way to the end, a little later in a grammar. Where none is known
+    it stops where it may, closes what is open, and opens nothing unless it must.
     """
     vocabulary = guide.index.vocabulary
     is_grammar = guide.index.kind == "grammar"
@@ -99,7 +99,7 @@ def random_walk(guide: Guide, rng: random.Random, length: int, most: int, cancel
             return False
         if cancel is not None and cancel.is_cancelled:
             check_regex("", cancel=cancel)  # The core raises the error, which says why.
-        if is_grammar and guide.num_tokens == length + PATIENCE:
+        if guide.num_tokens == length + (PATIENCE if is_grammar else 0):
             _go_shortest_way(guide, most)
         allowed = guide.allowed_token_ids()
         is_stop = np.isin(allowed, stops)

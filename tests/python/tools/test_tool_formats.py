@@ -121,6 +121,16 @@ def test_strings_that_hold_their_own_closer_are_refused():
     assert "</tool_call>" in render("hermes", [Call("add", {"k": "</tool_call>"})])
 
 
+@pytest.mark.parametrize(("format", "closer"), [("glm_4_5", "</arg_value>"), ("qwen3_coder", "</parameter>")])
+def test_a_closer_without_its_optional_line_ends_is_one(format, closer):
+    schemas = {"add": {"properties": {"k": {"type": "string"}, "o": {"type": "object"}}}}
+    for text in (closer, f"a{closer}b", f"a\n{closer}", f"{closer}\nb"):
+        with pytest.raises(ToolFormatError, match="ends a string"):
+            render(format, [Call("add", {"k": text})])
+        inside = [Call("add", {"k": "x", "o": {"x": text}})]  # JSON spells it with an escape.
+        assert calls(format, render(format, inside), schemas) == inside
+
+
 def test_values_without_a_schema():
     style = tool_format("deepseek_v4").arguments
     assert read_arguments(style, write_arguments(style, {"a": "12", "b": 12})) == {"a": "12", "b": 12}

@@ -118,7 +118,9 @@ def _parameter(arguments: Arguments, key: str, value: Any, is_compact: bool) -> 
         if after and after in filled["key"]:
             raise ToolFormatError(f"the argument {key!r} contains {after!r}, which ends a key here")
     end = template.fill(arguments.end, filled)
-    return template.fill(arguments.begin, filled) + _tagged(arguments, value, end, is_compact) + end
+    # Where line ends are optional, readers and masks end a string at the closer without them.
+    closer = end.strip("\n") if arguments.line_ends == "optional" else end
+    return template.fill(arguments.begin, filled) + _tagged(arguments, value, closer, is_compact) + end
 
 
 def type_text(arguments: Arguments, value: Any) -> str:
@@ -129,12 +131,12 @@ def type_text(arguments: Arguments, value: Any) -> str:
     return str(found[0] if isinstance(found, list) else found)
 
 
-def _tagged(arguments: Arguments, value: Any, end: str, is_compact: bool) -> str:
+def _tagged(arguments: Arguments, value: Any, closer: str, is_compact: bool) -> str:
     kind = json_type(value)
     if kind == "string":
         if arguments.string_begin and ("<" in value or "&" in value or "\n" in value):
             return arguments.string_begin + _without(value, arguments.string_end) + arguments.string_end
-        return _without(value, end)
+        return _without(value, closer)
     if arguments.nested and kind == "object":
         return "".join(_parameter(arguments, key, inner, is_compact) for key, inner in value.items())
     if arguments.nested and kind == "array":
@@ -146,7 +148,7 @@ def _tagged(arguments: Arguments, value: Any, end: str, is_compact: bool) -> str
         )
     # JSON text may escape what a raw string cannot: a closer inside it never stands there literally.
     text = _json(value, is_compact)
-    return _without(text.replace("<", "\\u003c") if end in text else text, end)
+    return _without(text.replace("<", "\\u003c") if closer in text else text, closer)
 
 
 def _without(text: str, closer: str) -> str:

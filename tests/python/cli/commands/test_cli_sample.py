@@ -173,3 +173,12 @@ def test_json_says_how_many_distinct_examples_are_missing(folder):
     assert (len(found["samples"]), found["asked"], found["missing"]) == (3, 5, 2)
     found = machine(folder, "sample", "choices:yes,no,maybe", "-n", "2", "--distinct")
     assert (found["asked"], found["missing"]) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "source", ['schema:{"type":"string","pattern":"b"}', "pattern:.*needle.*", r"pattern:^\S+@\S+\.com$"]
+)
+def test_wild_examples_go_to_the_end(folder, source):
+    """Behind ``--length``, brackets that close nothing would lead nowhere here."""
+    samples = machine(folder, "sample", source, "--wild", "-n", "5")["samples"]
+    assert all(sample["confirmed"] and sample["tokens"] < 80 for sample in samples)
