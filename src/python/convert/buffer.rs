@@ -243,7 +243,12 @@ impl<'py> LogitRows<'py> {
             (b'f', 4, false) if native => LogitKind::Float32,
             (b'f', 2, false) if native => LogitKind::Float16,
             (b'i' | b'u', 2, true) if native => LogitKind::BFloat16,
-            _ => return Err(argument(py, format!("logits must be float16, bfloat16 of torch, float32 or float64, not {dtype}"))),
+            _ => {
+                return Err(argument(
+                    py,
+                    format!("logits must be float16, bfloat16 of torch, float32 or float64, not {dtype}"),
+                ));
+            }
         };
         let layout = layout(&array, "logits", true, kind.size())?;
         Ok(LogitRows { array, kind, layout })
