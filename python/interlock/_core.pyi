@@ -888,9 +888,9 @@ class Index:
 
     @property
     def report(self) -> list[ReportRow]:
-        """A row for each keyword that is enforced otherwise than exactly, or that only annotates. Empty for patterns and
-        grammars, and so for tools and structural tags: ``from_json_schema`` of one of their schemas has its rows, and
-        ``interlock inspect`` all of them.
+        """A row for each keyword that is enforced otherwise than exactly, or that only annotates. Empty for patterns
+        and grammars, and so for tools and structural tags: ``from_json_schema`` of one of their schemas has its rows,
+        and ``interlock inspect`` all of them.
         """
 
     @property

@@ -141,9 +141,9 @@ impl PyIndex {
         self.vocabulary.clone_ref(py)
     }
 
-    /// A row for each keyword that is enforced otherwise than exactly, or that only annotates. Empty for patterns and
-    /// grammars, and so for tools and structural tags: ``from_json_schema`` of one of their schemas has its rows, and
-    /// ``interlock inspect`` all of them.
+    /// A row for each keyword that is enforced otherwise than exactly, or that only annotates. Empty for patterns
+    /// and grammars, and so for tools and structural tags: ``from_json_schema`` of one of their schemas has its rows,
+    /// and ``interlock inspect`` all of them.
     #[getter]
     fn report(&self) -> Vec<PyReportRow> {
         self.core().report().iter().map(report_row).collect()
