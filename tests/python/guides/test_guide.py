@@ -74,7 +74,7 @@ def test_rollback_and_reset(guide):
     assert guide.tokens == [*b"yes"]
     guide.reset()
     assert guide.num_tokens == 0 and guide.tokens == []
-    with pytest.raises(interlock.ArgumentError, match="cannot roll back 1 tokens: the guide has taken 0"):
+    with pytest.raises(interlock.ArgumentError, match="cannot roll back 1 token: the guide has taken 0"):
         guide.rollback(1)
 
 
