@@ -57,8 +57,8 @@ class Walker:
         guide.reset()
         taken, refused = self._advance(ids, trace)
         if refused is None and (guide.is_accepting or guide.is_terminated):
-            machine = {"accepted": True, "tokens": len(ids), "bytes": len(data), "must_stop": guide.must_stop}
-            machine |= {"problems": []}
+            counts = {"tokens": len(ids), "bytes": len(data)}
+            machine = {"accepted": True, **counts, "must_stop": guide.must_stop, "problems": []}
             more = "" if guide.must_stop else "; it could also go on"
             said = f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{more}"
             return Verdict(True, machine, [Line(("accepted:", GOOD), " " + said)], said)
