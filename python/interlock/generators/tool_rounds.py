@@ -29,7 +29,7 @@ from interlock.output_types.function_calls import FunctionCall
 from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.render import render_calls
 from interlock.tools.notations.result_notation import written_result
-from interlock.tools.requests.tool_descriptions import describe_tools, description_of
+from interlock.tools.requests.tool_descriptions import describe_tools, for_template
 from interlock.util.argument_types import require
 
 if TYPE_CHECKING:
@@ -154,17 +154,7 @@ class _Chat:
         self, gen: LocalGenerator, writer: Any, functions: dict[str, Callable[..., Any]], form: ToolFormat
     ) -> None:
         self._gen, self._writer, self._functions, self._form = gen, writer, list(functions.values()), form
-        self._shown = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": description_of(functions[tool.name]),
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in tools_of(self._functions)
-        ]
+        self._shown = [for_template(tool, functions[tool.name]) for tool in tools_of(self._functions)]
         self._style = self._found_style()
 
     def index(self, choice: Any, parallel: bool) -> Index:

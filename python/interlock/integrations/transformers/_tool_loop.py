@@ -26,9 +26,9 @@ from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
-from interlock.tools import Call, Tool, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
+from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.result_notation import Result, result_notation
-from interlock.tools.requests.tool_descriptions import describe_tools, description_of
+from interlock.tools.requests.tool_descriptions import describe_tools, for_template
 from interlock.util.argument_types import require
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.near_words import meant
@@ -65,13 +65,6 @@ class ToolRun:
         text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
         calls = ", ".join(call.name for call, _ in self.calls[:5]) + (", ..." if len(self.calls) > 5 else "")
         return f"<interlock ToolRun: text {text!r}, calls [{calls}], {len(self.tokens)} tokens>"
-
-
-def _described(tool: Tool, function: Callable[..., Any]) -> dict[str, Any]:
-    """A tool as chat templates take it."""
-    parameters = tool.parameters if isinstance(tool.parameters, Mapping) else {"type": "object", "properties": {}}
-    said = {"name": tool.name, "description": description_of(function), "parameters": parameters}
-    return {"type": "function", "function": said}
 
 
 def _detected(tokenizer: Any, result: Result) -> ToolFormat:
@@ -170,7 +163,7 @@ class ToolLoop:
                 raise ArgumentError(f"a tool of a loop is a function with a name, not {type(tool).__name__}")
             self._functions[name] = tool
         self._model, self._tokenizer = model, tokenizer
-        self._described = [_described(tool, self._functions[tool.name]) for tool in tools_of(list(tools))]
+        self._described = [for_template(tool, self._functions[tool.name]) for tool in tools_of(list(tools))]
         self._format = _detected(tokenizer, result) if format == "auto" else tool_format(format)
         self._vocabulary = (
             vocabulary

@@ -14,7 +14,7 @@ from interlock.tools.notations.render import Call, render, render_calls
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.requests.tool_list import Tool, tools_of
 
-__all__ = ["describe_tools", "description_of"]
+__all__ = ["describe_tools", "description_of", "for_template"]
 
 
 def describe_tools(tools: Iterable[Any], format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat) -> str:
@@ -65,6 +65,13 @@ def _line(tool: Tool, description: str) -> str:
             del schema["description"]
         said["parameters"] = schema
     return json.dumps(said, ensure_ascii=False)
+
+
+def for_template(tool: Tool, function: Any) -> dict[str, Any]:
+    """A tool as chat templates take it; ``function`` is what it was made of."""
+    parameters = tool.parameters if isinstance(tool.parameters, Mapping) else {"type": "object", "properties": {}}
+    said = {"name": tool.name, "description": description_of(function), "parameters": parameters}
+    return {"type": "function", "function": said}
 
 
 def description_of(tool: Any) -> str:
