@@ -96,6 +96,12 @@ def _amid_blanks(literal: str) -> str:
     return rf"\s*{loose_literal(literal.strip())}\s*" if literal.strip() else r"\s*"
 
 
+def _rest(text: str, at: int, delimiter: str) -> tuple[str, bool]:
+    """What stands from ``at`` on, without white space, as far as a delimiter could reach; and whether that is all."""
+    stop = at + 2 * len(delimiter) + 256
+    return "".join(text[at:stop].split()), stop >= len(text)
+
+
 class _Notation:
     """One notation of a format, as patterns."""
 
@@ -136,10 +142,9 @@ class _Notation:
 
     def is_cut(self, text: str, at: int, pieces: Sequence[tuple[str, str]]) -> bool:
         """Whether the text ends inside of the end of a call."""
-        stop = at + 2 * len(self.end) + 256
-        rest = "".join(text[at:stop].split())
+        rest, is_all = _rest(text, at, self.end)
         literal = "".join(pieces[0][1].split()) if pieces else ""
-        if stop < len(text) or not (literal.startswith(rest) or (len(pieces) > 1 and rest.startswith(literal))):
+        if not is_all or not (literal.startswith(rest) or (len(pieces) > 1 and rest.startswith(literal))):
             return False
         # What shows that no argument follows is the first mark of the end.
         mark = re.search("</[^<>]*>", literal)
@@ -150,9 +155,9 @@ class _Notation:
         match = re.compile(rf"\s*{loose_literal(self.section_end)}").match(text, at) if self.section_end else None
         if match:
             return match.end()
-        rest = "".join(text[at : at + 2 * len(self.section_end) + 256].split())
-        is_cut = bool(rest) and "".join(self.section_end.split()).startswith(rest)
-        return len(text) if is_cut and at + 2 * len(self.section_end) + 256 >= len(text) else at
+        rest, is_all = _rest(text, at, self.section_end)
+        is_cut = is_all and bool(rest) and "".join(self.section_end.split()).startswith(rest)
+        return len(text) if is_cut else at
 
 
 @dataclass(frozen=True)
@@ -203,7 +208,7 @@ class _ObjectOfCall:
             return None
         if self.tail:
             tail = re.compile(rf"\s*{loose_literal(self.tail)}").match(text, end)
-            rest = "".join(text[end : end + 2 * len(self.tail) + 256].split())
+            rest, _ = _rest(text, end, self.tail)
             if tail is None and not "".join(self.tail.split()).startswith(rest):
                 return None
             end = tail.end() if tail else len(text)
