@@ -27,6 +27,7 @@ __all__ = [
     "StructuralTagError",
     "ToolFormatError",
     "message_at",
+    "remade",
     "standing_at",
     "with_place",
     "with_places",
@@ -71,6 +72,16 @@ def with_places(message: str, moved: Callable[[str], str]) -> str:
     'const 1 (at "/a/allOf/0") contradicts const 2 (at "/a/allOf/1")'
     """
     return re.sub(r'\(at (?:"(/[^"]*)"|the root)', lambda found: f'(at "{moved(found[1] or "")}"', message)
+
+
+def remade(error: InterlockError, message: str, place: str) -> InterlockError:
+    """An error of the same class with another message and another place, and what else ``error`` carries but its hint,
+    which ``with_hint`` writes into a message.
+    """
+    made = type(error)(message)
+    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
+    made.__dict__.update(own, pointer=place)
+    return made
 
 
 @contextlib.contextmanager
@@ -121,9 +132,8 @@ def _from_root(error: InterlockError, place: str) -> InterlockError:
         if error.keyword and error.keyword not in said:
             said += f" (keyword {error.keyword})"
     shown = _fitted(whole, MOST_QUOTED, "")
-    moved = type(error)(f"at {shown}: {with_places(said, lambda inner: place + inner)}{line_end}{excerpt}")
-    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
-    moved.__dict__.update(own, pointer=whole)
+    message = f"at {shown}: {with_places(said, lambda inner: place + inner)}{line_end}{excerpt}"
+    moved = remade(error, message, whole)
     if error.offset is None:
         moved.place = f'at "{shown}"' + (f', keyword "{error.keyword}"' if error.keyword else "")
     return moved if error.hint is None else with_hint(moved, error.hint)
@@ -135,9 +145,7 @@ def with_place(error: InterlockError, place: str, moved: Callable[[str], str]) -
         found: InterlockError = type(error)(with_places(error.reason, moved), place)
     else:
         said = without_hint(error).replace(f"at {error.pointer}: ", f"at {place}: " if place else "", 1)
-        found = type(error)(with_places(said, moved))
-        own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
-        found.__dict__.update(own, pointer=place)
+        found = remade(error, with_places(said, moved), place)
     return found if error.hint is None else with_hint(found, error.hint)
 
 

@@ -22,7 +22,7 @@ from interlock._core import (
 )
 from interlock.posix_classes import warn_of_patterns
 from interlock.schema_hints import quiet, tells_of_slips, warn_of_slips
-from interlock.tools.errors import RequestError, message_at
+from interlock.tools.errors import RequestError, message_at, remade
 from interlock.tools.requests.schema_keys import check_keys
 from interlock.tools.requests.tool_list import Tool
 from interlock.util.client_messages import with_hint
@@ -77,9 +77,7 @@ def _error_at(error: InterlockError, place: str) -> InterlockError:
     message = message_at(error, place)
     if isinstance(error, SchemaError | PatternError):
         return RequestError(message, whole)
-    moved = type(error)(f"at {whole}: {message}" if whole else message)
-    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
-    moved.__dict__.update(own, pointer=whole)
+    moved = remade(error, f"at {whole}: {message}" if whole else message, whole)
     hint = HOW_TO_LEAVE_OPEN if isinstance(error, UnsupportedError) else error.hint
     return moved if hint is None else with_hint(moved, hint)
 

@@ -30,7 +30,7 @@ from interlock.grammar_syntax import syntax_for_client, syntax_of
 from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
 from interlock.schema_hints import quiet
 from interlock.tools import spec
-from interlock.tools.errors import RequestError, StructuralTagError, message_at, standing_at, with_places
+from interlock.tools.errors import RequestError, StructuralTagError, message_at, remade, standing_at, with_places
 from interlock.tools.notations.json_writing import JsonWriting, json_writing
 from interlock.tools.requests.answer_format import answer_of
 from interlock.tools.requests.definition_errors import Dialect, said_of_definition
@@ -259,10 +259,9 @@ def _moved(error: InterlockError, place: str) -> InterlockError:
         return _too_deep(place + inner)
     if isinstance(error, GrammarError | SchemaError | PatternError):
         return StructuralTagError(message, place + inner)
-    moved = type(error)(f"at {place}{inner}: {message}")
+    moved = remade(error, f"at {place}{inner}: {message}", place + inner)
     # The offset is one in the grammar that was made of the tag.
-    own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message", "offset")}
-    moved.__dict__.update(own, pointer=place + inner)
+    moved.__dict__.pop("offset", None)
     # Tags and tools have no such option.
     return moved if error.hint is None or "on_unsupported" in error.hint else with_hint(moved, error.hint)
 
@@ -337,9 +336,7 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
             raise RequestError(own_words or error.reason, place) from error
         said = f"at {place}: {own_words}" if own_words else without_hint(error)
         said = said.replace(f"at {pointer}: ", f"at {place}: ", 1)
-        moved = type(error)(with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner))
-        own = {name: value for name, value in error.__dict__.items() if name not in ("hint", "_client_message")}
-        moved.__dict__.update(own, pointer=place)
+        moved = remade(error, with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner), place)
         hint = error.hint
         if hint is None and isinstance(error, UnsupportedError) and place.startswith("/tools"):
             hint = HOW_TO_LEAVE_OPEN
