@@ -15,13 +15,14 @@ import re
 
 from interlock.util.caller_warnings import warn_caller
 
-__all__ = ["UnicodeClassWarning", "posix_class", "unicode_classes", "warn_unicode_classes"]
+__all__ = ["CLASSES", "UnicodeClassWarning", "posix_class", "unicode_classes", "warn_unicode_classes"]
 
-_CLASSES = {
+CLASSES = {
     "d": ("the digits of every script", "[0-9]"),
     "w": ("the letters and digits of every script", "[A-Za-z0-9_]"),
     "s": ("the white space of every script", "[ \\t\\n]"),
 }
+"""What a class matches beside ASCII, and what to write instead."""
 
 
 class UnicodeClassWarning(UserWarning):
@@ -45,7 +46,7 @@ def unicode_classes(pattern: re.Pattern[str]) -> list[str]:
     if pattern.flags & re.ASCII or re.search(r"\(\?[imsx]*[au]", pattern.pattern):
         return []
     escaped = {found[1] for found in re.finditer(r"\\(.)", pattern.pattern, re.DOTALL)}
-    return [f"\\{letter}" for letter in _CLASSES if letter in escaped]
+    return [f"\\{letter}" for letter in CLASSES if letter in escaped]
 
 
 def warn_unicode_classes(pattern: re.Pattern[str]) -> None:
@@ -53,7 +54,7 @@ def warn_unicode_classes(pattern: re.Pattern[str]) -> None:
     found = unicode_classes(pattern)
     if not found:
         return
-    what, instead = _CLASSES[found[0][1]]
+    what, instead = CLASSES[found[0][1]]
     short = pattern.pattern if len(pattern.pattern) <= 40 else pattern.pattern[:37] + "..."
     warn_caller(
         f"{found[0]} in the pattern {short!r} matches {what}, and the model may write them: pass "

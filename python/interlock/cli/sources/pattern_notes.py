@@ -13,13 +13,12 @@ from typing import Any
 from interlock.cli.sources.source_arguments import Source
 from interlock.cli.terminal.output import Output
 from interlock.cli.terminal.style import NOTE, Line
-from interlock.pattern_hints import unicode_classes
+from interlock.pattern_hints import CLASSES, unicode_classes
 from interlock.util.json_pointer import escaped
 from interlock.util.quoting import shortened
 
 __all__ = ["pattern_notes", "say_pattern_notes"]
 
-SCRIPTS = {"\\d": "digits", "\\w": "letters and digits", "\\s": "white space"}
 ANCHOR, IN_CLASSES = re.compile(r"[$^]|\\[bB]"), re.compile(r"\[(?:\\.|[^\]\\])*\]|\\[^bB]", re.DOTALL)
 HOLDS_VALUES = ("const", "enum", "default", "examples", "example")
 """Keywords in which no schemas are."""
@@ -59,9 +58,9 @@ def _of_python(pattern: str, options: dict[str, Any]) -> list[str]:
         return []
     if not classes:
         return []
-    what = SCRIPTS[classes[0]]
+    what, _ = CLASSES[classes[0][1]]
     return [
-        f"{classes[0]} matches the {what} of every script; --flags a keeps to ASCII, and (?u) in front of the pattern "
+        f"{classes[0]} matches {what}; --flags a keeps to ASCII, and (?u) in front of the pattern "
         "says that every script is meant"
     ]
 
