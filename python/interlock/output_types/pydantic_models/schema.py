@@ -21,6 +21,7 @@ from pydantic_core import PydanticOmit
 
 from interlock._core import UnsupportedError
 from interlock.output_types.pydantic_models.mismatched_bounds import fit_bounds
+from interlock.output_types.pydantic_models.python_checks import check_alias, read_by_function, text_checks
 from interlock.output_types.pydantic_models.unenforced_bounds import warn_unenforced
 from interlock.output_types.python_types import string_formats, type_hints
 from interlock.output_types.python_types.enum_members import check_values
@@ -45,6 +46,8 @@ _INSTEAD = {
     "directory-path": "take pathlib.Path, and look in your program whether there is such a folder",
     "json-string": "take the type of its content",
 }
+# Types whose values pydantic has read by another package, which need not be there.
+_ASK_OTHERS = frozenset(("EmailStr", "NameEmail"))
 _OFFSETS = {"naive": "", "aware": string_formats.OFFSET}
 
 
@@ -68,7 +71,9 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         """pydantic's, and what is refused is remembered by the error: the innermost part."""
         refused = None
         try:
-            made: _JsonSchema = super().generate_inner(schema)
+            if schema.get("type") in ("model-field", "dataclass-field", "typed-dict-field"):
+                check_alias(schema, self._takes_names())
+            made: _JsonSchema = read_by_function(schema, super().generate_inner(schema))
         except PydanticInvalidForJsonSchema as error:
             error.__dict__.setdefault("refused_part", schema)
             raise
@@ -88,6 +93,16 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         empty.__dict__["refused_part"] = schema
         raise empty from refused
 
+    def _takes_names(self) -> bool:
+        """Whether the class at hand reads fields that have an alias by their own names too."""
+        # Versions of pydantic before 2.11 have one of the names.
+        return any(getattr(self._config, name, None) for name in ("validate_by_name", "populate_by_name"))
+
+    def str_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        made = super().str_schema(schema)
+        strips = schema.get("strip_whitespace", self._config.str_strip_whitespace)
+        return text_checks(schema, made, bool(strips))
+
     def definitions_schema(self, schema: _CoreSchema) -> _JsonSchema:
         self.definition_schemas = {**self.definition_schemas, **{part["ref"]: part for part in schema["definitions"]}}
         return super().definitions_schema(schema)
@@ -105,6 +120,12 @@ class _ClosedJsonSchema(GenerateJsonSchema):
 
     def dataclass_schema(self, schema: _CoreSchema) -> _JsonSchema:
         return _closed(super().dataclass_schema(schema))
+
+    def dataclass_args_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Without the fields that ``__init__`` does not take: pydantic drops what is written for them."""
+        taken = [field for field in schema["fields"] if field.get("init", True)]
+        without: Any = {**schema, "fields": taken}
+        return super().dataclass_args_schema(without)
 
     def typed_dict_schema(self, schema: _CoreSchema) -> _JsonSchema:
         return _closed(super().typed_dict_schema(schema))
@@ -127,10 +148,21 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return super().arguments_schema(named)
 
     def dict_schema(self, schema: _CoreSchema) -> _JsonSchema:
-        made = super().dict_schema(schema)
-        keys = schema.get("keys_schema", {}).get("type")
+        return self._with_keys(super().dict_schema(schema), schema)
+
+    def counter_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        return self._with_keys(super().counter_schema(schema), schema)
+
+    def _with_keys(self, made: _JsonSchema, schema: _CoreSchema) -> _JsonSchema:
+        """The schema of a dict with that of its keys."""
+        inner = schema.get("keys_schema", {})
+        inner = self.definition_schemas.get(inner.get("schema_ref"), inner)
+        keys = inner.get("type")
         if keys == "int":
             made["propertyNames"] = {"pattern": f"^(?:{string_formats.INTEGER_KEY})$"}
+        elif keys == "enum" and inner.get("sub_type") == "int":
+            # Of a text pydantic makes the integer.
+            made["propertyNames"] = {"enum": [str(int(member.value)) for member in inner["members"]]}
         elif keys not in (None, "str", "any"):
             # What pydantic's schema says of other keys, it says of values in general.
             names = self.generate_inner(schema["keys_schema"])
@@ -193,12 +225,12 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         bounds = {key: _inward(key, v) if isinstance(v, decimal.Decimal) else v for key, v in schema.items()}
         self.update_with_validations(made, bounds, self.ValidationsMapping.numeric)
         places, digits = schema.get("decimal_places"), schema.get("max_digits")
+        if places is not None and digits is not None:
+            places = min(places, digits)
         if places is not None and "multipleOf" not in made:
             made["multipleOf"] = float(f"1e-{places}")
         if digits is not None:
-            bound = 10 ** (digits - (places or 0))
-            step: _JsonSchema = {} if places is not None else {"multipleOf": 1}
-            made = {"allOf": [made, {"exclusiveMinimum": -bound, "exclusiveMaximum": bound, **step}]}
+            made = {"allOf": [made, _within_digits(digits, schema.get("decimal_places"))]}
         return made
 
     def url_schema(self, schema: _CoreSchema) -> _JsonSchema:
@@ -208,7 +240,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         schemes = schema.get("allowed_schemes")
         if not schemes:
             return super().url_schema(schema)
-        made = string_formats.whole(f"(?:{'|'.join(schemes)}){string_formats.AFTER_SCHEME}")
+        after_scheme = f"(?:{'|'.join(schemes)}){string_formats.AFTER_SCHEME}"
+        made = string_formats.whole(string_formats.FILE_URL if schemes == ["file"] else after_scheme)
         self.update_with_validations(made, schema, self.ValidationsMapping.string)
         return made
 
@@ -240,6 +273,32 @@ class _ClosedJsonSchema(GenerateJsonSchema):
                 f"{what}, and check the bound in your program"
             )
             raise error
+
+
+def _within_digits(digits: int, places: int | None) -> _JsonSchema:
+    """Numbers of at most so many digits, before the point and behind it. With ``places`` so many of them are kept for
+    what stands behind the point, and pydantic counts the 0 in front of the point as none, unless it is the number.
+    """
+    if places is not None and places < digits:
+        bound = 10 ** (digits - places)
+        return {"exclusiveMinimum": -bound, "exclusiveMaximum": bound}
+    if places is not None:
+        return {
+            "anyOf": [
+                {"exclusiveMinimum": 0, "exclusiveMaximum": 1},
+                {"exclusiveMinimum": -1, "exclusiveMaximum": 0},
+            ]
+        }
+    return {
+        "anyOf": [
+            {
+                "multipleOf": float(f"1e-{behind}") if behind else 1,
+                "exclusiveMinimum": -(10 ** (digits - behind)),
+                "exclusiveMaximum": 10 ** (digits - behind),
+            }
+            for behind in range(digits + 1)
+        ]
+    }
 
 
 def _inward(keyword: str, bound: decimal.Decimal) -> float:
@@ -311,6 +370,11 @@ def adapter_of(hint: Any) -> TypeAdapter[Any]:
         if getattr(error, "code", None) == "typed-dict-version":
             raise PlainTypedDict from error
         raise _unsupported(hint, error) from error
+    except ImportError as error:
+        # A type that asks another package, such as EmailStr.
+        asks = type_hints.refused_place(hint, lambda refused: getattr(refused, "__name__", "") in _ASK_OTHERS)
+        said = str(error)
+        raise _at(hint, asks or ("", ""), lambda where: f"no values can be made of {where}: {said}") from error
 
 
 def json_schema_of(hint: Any, on_unsupported: str = "error") -> tuple[_JsonSchema, TypeAdapter[Any]]:

@@ -16,10 +16,13 @@ from typing import Any
 
 __all__ = [
     "AFTER_SCHEME",
+    "AFTER_SCHEME_AS_IT_IS",
+    "BYTE_SIZE",
     "BY_FORMAT",
     "DATE",
     "DATETIME",
     "DURATION",
+    "FILE_URL",
     "INTEGER_KEY",
     "OFFSET",
     "PRINTABLE",
@@ -68,8 +71,15 @@ _LABEL = "(?:[A-Za-z0-9]|-[A-Za-z0-9]){0,62}"
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _HOST = rf"(?:(?:[A-Za-z0-9]{_LABEL}\.)*[A-Za-z]{_LABEL}|{_BYTE}(?:\.{_BYTE}){{3}})"
 _PORT = "(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))"
-AFTER_SCHEME = rf"://{_HOST}{_PORT}?(?:[/?#](?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
+_IN_URL = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9A-Fa-f]{2})"
+AFTER_SCHEME = rf"://{_HOST}{_PORT}?(?:[/?#]{_IN_URL}*)?"
 """What follows the scheme of a URL, as every reader of URLs reads it."""
+
+AFTER_SCHEME_AS_IT_IS = rf"://{_HOST}/[A-Za-z0-9_~!$&'()*+,;=:@/-]*"
+"""The same of URLs that every reader leaves as they are, save for capital letters in the host."""
+
+FILE_URL = f"file:///(?:[A-Za-z0-9._~!$&'()*+,;=@-]{_IN_URL}*)?"
+"""The URL of a file, which has no host."""
 
 # What email-validator takes, which pydantic's EmailStr asks: a domain with a period, whose last label is none of those
 # that no mail reaches (arpa, test, local, onion, example, invalid, localhost), and no hyphens side by side.
@@ -85,6 +95,9 @@ EMAIL = rf"{_WORD}{{1,30}}(?:\.{_WORD}{{1,16}}){{0,2}}@(?:{_MAIL_LABEL}\.){{1,3}
 NAME_EMAIL = rf"(?:[A-Za-z]{{1,20}}(?: [A-Za-z]{{1,20}}){{0,3}} <{EMAIL}>|{EMAIL})"
 """An address of mail, with a name in front of it or without: pydantic's NameEmail."""
 
+BYTE_SIZE = r"[0-9]{1,12}(?:\.[0-9]{1,6})? ?(?:[KMGTPE]i?)?B"
+"""A number of bytes with its unit: pydantic's ByteSize."""
+
 PRINTABLE = "[ -~]*"
 """Characters that are one byte each."""
 
@@ -97,9 +110,20 @@ def uuid_pattern(version: int | None = None) -> str:
 
 
 _BASE64 = "(?:{0}{{4}})*(?:{0}{{2}}==|{0}{{3}}=)?"
+# Base64 of ASCII: the first bit of each byte is zero, and so is one bit of each of the first three characters of four.
+_ZERO_BITS = "[A-Za-f]", "[A-HQ-Xg-nw-z0-3]", "[ABEFIJMNQRUVYZcdghklopstwx014589]"
+_ASCII_END = f"{_ZERO_BITS[0]}(?:[AQgw]==|{_ZERO_BITS[1]}[AEIMQUYcgkosw048]=)"
+
+
+def _ascii_base64(last: str) -> str:
+    return f"(?:{''.join(_ZERO_BITS)}{last})*(?:{_ASCII_END})?"
+
+
 BY_FORMAT = {
     "base64": _BASE64.format("[A-Za-z0-9+/]"),
     "base64url": _BASE64.format("[A-Za-z0-9_-]"),
+    "base64-text": _ascii_base64("[A-Za-z0-9+/]"),
+    "base64url-text": _ascii_base64("[A-Za-z0-9_-]"),
     "name-email": NAME_EMAIL,
     "fraction": "-?[0-9]{1,9}(?:/[1-9][0-9]{0,8})?",
 }
