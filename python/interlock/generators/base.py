@@ -30,7 +30,16 @@ from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
-from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
+from interlock.generators.replies.typed_rows import rows_by_type, types_of_rows
+from interlock.generators.replies.values import (
+    about_row,
+    batch_values,
+    check_errors,
+    named_rows,
+    parser,
+    raised_or_returned,
+    rows_of_batch,
+)  # fmt: skip
 from interlock.generators.stream import Stream
 from interlock.output_types import InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
@@ -244,8 +253,8 @@ class Generator(AwaitedCalls, ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
-            values = self._values(asking, output, max_tokens)
+            asking = asked(rows, [output], max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
+            values = self._values(asking, max_tokens)
         return raised_or_returned(values[0], errors)
 
     @overload
@@ -261,6 +270,15 @@ class Generator(AwaitedCalls, ABC):
         max_tokens: int = ...,
         **options: Unpack[CallOptions],
     ) -> list[str]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Sequence[Prompt],
+        output_type: list[type[T]] | tuple[type[T], ...],
+        *,
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[T]: ...
     @overload
     def batch(
         self,
@@ -306,6 +324,10 @@ class Generator(AwaitedCalls, ABC):
         others. With ``errors="return"`` the list itself has such errors in the places of the values that were refused.
         A prompt that is too long for the model's context is such an error; one that is no prompt is an
         ``ArgumentError`` that says which it is, before the model is asked.
+
+        A list of output types gives each prompt its own: ``gen.batch([a, b], [User, City])``. A list of texts is a list
+        of choices for all of them, and a list of functions a call of one of them. transformers and servers run prompts
+        of several types together; the others type by type.
         """
         check_prompt(prompts, options)
         check_errors(errors)
@@ -314,23 +336,23 @@ class Generator(AwaitedCalls, ABC):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         attempts = take_attempts(options)
-        output = self._prepared(output_type, max_tokens, options)
+        outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
-            rows = described_rows(prompts, output, is_described)
-            asking = asked(rows, output, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
-            values = self._values(asking, output, max_tokens)
+            rows = described_rows(prompts, outputs, is_described)
+            asking = asked(rows, outputs, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
+            values = self._values(asking, max_tokens)
         return batch_values(values, errors)
 
-    def _values(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
+    def _values(self, asking: Asking, max_tokens: int) -> list[Any]:
         """What comes of the prompts that ``asking`` yields."""
         texts: Any = None
         while True:
             try:
-                prompts, options = asking.send(texts)
+                prompts, outputs, options = asking.send(texts)
             except StopIteration as end:
                 found: list[Any] = end.value
                 return found
-            texts = self._texts(prompts, output, max_tokens, options)
+            texts = self._texts_of_types(prompts, outputs, max_tokens, options)
 
     @overload
     def stream(
@@ -412,6 +434,20 @@ class Generator(AwaitedCalls, ABC):
             warn_unused_seed()
         return self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
 
+    def _prepared_rows(
+        self, prompts: Sequence[Any], output_type: Any, max_tokens: int, options: dict[str, Any]
+    ) -> list[OutputType[Any]]:
+        """The same for each prompt of a batch."""
+        types = types_of_rows(output_type, len(prompts))
+        if types is None:
+            return [self._prepared(output_type, max_tokens, options)] * len(prompts)
+        made = []
+        for i, one in enumerate(types):
+            with named_rows(), about_row(i):
+                made.append(self._prepared(one, max_tokens, dict(options)))
+        options.pop("on_unsupported", None)
+        return made
+
     def _reads_as_chat(self, chat: bool | None) -> bool:
         """Whether a prompt that is a text is what the user says in a chat. ``chat`` of the call says so, or else that
         of the generator; where neither says anything, it is one if the model has a chat template.
@@ -440,6 +476,18 @@ class Generator(AwaitedCalls, ABC):
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Sequence[str | InvalidOutputError]:
         """The finished text of each prompt; an error for one that a server left unfinished, or did not enforce."""
+
+    def _texts_of_types(
+        self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
+    ) -> Sequence[str | InvalidOutputError]:
+        """The same for prompts with an output type each: here type by type."""
+        texts: list[str | InvalidOutputError] = [""] * len(prompts)
+        for rows in rows_by_type(outputs):
+            with rows_of_batch(rows):
+                found = self._texts([prompts[row] for row in rows], outputs[rows[0]], max_tokens, options)
+            for row, text in zip(rows, found):
+                texts[row] = text
+        return texts
 
     @abstractmethod
     def _pieces(

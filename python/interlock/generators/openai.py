@@ -134,7 +134,12 @@ class OpenAIGenerator(_Requests):
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[str | InvalidOutputError]:
-        def one(prompt: Prompt) -> str | InvalidOutputError:
+        return self._texts_of_types(prompts, [output] * len(prompts), max_tokens, options)
+
+    def _texts_of_types(
+        self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
+    ) -> list[str | InvalidOutputError]:
+        def one(prompt: Prompt, output: OutputType[Any]) -> str | InvalidOutputError:
             request, fields = self._call(prompt, output, max_tokens, options)
             answer = self._create(**fields)
             try:
@@ -143,9 +148,9 @@ class OpenAIGenerator(_Requests):
                 return error
 
         if len(prompts) < 2:
-            return [one(prompt) for prompt in prompts]
+            return list(map(one, prompts, outputs))
         with ThreadPoolExecutor(min(_AT_ONCE, len(prompts))) as pool:
-            return list(pool.map(one, prompts))
+            return list(pool.map(one, prompts, outputs))
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
@@ -213,7 +218,7 @@ class AsyncOpenAIGenerator(_Requests):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            values = await self._awaited(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+            values = await self._awaited(asked(rows, [output], max_tokens, options, attempts), max_tokens)
         return raised_or_returned(values[0], errors)
 
     async def batch(  # type: ignore[override]
@@ -225,7 +230,9 @@ class AsyncOpenAIGenerator(_Requests):
         errors: Literal["raise", "return"] = "raise",
         **options: Any,
     ) -> list[Any]:
-        """A value for each prompt, in their order. All requests run at once."""
+        """A value for each prompt, in their order. All requests run at once, also those of a list of
+        types.
+        """
         check_prompt(prompts, options)
         check_errors(errors)
         if not is_batch(prompts):
@@ -233,22 +240,23 @@ class AsyncOpenAIGenerator(_Requests):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         attempts = take_attempts(options)
-        output = self._prepared(output_type, max_tokens, options)
+        outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
-            rows = described_rows(prompts, output, is_described)
-            values = await self._awaited(asked(rows, output, max_tokens, options, attempts), output, max_tokens)
+            rows = described_rows(prompts, outputs, is_described)
+            values = await self._awaited(asked(rows, outputs, max_tokens, options, attempts), max_tokens)
         return batch_values(values, errors)
 
-    async def _awaited(self, asking: Asking, output: OutputType[Any], max_tokens: int) -> list[Any]:
+    async def _awaited(self, asking: Asking, max_tokens: int) -> list[Any]:
         """What comes of the prompts that ``asking`` yields, which are asked at once."""
         texts: Any = None
         while True:
             try:
-                prompts, options = asking.send(texts)
+                prompts, outputs, options = asking.send(texts)
             except StopIteration as end:
                 found: list[Any] = end.value
                 return found
-            texts = await asyncio.gather(*(self._one(prompt, output, max_tokens, options) for prompt in prompts))
+            each = zip(prompts, outputs)
+            texts = await asyncio.gather(*(self._one(prompt, output, max_tokens, options) for prompt, output in each))
 
     def stream(  # type: ignore[override]
         self, prompt: Prompt = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import queue
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -106,10 +106,16 @@ class TransformersGenerator(LocalGenerator):
     def _texts(
         self, prompts: list[Prompt], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[str | InvalidOutputError]:
+        return self._texts_of_types(prompts, [output] * len(prompts), max_tokens, options)
+
+    def _texts_of_types(
+        self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
+    ) -> list[str | InvalidOutputError]:
         if not prompts:
             return []
-        _refuse_cutting(output, options)
-        index = self.index(output)
+        for output in outputs:
+            _refuse_cutting(output, options)
+        indexes = [self.index(output) for output in outputs]
         rows: dict[int, list[int]] = {}
         refused: dict[int, InvalidOutputError] = {}
         for i, prompt in enumerate(prompts):
@@ -117,18 +123,21 @@ class TransformersGenerator(LocalGenerator):
                 ids = self.encode(prompt, options.get("chat"))
             try:
                 if own := self.context_room(len(ids), max_tokens):
-                    own.check(index)
+                    own.check(indexes[i])
                 rows[i] = ids
             except PromptTooLongError as error:
                 refused[i] = error
         if not rows:
             return [refused[i] for i in range(len(prompts))]
         # Prompts that are too long are left out, and take no room from the others.
-        made = dict(zip(rows, self._generated(list(rows.values()), index, max_tokens, dict(options))))
+        chosen = [indexes[i] for i in rows]
+        made = dict(zip(rows, self._generated(list(rows.values()), chosen, max_tokens, dict(options))))
         room = self.context_room(max(map(len, rows.values())), max_tokens)
-        outputs = [made.get(i) for i in range(len(prompts))]
-        refused |= self.check_budget(index, outputs, max_tokens, options.get("on_tight"), room)
-        texts = (self.vocabulary.decode(row or ()).decode("utf-8", "replace") for row in outputs)
+        written = [made.get(i) for i in range(len(prompts))]
+        for index in {id(index): index for index in chosen}.values():
+            own_rows = [row if indexes[i] is index else None for i, row in enumerate(written)]
+            refused |= self.check_budget(index, own_rows, max_tokens, options.get("on_tight"), room)
+        texts = (self.vocabulary.decode(row or ()).decode("utf-8", "replace") for row in written)
         return [refused.get(i, text) for i, text in enumerate(texts)]
 
     def _token_ids(
@@ -136,23 +145,23 @@ class TransformersGenerator(LocalGenerator):
     ) -> tuple[list[int], list[int]]:
         _refuse_cutting(output, options)
         prompt_ids = self.encode(prompt, options.get("chat"))
-        return prompt_ids, self._generated([prompt_ids], self.index(output), max_tokens, options)[0]
+        return prompt_ids, self._generated([prompt_ids], [self.index(output)], max_tokens, options)[0]
 
     def _ids_behind(
         self, prompt_ids: list[int], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> list[int]:
-        return self._generated([prompt_ids], self.index(output), max_tokens, options)[0]
+        return self._generated([prompt_ids], [self.index(output)], max_tokens, options)[0]
 
     def _generated(
         self,
         rows: list[list[int]],
-        index: Index,
+        indexes: list[Index],
         max_tokens: int,
         options: dict[str, Any],
         on_tokens: Callable[[int, list[int], bool], None] | None = None,
     ) -> list[list[int]]:
-        """The ids of an output for every prompt of ``rows``, without the prompt and without what stands behind the
-        end.
+        """The ids of an output for every prompt of ``rows``, which has an index in ``indexes``, without the prompt and
+        without what stands behind the end.
         """
         asked = ", ".join(sorted(options.keys() - {"on_tight"})) or "those of its generation config"
         for name, why in _REFUSED.items():
@@ -166,8 +175,11 @@ class TransformersGenerator(LocalGenerator):
         inputs = self._inputs(rows)
         width = inputs["input_ids"].shape[1]
         if room := self.context_room(width, max_tokens):
-            room.check(index)
+            for index in indexes:
+                room.check(index)
             max_tokens = room.left
+        is_one = all(index is indexes[0] for index in indexes)
+        constraints = indexes[0] if is_one else indexes
         options = with_sampling(options)
         if self.model.generation_config.pad_token_id is None:
             options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
@@ -189,13 +201,13 @@ class TransformersGenerator(LocalGenerator):
 
             options |= {
                 "custom_generate": loop,
-                "constraints": index,
+                "constraints": constraints,
                 "max_tokens": max_tokens,
                 "number_end": number_end,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
         else:
-            own = GuideLogitsProcessor(index, max_tokens=max_tokens, canonical=True, number_end=number_end)
+            own = GuideLogitsProcessor(constraints, max_tokens=max_tokens, canonical=True, number_end=number_end)
 
             def begin(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
                 begun.append(True)
@@ -273,7 +285,7 @@ class TransformersGenerator(LocalGenerator):
         prompt_ids = self.encode(prompt, options.get("chat"))
 
         def job(emit: Callable[[list[int]], None]) -> object:
-            return self._generated([prompt_ids], index, max_tokens, dict(options), lambda row, ids, forced: emit(ids))
+            return self._generated([prompt_ids], [index], max_tokens, dict(options), lambda row, ids, forced: emit(ids))
 
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         taken: list[int] = []

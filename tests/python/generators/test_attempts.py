@@ -1,4 +1,4 @@
-"""Calls that ask again where a value is refused, and calls that are awaited."""
+"""Calls that ask again where a value is refused, calls that are awaited, and batches of several types."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 from scripted_generator import ScriptedGenerator
 
 import interlock
+from interlock.generators.replies.values import about_row
 
 
 class Digit(pydantic.BaseModel):
@@ -112,3 +113,42 @@ def test_a_validator_is_called_once_for_an_answer_that_it_refuses():
     with pytest.raises(interlock.InvalidOutputError, match="odd"):
         ScriptedGenerator({"One": '{"digit": 1}'})("One", Even, max_tokens=20)
     assert asked == [1]
+
+
+def test_each_prompt_of_a_batch_may_have_a_type_of_its_own():
+    gen = ScriptedGenerator({"One": '{"digit": 1}', "Try again.": '{"digit": 2}', "Two": "yes", "Three": "[3]"})
+    prompts = ["Two", "One", "Three", "Two"]
+    types = [["yes", "no"], Digit, list[Annotated[int, pydantic.Field(ge=0, le=9)]], str]
+    found = gen.batch(prompts, types, max_tokens=30, attempts=2)
+    assert found == ["yes", Digit(digit=2), [3], "yes"]
+    assert gen(prompts, types, max_tokens=30, attempts=2) == found
+    refused = gen.batch(prompts, types, max_tokens=30, errors="return")[1]
+    assert isinstance(refused, interlock.InvalidOutputError) and refused.row == 1
+    # A list of texts is one type for all prompts.
+    assert gen.batch(["Two", "Two"], ["yes", "no"]) == ["yes", "yes"]
+
+
+def test_a_list_of_types_that_does_not_fit_is_refused_before_the_model_is_asked():
+    gen = ScriptedGenerator({})
+    gen._texts = lambda *given: pytest.fail("the model was asked")
+    with pytest.raises(interlock.ArgumentError, match="2 output types for 3 prompts"):
+        gen.batch(["a", "b", "c"], [int, str])
+    with pytest.raises(interlock.ArgumentError, match=r"1 output type for 2 prompts: .* pass Digit itself"):
+        gen.batch(["a", "b"], [Digit])
+    with pytest.raises(interlock.ArgumentError, match="^prompt 1 of the batch: .*pass the type int without quotes"):
+        gen.batch(["a", "b"], [Digit, "int"])
+    with pytest.raises(interlock.BudgetError):
+        gen.batch(["a", "b"], [int, Digit], max_tokens=2)
+
+
+def test_a_prompt_that_is_none_has_its_number_in_the_whole_batch():
+    class Refusing(ScriptedGenerator):
+        def _texts(self, prompts, output, max_tokens, options):
+            for i, prompt in enumerate(prompts):
+                with about_row(i):
+                    if prompt == "bad":
+                        raise interlock.ArgumentError("no")
+            return ["1"] * len(prompts)
+
+    with pytest.raises(interlock.ArgumentError, match="^prompt 3 of the batch: no"):
+        Refusing({}).batch(["a", "b", "c", "bad"], [int, float, int, float])

@@ -128,6 +128,11 @@ def test_a_batch_is_the_same_as_its_prompts(gen):
         together == [gen(prompt, User, max_tokens=90) for prompt in prompts] == gen.batch(prompts, User, max_tokens=90)
     )
     assert gen([], User) == []
+    types = [User, Literal["yes", "no"], list[bool]]
+    each = [gen(prompt, one, max_tokens=90) for prompt, one in zip(prompts, types)]
+    assert each == gen.batch(prompts, types, max_tokens=90) == gen.batch(prompts, types, max_tokens=90, num_beams=1)
+    slowly = gen.batch(prompts, types, max_tokens=90, jump_forward=False)
+    assert [type(value) for value in slowly] == [type(value) for value in each]
 
 
 def test_streams(gen):
@@ -323,7 +328,7 @@ MISTAKES = [
     (lambda g: g("x", int, stream=True, max_time=1.0), "'max_time' cannot be passed with int"),
     (lambda g: g("x", int, min_new_tokens=3), "which ends where it is complete"),
     (lambda g: g("x", int, stop="a"), "belong to a program"),
-    (lambda g: g("x", int, tools=[print]), "ToolLoop"),
+    (lambda g: g("x", int, tools=[print]), "gen.tool_loop(prompt, tools)"),
     (lambda g: g({"role": "user", "content": "x"}, int), "in brackets"),
     (lambda g: interlock.from_transformers(g.model, g.tokenizer, whitespace="pretty"), "whitespace must be"),
     (lambda g: g(User, "x"), "the prompt comes first"),

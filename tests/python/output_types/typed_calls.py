@@ -29,6 +29,7 @@ def check(gen: Generator, local: LocalGenerator, model: object, tokenizer: objec
     assert_type(gen("x", User, stream=True), Stream[User])
     assert_type(gen("x", User, stream=True).value, User)
     assert_type(gen.batch(["x"], User), list[User])
+    assert_type(gen.batch(["x", "y"], [User, User]), list[User])
     assert_type(gen.stream("x", User), Stream[User])
     check_returned(gen, model, tokenizer)
     program = interlock.Program(local, "x")

@@ -22,10 +22,12 @@ def take_describe(options: dict[str, Any]) -> bool:
     return bool(asked)
 
 
-def described_rows(prompts: Iterable[Any], output: OutputType[Any], is_asked: bool) -> list[Any]:
-    """The prompts of a batch, each as ``described`` makes it. ``ArgumentError`` for what is no prompt."""
+def described_rows(prompts: Iterable[Any], outputs: Iterable[OutputType[Any]], is_asked: bool) -> list[Any]:
+    """The prompts of a batch, each as ``described`` makes it with its output type. ``ArgumentError`` for what is no
+    prompt.
+    """
     rows = []
-    for i, prompt in enumerate(prompts):
+    for i, (prompt, output) in enumerate(zip(prompts, outputs)):
         with about_row(i):
             check_prompt(prompt, {})
             as_messages(prompt)

@@ -15,8 +15,10 @@ from interlock.output_types.context_room import PromptTooLongError
 
 __all__ = ["asked", "take_attempts"]
 
-Asking = Generator[tuple[list[Any], dict[str, Any]], Sequence[str | InvalidOutputError], list[Any]]
-"""Yields prompts with their options, takes their texts, and returns the results."""
+Asking = Generator[
+    tuple[list[Any], list[OutputType[Any]], dict[str, Any]], Sequence[str | InvalidOutputError], list[Any]
+]
+"""Yields prompts with their output types and options, takes their texts, and returns the results."""
 
 
 def take_attempts(options: dict[str, Any]) -> int:
@@ -34,14 +36,14 @@ def take_attempts(options: dict[str, Any]) -> int:
 
 def asked(
     prompts: list[Any],
-    output: OutputType[Any],
+    outputs: Sequence[OutputType[Any]],
     max_tokens: int,
     options: dict[str, Any],
     attempts: int,
     is_chat: bool = True,
 ) -> Asking:
-    """What comes of each prompt, a value or an ``InvalidOutputError``. Those that were refused are asked again.
-    ``is_chat`` says whether a text is what the user says in a chat.
+    """What comes of each prompt, which has an output type in ``outputs``: a value or an ``InvalidOutputError``. Those
+    that were refused are asked again. ``is_chat`` says whether a text is what the user says in a chat.
     """
     prompts = list(prompts)
     results: list[Any] = []
@@ -49,8 +51,8 @@ def asked(
     for attempt in range(attempts):
         seed = options.get("seed")
         chosen = options if seed is None or not attempt else {**options, "seed": seed + attempt}
-        texts = yield [prompts[row] for row in rows], chosen
-        found = [one_value(output, text, max_tokens, "return") for text in texts]
+        texts = yield [prompts[row] for row in rows], [outputs[row] for row in rows], chosen
+        found = [one_value(outputs[row], text, max_tokens, "return") for row, text in zip(rows, texts)]
         if not attempt:
             results = found
         for row, value in zip(rows, found):

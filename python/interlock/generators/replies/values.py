@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
@@ -20,6 +20,7 @@ __all__ = [
     "one_value",
     "parser",
     "raised_or_returned",
+    "rows_of_batch",
     "text_or_error",
 ]
 
@@ -75,6 +76,17 @@ def about_row(row: int) -> Iterator[None]:
         yield
     except ArgumentError as error:
         vars(error).setdefault("_row", row)
+        raise
+
+
+@contextlib.contextmanager
+def rows_of_batch(rows: Sequence[int]) -> Iterator[None]:
+    """An ``ArgumentError`` of the block is about one of a part of the prompts, which are ``rows`` of all."""
+    try:
+        yield
+    except ArgumentError as error:
+        if "_row" in vars(error):
+            vars(error)["_row"] = rows[vars(error)["_row"]]
         raise
 
 
