@@ -22,9 +22,10 @@ from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, take_describe
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.budget_warnings import BudgetChecks, check_on_tight
+from interlock.generators.replies.typed_rows import rows_by_type
 from interlock.generators.replies.values import one_value
 from interlock.integrations._number_end import NumberEnd
-from interlock.output_types import OutputType
+from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
     from interlock.generators.generation_trace import GenerationTrace
@@ -149,6 +150,16 @@ class LocalGenerator(BudgetChecks, Generator):
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
         return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes)
 
+    def _texts_of_types(
+        self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
+    ) -> Sequence[str | InvalidOutputError]:
+        first = [outputs[rows[0]] for rows in rows_by_type(outputs)]
+        if len(first) > 1:
+            # What is wrong with one of the types is said before the model writes anything.
+            for output in first:
+                self.index(output).guide(max_tokens=max_tokens)
+        return super()._texts_of_types(prompts, outputs, max_tokens, options)
+
     def _token_ids(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> tuple[list[int], list[int]]:
@@ -189,8 +200,9 @@ class LocalGenerator(BudgetChecks, Generator):
     def tool_loop(
         self,
         prompt: Prompt = MISSING,
-        tools: Sequence[Callable[..., Any]] = MISSING,
+        tools: Sequence[Any] = MISSING,
         *,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         max_rounds: int = 8,
         tool_choice: Any = "auto",
@@ -202,7 +214,10 @@ class LocalGenerator(BudgetChecks, Generator):
         """The answer to ``prompt`` of a model that may call functions. Those that it calls are run, their results are
         put into the chat as messages of the role ``tool``, and the model is asked again, until it answers.
 
-        * ``tools``: annotated functions. They are called with values of the annotated types.
+        * ``tools``: annotated functions, which are called with values of the annotated types; and whatever else
+          ``Index.from_tools`` takes, such as ``{"type": "function", "function": {...}}`` and classes.
+        * ``functions``: what runs tools that are no functions, by their names. The function of a class is called with
+          an object of the class, others with the arguments by name, as JSON has them.
         * ``max_tokens`` is the budget of each turn of the model; what has to come is whole within it.
         * ``max_rounds``: in so many turns the model may call; in the next one it has to answer.
         * ``tool_choice`` is about the first turn: ``"auto"``, ``"required"``, or a tool by its name as in
@@ -215,8 +230,8 @@ class LocalGenerator(BudgetChecks, Generator):
           the call and the exception returns what the model is told.
         * ``options`` are those of sampling.
 
-        ``ArgumentError`` for tools that are no functions, ``ToolFormatError`` where no format is found, ``BudgetError``
-        for a budget in which a call that must come has no room.
+        ``ArgumentError`` for tools that nothing runs, ``RequestError`` for what is no tool, ``ToolFormatError`` where
+        no format is found, ``BudgetError`` for a budget in which a call that must come has no room.
 
         Example::
 
@@ -227,7 +242,7 @@ class LocalGenerator(BudgetChecks, Generator):
 
         given: dict[str, Any] = dict(options)
         return answer_with_tools(
-            self, prompt, tools, max_tokens, max_rounds, tool_choice, format, parallel, on_error, given
+            self, prompt, tools, functions, max_tokens, max_rounds, tool_choice, format, parallel, on_error, given
         )
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:

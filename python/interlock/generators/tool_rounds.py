@@ -24,7 +24,7 @@ from interlock.generators.call_arguments.arguments import (
 )
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
-from interlock.output_types import output_type_of
+from interlock.generators.tool_callables import Read, callables_of
 from interlock.output_types.function_calls import FunctionCall
 from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.render import render_calls
@@ -60,7 +60,8 @@ class ToolAnswer:
 def answer_with_tools(
     gen: LocalGenerator,
     prompt: Prompt,
-    tools: Sequence[Callable[..., Any]],
+    tools: Sequence[Any],
+    functions: Mapping[str, Callable[..., Any]] | None,
     max_tokens: int,
     max_rounds: int,
     tool_choice: Any,
@@ -81,10 +82,10 @@ def answer_with_tools(
     require(parallel=(parallel, "flag"))
     if not (callable(on_error) or on_error in ("raise", "tell")):
         raise ArgumentError(f'on_error is "tell", "raise", or a function of the call and the exception: {on_error!r}')
-    functions = _functions_of(tools)
+    known = callables_of(tools, functions)
     writer = gen._chats()
     form = detect_format(writer) if format == "auto" else tool_format(format)
-    chat = _Chat(gen, writer, functions, form)
+    chat = _Chat(gen, writer, list(tools), form)
     messages = [dict(message) for message in as_messages(prompt)]
     done: list[tuple[FunctionCall[Any], Any]] = []
     choice = tool_choice
@@ -104,7 +105,7 @@ def answer_with_tools(
         calls = [event.call for event in events if isinstance(event, CallEnded)]
         if not calls:
             break
-        made = [_run(functions, call, on_error) for call in calls]
+        made = [_run(known, call, on_error) for call in calls]
         done += made
         messages += chat.turns(calls, [returned for _, returned in made], text, raw)
         choice = "auto"
@@ -112,31 +113,12 @@ def answer_with_tools(
     return ToolAnswer(text, done, messages, gen.finish_reason(index, written, max_tokens, room))
 
 
-def _functions_of(tools: Any) -> dict[str, Callable[..., Any]]:
-    """The functions by name. ``ArgumentError`` for what is no list of functions that can be called at once."""
-    if not isinstance(tools, Sequence) or isinstance(tools, str):
-        raise ArgumentError(f"tools are a list of functions, not {type(tools).__name__}: write [tool] for a single one")
-    if not tools:
-        raise ArgumentError("there are no tools: call the generator itself, gen(prompt)")
-    for tool in tools:
-        if not inspect.isroutine(tool):
-            raise ArgumentError(f"a tool of a loop is a function, not {type(tool).__name__}")
-        if inspect.iscoroutinefunction(tool):
-            raise ArgumentError(
-                f"{tool.__name__} is an async function, and a tool loop awaits nothing: wrap it in a function that "
-                "calls asyncio.run"
-            )
-    return {tool.name: function for tool, function in zip(tools_of(list(tools)), tools)}
-
-
-def _run(functions: Mapping[str, Callable[..., Any]], call: Call, on_error: OnError) -> tuple[FunctionCall[Any], Any]:
+def _run(known: Mapping[str, tuple[Callable[..., Any], Read]], call: Call, on_error: OnError) -> tuple[Any, Any]:
     """The call with arguments of the annotated types, and what its function returned."""
-    function = functions[call.name]
-    made = FunctionCall(call.name, dict(call.arguments), function)
+    function, read = known[call.name]
+    made: FunctionCall[Any] = FunctionCall(call.name, dict(call.arguments), function)
     try:
-        if inspect.signature(function).parameters:
-            typed = output_type_of(function).parse(json.dumps(made.arguments))
-            made = FunctionCall(call.name, dict(typed), function)
+        made = FunctionCall(call.name, read(made.arguments), function)
         return made, made()
     except Exception as error:
         if callable(on_error):
@@ -150,20 +132,19 @@ def _run(functions: Mapping[str, Callable[..., Any]], call: Call, on_error: OnEr
 class _Chat:
     """A chat with tools, as one model's template writes it."""
 
-    def __init__(
-        self, gen: LocalGenerator, writer: Any, functions: dict[str, Callable[..., Any]], form: ToolFormat
-    ) -> None:
-        self._gen, self._writer, self._functions, self._form = gen, writer, list(functions.values()), form
-        self._shown = [for_template(tool, functions[tool.name]) for tool in tools_of(self._functions)]
+    def __init__(self, gen: LocalGenerator, writer: Any, tools: list[Any], form: ToolFormat) -> None:
+        self._gen, self._writer, self._tools, self._form = gen, writer, tools, form
+        self._shown = [for_template(tool, given) for tool, given in zip(tools_of(tools), tools)]
         self._style = self._found_style()
 
     def index(self, choice: Any, parallel: bool) -> Index:
         """What the model may write, from the generator's cache where it was used before."""
-        key = ("tools", tuple(self._functions), repr(self._form), repr(choice), parallel)
+        tools = tuple(one if isinstance(one, type) or inspect.isroutine(one) else repr(one) for one in self._tools)
+        key = ("tools", tools, repr(self._form), repr(choice), parallel)
         return self._gen._indexes.get_or_make(
             key,
             lambda: Index.from_tools(
-                self._functions, self._gen.vocabulary, format=self._form, tool_choice=choice, parallel=parallel
+                self._tools, self._gen.vocabulary, format=self._form, tool_choice=choice, parallel=parallel
             ),
         )
 
@@ -171,7 +152,7 @@ class _Chat:
         """The tokens of the chat, with the tools in words where the template shows none."""
         read = templated(self._writer, messages, self._shown)
         if not shows_tools(self._writer, read, self._shown):
-            words = describe_tools(self._functions, self._form)
+            words = describe_tools(self._tools, self._form)
             read = with_system_text(self._writer, messages, words, self._shown) or read
         made = self._writer.apply_chat_template(read, tools=self._shown, add_generation_prompt=True)
         return [int(token) for token in (made["input_ids"] if hasattr(made, "keys") else made)]

@@ -306,6 +306,11 @@ def _choices_of(values: Sequence[Any], on_unsupported: str) -> OutputType[Any]:
     if any(map(inspect.isroutine, values)):
         return _call_of(values, on_unsupported)
     odd = next(value for value in values if not isinstance(value, str))
+    if isinstance(odd, Mapping) and (odd.get("type") == "function" or {"parameters", "input_schema"} & odd.keys()):
+        raise ArgumentError(
+            "these are tools and no output type: gen.tool_loop(prompt, tools, functions={...}) has them called, and "
+            "Index.from_tools(tools, vocabulary) is the index of their calls"
+        )
     if isinstance(odd, list | tuple | Mapping):
         raise ArgumentError(
             f"choices are strings in one list, and {odd!r} is none: write its texts into the list itself"

@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: make test-torch")
 
+pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
 from scripted_generator import ScriptedGenerator  # noqa: E402
 from tiny_models import ASSISTANT, END, USER  # noqa: E402
 
@@ -113,6 +115,49 @@ def test_arguments_that_a_class_refuses_are_an_error_too():
     assert "InvalidOutputError" in answer.calls[0][1]["error"]
 
 
+PARAMETERS = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+DESCRIBED = {
+    "type": "function",
+    "function": {"name": "day_after", "description": "The next day.", "parameters": PARAMETERS},
+}
+
+
+class DayAfter(pydantic.BaseModel):
+    """The next day."""
+
+    day: datetime.date
+
+
+@pytest.mark.parametrize("tool", [DESCRIBED, {"name": "day_after", "input_schema": PARAMETERS}])
+def test_a_tool_that_is_described_is_run_by_its_function(tool):
+    gen = Generator({"Which day?": CALL, "2026-02-01": "The first of February."})
+    seen = []
+
+    def run(day):
+        seen.append(day)
+        return str(datetime.date.fromisoformat(day) + datetime.timedelta(days=1))
+
+    options = {"format": "hermes", "max_tokens": 160, "parallel": False}
+    answer = gen.tool_loop("Which day?", [tool], functions={"day_after": run}, **options)
+    assert seen == ["2026-01-31"] and answer.text == "The first of February."
+    assert gen.tool_loop("Which day?", [tool], functions={"day_after": run}, **options).calls[0][1] == "2026-02-01"
+
+
+def test_the_function_of_a_class_is_called_with_an_object_of_it():
+    gen = Generator({"Which day?": CALL.replace("day_after", "DayAfter"), "2026-02-01": "The first of February."})
+    run = lambda asked: str(asked.day + datetime.timedelta(days=1))  # noqa: E731
+    options = {"format": "hermes", "max_tokens": 160}
+    answer = gen.tool_loop("Which day?", [DayAfter, half], functions={"DayAfter": run}, **options)
+    [(call, returned)] = answer.calls
+    assert returned == "2026-02-01" == call() and call.arguments == {"day": "2026-01-31"}
+
+
+@pytest.mark.parametrize("tools", [[DESCRIBED], [{"name": "f", "input_schema": PARAMETERS}, DESCRIBED]])
+def test_tools_in_the_place_of_an_output_type_are_told_where_they_belong(tools):
+    with pytest.raises(interlock.ArgumentError, match=r"these are tools and no output type: gen\.tool_loop"):
+        Generator({})("x", tools)
+
+
 async def later(day: str) -> str:
     return day
 
@@ -123,7 +168,14 @@ async def later(day: str) -> str:
         (day_after, {}, "write \\[tool\\]"),
         ([], {}, "there are no tools"),
         ([later], {}, "async function"),
-        ([Even], {}, "a function, not type"),
+        ([Even], {}, r"nothing runs the tool 'Even', .* class: .*functions=\{'Even': function\}.* an object of Even"),
+        ([DESCRIBED], {}, r"nothing runs the tool 'day_after', .* dict: .*the arguments by name"),
+        ([DESCRIBED], {"functions": {"day_after": 3}}, "is no function, but of the type int"),
+        ([DESCRIBED], {"functions": {"day_after": later}}, "async function"),
+        ([DESCRIBED], {"functions": {"day_after": lambda date: date}}, "has no parameter 'day'"),
+        ([DESCRIBED], {"functions": {"day_after": lambda day, zone: day}}, "needs 'zone', and the tool has no such"),
+        ([day_after], {"functions": {"day_aftr": day_after}}, "functions has 'day_aftr'.* mean 'day_after'"),
+        ([day_after], {"functions": [day_after]}, "functions is a dict of names"),
         ([day_after], {"max_rounds": 0}, "max_rounds"),
         ([day_after], {"on_error": "ignore"}, "on_error"),
     ],
