@@ -30,6 +30,7 @@ from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
+from interlock.generators.replies.finished_items import element_reader
 from interlock.generators.replies.typed_rows import rows_by_type, types_of_rows
 from interlock.generators.replies.values import (
     about_row,
@@ -387,7 +388,8 @@ class Generator(AwaitedCalls, ABC):
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
-        return Stream(pieces, parser(output, max_tokens), is_json=output.kind == "json_schema")
+        is_json = output.kind == "json_schema"
+        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=element_reader(output_type))
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what a generator does not have."""

@@ -25,6 +25,7 @@ from interlock.generators.call_options import CallOptions
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
+from interlock.generators.replies.finished_items import element_reader
 from interlock.generators.replies.reply_check import ReplyCheck
 from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.generators.server_requests import Request, openai_request
@@ -280,6 +281,7 @@ class AsyncOpenAIGenerator(_Requests):
             parser(output, max_tokens),
             is_json=output.kind == "json_schema",
             finish_reason=lambda: reasons[-1],
+            read_element=element_reader(output_type),
         )
 
     async def _one(

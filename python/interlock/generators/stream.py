@@ -7,6 +7,8 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Generic, TypeVar
 
+from interlock._core import ArgumentError
+from interlock.generators.replies.finished_items import FinishedItems
 from interlock.generators.replies.partial_json import partial_json
 from interlock.output_types.errors import InvalidOutputError
 
@@ -18,8 +20,8 @@ T = TypeVar("T")
 class _SoFar(Generic[T]):
     """What both kinds of streams know of the output so far."""
 
-    def __init__(self, parse: Callable[[str], T], is_json: bool) -> None:
-        self._parse, self._is_json = parse, is_json
+    def __init__(self, parse: Callable[[str], T], is_json: bool, read_element: Callable[[str], Any]) -> None:
+        self._parse, self._is_json, self._read_element = parse, is_json, read_element
         self._text: list[str] = []
         self._value: list[T] = []
         self._has_ended = self._is_closed = False
@@ -32,6 +34,11 @@ class _SoFar(Generic[T]):
         the budget ended it or left a part of it no room, and what else a server says. ``None`` before the end.
         """
         return self._finish_reason if self._has_ended else None
+
+    def _items(self) -> FinishedItems:
+        if not self._is_json:
+            raise ArgumentError("items are those of JSON, and this output is a text: iterate over the stream itself")
+        return FinishedItems(self._read_element)
 
     def _broken_by(self, error: BaseException) -> None:
         """Nothing more comes. A task that was cancelled and a Ctrl-C are no failures, and close the stream."""
@@ -100,8 +107,15 @@ class Stream(_SoFar[T], Iterator[str]):
     [1, 2]
     """
 
-    def __init__(self, pieces: Iterator[str], parse: Callable[[str], T], *, is_json: bool = False) -> None:
-        super().__init__(parse, is_json)
+    def __init__(
+        self,
+        pieces: Iterator[str],
+        parse: Callable[[str], T],
+        *,
+        is_json: bool = False,
+        read_element: Callable[[str], Any] = json.loads,
+    ) -> None:
+        super().__init__(parse, is_json, read_element)
         self._pieces = pieces
 
     def __next__(self) -> str:
@@ -143,6 +157,26 @@ class Stream(_SoFar[T], Iterator[str]):
         if found != last:
             yield found
 
+    def items(self) -> Iterator[Any]:
+        """The elements of a list, each as soon as it is whole: of ``list[User]`` a ``User``. Of an object the pairs of
+        a name and its value as plain data. Reads the stream to its end.
+
+        ``InvalidOutputError`` for an element that its class refuses, with its place; ``value`` alone checks the list.
+        ``ArgumentError`` where the output is neither a list nor an object.
+
+        >>> stream = Stream(iter(["[1", "0, 2", "0]"]), json.loads, is_json=True)
+        >>> list(stream.items())
+        [10, 20]
+        """
+        items = self._items()
+
+        def found() -> Iterator[Any]:
+            yield from items.read(self.text)
+            for piece in self:
+                yield from items.read(piece)
+
+        return found()
+
     @property
     def value(self) -> T:
         """The value of the whole output; waits for the end. ``InvalidOutputError`` where the text makes none."""
@@ -175,8 +209,9 @@ class AsyncStream(_SoFar[T], AsyncIterator[str]):
         *,
         is_json: bool = False,
         finish_reason: Callable[[], str | None] = lambda: None,
+        read_element: Callable[[str], Any] = json.loads,
     ) -> None:
-        super().__init__(parse, is_json)
+        super().__init__(parse, is_json, read_element)
         self._pieces, self._ask_reason = pieces, finish_reason
 
     async def __anext__(self) -> str:
@@ -192,6 +227,19 @@ class AsyncStream(_SoFar[T], AsyncIterator[str]):
             raise
         self._text.append(piece)
         return piece
+
+    def items(self) -> AsyncIterator[Any]:
+        """The elements of a list, each as soon as it is whole, with ``async for``; see ``Stream.items``."""
+        items = self._items()
+
+        async def found() -> AsyncIterator[Any]:
+            for item in items.read(self.text):
+                yield item
+            async for piece in self:
+                for item in items.read(piece):
+                    yield item
+
+        return found()
 
     async def value(self) -> T:
         """The value of the whole output; waits for the end. ``InvalidOutputError`` where the text makes none."""

@@ -1,10 +1,12 @@
-"""How streams end: why the model stopped, and what is left of a stream that was closed or broke."""
+"""How streams end: why the model stopped, what is left of a stream that was closed or broke, and items that end."""
 
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 import pickle
+from typing import Annotated, Literal
 
 import interlock
 import pytest
@@ -118,3 +120,71 @@ def test_a_cancelled_stream_has_no_value():
 
     with pytest.raises(interlock.InvalidOutputError, match="closed before its end"):
         asyncio.run(run())
+
+
+def test_elements_come_as_soon_as_they_are_whole():
+    text = '[{"name": "A, ]", "age": 1}, {"name": "\\"}", "age": 20}]'
+    gen = ScriptedGenerator({"N": text})
+    stream = gen.stream("N", list[User], max_tokens=90)
+    items = stream.items()
+    assert next(items) == User("A, ]", 1)
+    assert len(stream.text) < len(text) - 10
+    assert list(items) == [User('"}', 20)] == stream.value[1:]
+    # What was read before belongs to them.
+    stream = gen.stream("N", list[User], max_tokens=90)
+    next(stream)
+    assert list(stream.items()) == stream.value
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text", "items"),
+    [
+        (list[Literal["yes", "no"]], '["yes", "no"]', ["yes", "no"]),
+        (Annotated[set[datetime.date], "days"], '["2026-01-31"]', [datetime.date(2026, 1, 31)]),
+        (list[list[int]], "[[], [1, 2]]", [[], [1, 2]]),
+        (list[int], "[]", []),
+        (User, '{"name": "Ada", "age": 36}', [("name", "Ada"), ("age", 36)]),
+        ({"type": "array", "items": {"type": "integer"}}, "[1, 23]", [1, 23]),
+    ],
+)
+def test_items_are_of_the_type_of_the_elements(output_type, text, items):
+    stream = ScriptedGenerator({"N": text}).stream("N", output_type, max_tokens=40)
+    assert list(stream.items()) == items
+
+
+def test_an_element_that_its_class_refuses_has_its_place():
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
+    class Even(pydantic.BaseModel):
+        a: int
+
+        @pydantic.field_validator("a")
+        @classmethod
+        def is_even(cls, a):
+            assert a % 2 == 0, f"{a} is odd"
+            return a
+
+    stream = ScriptedGenerator({"N": '[{"a": 2}, {"a": 3}]'}).stream("N", list[Even], max_tokens=40)
+    items = stream.items()
+    assert next(items).a == 2
+    with pytest.raises(interlock.InvalidOutputError, match="^element 1 of the stream: .*3 is odd") as caught:
+        next(items)
+    assert caught.value.pointer == "/1/a" and caught.value.text == '{"a": 3}'
+
+
+def test_what_has_no_items_says_so():
+    gen = ScriptedGenerator({"N": "1"})
+    with pytest.raises(interlock.ArgumentError, match="this output is a text"):
+        gen.stream("N", max_tokens=5).items()
+    with pytest.raises(interlock.ArgumentError, match="neither"):
+        list(gen.stream("N", int, max_tokens=5).items())
+
+
+def test_items_of_an_asynchronous_client():
+    async def run():
+        stream = interlock.from_openai(AsyncClient('["2026-01-31", "2026-02-01"]', "stop"), "m", server="vllm").stream(
+            "x", list[datetime.date]
+        )
+        return [item.day async for item in stream.items()]
+
+    assert asyncio.run(run()) == [31, 1]

@@ -23,6 +23,7 @@ from interlock.output_types import output_type_of
 DOCS = Path(__file__).parents[3] / "docs"
 ANSWERS = {
     "Make up a user.": '{"name": "Ada", "age": 36}',
+    "Make up two users.": '[{"name": "Ada", "age": 36}, {"name": "Alan", "age": 41}]',
     "Name three primes.": "[2, 3, 5]",
     "Is water wet?": "yes",
     "Say hello.": "Hello, world.",
