@@ -31,9 +31,9 @@ from interlock.generators.prompts.described_prompt import described, described_r
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.finished_items import element_reader
-from interlock.generators.replies.typed_rows import rows_by_type, types_of_rows
+from interlock.generators.replies.typed_rows import prepared_rows, rows_by_type
+from interlock.generators.replies.validation_context import in_context, reads_in_context
 from interlock.generators.replies.values import (
-    about_row,
     batch_values,
     check_errors,
     named_rows,
@@ -233,6 +233,8 @@ class Generator(AwaitedCalls, ABC):
         ``attempts`` is how often the model is asked, by default once: where an answer is an ``InvalidOutputError``, it
         is asked again, and messages then say what was wrong.
 
+        ``context`` is what validators of a pydantic class find as ``info.context``.
+
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
         has to fill in.
 
@@ -385,11 +387,12 @@ class Generator(AwaitedCalls, ABC):
             )
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
+        read_element = reads_in_context(element_reader(output_type), options.get("context"))
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         is_json = output.kind == "json_schema"
-        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=element_reader(output_type))
+        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element)
 
     def __getattr__(self, name: str) -> Any:
         """Only called for what a generator does not have."""
@@ -431,24 +434,18 @@ class Generator(AwaitedCalls, ABC):
         """Everything that can be wrong before a model is asked. What concerns the type is taken out of ``options``."""
         max_tokens = check_max_tokens(max_tokens)
         on_unsupported: Any = options.pop("on_unsupported", None)
+        context = options.pop("context", None)
         self._check_options(options)
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
-        return self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
+        made = self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
+        return in_context(made, context)
 
     def _prepared_rows(
         self, prompts: Sequence[Any], output_type: Any, max_tokens: int, options: dict[str, Any]
     ) -> list[OutputType[Any]]:
         """The same for each prompt of a batch."""
-        types = types_of_rows(output_type, len(prompts))
-        if types is None:
-            return [self._prepared(output_type, max_tokens, options)] * len(prompts)
-        made = []
-        for i, one in enumerate(types):
-            with named_rows(), about_row(i):
-                made.append(self._prepared(one, max_tokens, dict(options)))
-        options.pop("on_unsupported", None)
-        return made
+        return prepared_rows(self._prepared, output_type, len(prompts), max_tokens, options)
 
     def _reads_as_chat(self, chat: bool | None) -> bool:
         """Whether a prompt that is a text is what the user says in a chat. ``chat`` of the call says so, or else that

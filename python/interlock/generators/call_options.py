@@ -28,6 +28,7 @@ class CallOptions(SamplingOptions, total=False):
     chat: bool | None
     describe: bool | None
     attempts: int | None
+    context: Any
     on_tight: Literal["warn", "ignore", "error"] | None
     on_unsupported: Literal["error", "warn"] | None
     do_sample: bool | None

@@ -27,6 +27,7 @@ from interlock.generators.prompts.described_prompt import described, described_r
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.finished_items import element_reader
 from interlock.generators.replies.reply_check import ReplyCheck
+from interlock.generators.replies.validation_context import reads_in_context
 from interlock.generators.replies.values import batch_values, check_errors, named_rows, parser, raised_or_returned
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
@@ -121,7 +122,7 @@ class _Requests(Generator):
         self, text: str, reason: str | None, request: Request, output: OutputType[Any], max_tokens: int
     ) -> str:
         try:
-            return self._check(output)(request.unwrap(text))
+            return self._check(output)(request.unwrap(text), output.parse)
         except InvalidOutputError as error:
             if reason != "length":
                 raise _with_reason(error, reason)  # noqa: B904 - it is the same error
@@ -270,6 +271,7 @@ class AsyncOpenAIGenerator(_Requests):
             )
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
+        read_element = reads_in_context(element_reader(output_type), options.get("context"))
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
@@ -281,7 +283,7 @@ class AsyncOpenAIGenerator(_Requests):
             parser(output, max_tokens),
             is_json=output.kind == "json_schema",
             finish_reason=lambda: reasons[-1],
-            read_element=element_reader(output_type),
+            read_element=read_element,
         )
 
     async def _one(

@@ -77,7 +77,7 @@ class VllmGenerator(Generator):
 
         def text_of(answer: Any) -> str | InvalidOutputError:
             try:
-                return check(self._whole(answer.outputs[0], output, max_tokens))
+                return check(self._whole(answer.outputs[0], output, max_tokens), output.parse)
             except InvalidOutputError as error:
                 error.finish_reason = answer.outputs[0].finish_reason
                 return error

@@ -1,4 +1,4 @@
-"""Calls that ask again where a value is refused, calls that are awaited, and batches of several types."""
+"""Calls that ask again, calls that are awaited, batches of several types, and contexts of validators."""
 
 from __future__ import annotations
 
@@ -152,3 +152,30 @@ def test_a_prompt_that_is_none_has_its_number_in_the_whole_batch():
 
     with pytest.raises(interlock.ArgumentError, match="^prompt 3 of the batch: no"):
         Refusing({}).batch(["a", "b", "c", "bad"], [int, float, int, float])
+
+
+class Known(pydantic.BaseModel):
+    name: str
+
+    @pydantic.field_validator("name")
+    @classmethod
+    def is_known(cls, name, info):
+        if name not in info.context["names"]:
+            raise ValueError("unknown")
+        return name
+
+
+def test_validators_find_the_context_of_the_call():
+    gen = ScriptedGenerator({"N": '{"name": "Ada"}', "M": '[{"name": "Ada"}]', "T": "hello"})
+    ada, alan = {"names": ["Ada"]}, {"names": ["Alan"]}
+    for _ in range(2):
+        assert gen("N", Known, context=ada, max_tokens=30).name == "Ada"
+        with pytest.raises(interlock.InvalidOutputError, match="unknown"):
+            gen("N", Known, context=alan, max_tokens=30)
+    assert gen.batch(["N", "M"], [Known, list[Known]], context=ada, max_tokens=30)[1][0].name == "Ada"
+    stream = gen.stream("M", list[Known], context=ada, max_tokens=30)
+    assert [one.name for one in stream.items()] == ["Ada"] and stream.value[0].name == "Ada"
+    with pytest.raises(
+        interlock.ArgumentError, match="context is for validators of pydantic, which does not read text"
+    ):
+        gen("T", context=ada, max_tokens=5)

@@ -73,7 +73,7 @@ OTHER_NAMES = {
     "n": "a list with the prompt several times",
 }
 _OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported",
-        "attempts")  # fmt: skip
+        "attempts", "context")  # fmt: skip
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {

@@ -6,6 +6,7 @@ through is an error that names the place, whatever the server promised.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from interlock._core import Index, LimitError, UnsupportedError
@@ -39,7 +40,7 @@ class ReplyCheck:
             self._is_ordered = True
             self._index = output.index(byte_vocabulary(), **{**options, "property_order": "schema"})
 
-    def __call__(self, text: str) -> str:
+    def __call__(self, text: str, parse: Callable[[str], Any] | None = None) -> str:
         """``text``; ``InvalidOutputError``, with the place and the reason, if the server should not have written it."""
         if self._index is None:
             return text
@@ -53,7 +54,8 @@ class ReplyCheck:
         why = guide.explain(data[taken])
         if self._is_ordered:
             if self._output.is_checked:
-                self._output.parse(text)
+                # That of the call at hand, which may have a context of its own.
+                (parse or self._output.parse)(text)
                 return text
             why += " (keys are expected in the schema's order)"
         raise InvalidOutputError(

@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.replies.values import about_row, named_rows
 from interlock.output_types import OutputType
 from interlock.output_types.python_types.type_names import name_of
 from interlock.util.plurals import counted
 
-__all__ = ["rows_by_type", "types_of_rows"]
+__all__ = ["prepared_rows", "rows_by_type"]
 
 
-def types_of_rows(output_type: Any, count: int) -> list[Any] | None:
+def prepared_rows(
+    prepare: Callable[[Any, int, dict[str, Any]], OutputType[Any]],
+    output_type: Any,
+    count: int,
+    max_tokens: int,
+    options: dict[str, Any],
+) -> list[OutputType[Any]]:
+    """What ``prepare`` makes of the output type of each of ``count`` prompts. As it does, this takes what concerns the
+    types out of ``options``.
+    """
+    types = _types_of_rows(output_type, count)
+    if types is None:
+        return [prepare(output_type, max_tokens, options)] * count
+    made = []
+    left = options
+    for i, one in enumerate(types):
+        left = dict(options)
+        with named_rows(), about_row(i):
+            made.append(prepare(one, max_tokens, left))
+    for name in options.keys() - left.keys():
+        del options[name]
+    return made
+
+
+def _types_of_rows(output_type: Any, count: int) -> list[Any] | None:
     """The types of ``count`` prompts, if ``output_type`` is a list of types; ``None`` if it is one type for all, as
     choices and functions in a list are. ``ArgumentError`` where there are more types than prompts, or fewer.
     """

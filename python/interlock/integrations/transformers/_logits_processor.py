@@ -99,8 +99,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     ``stop_token_ids`` are handed to ``Index.guide``. ``in_place`` masks the scores that were passed instead of a copy;
     it saves a copy where nothing else looks at the scores, which ``generate`` does if ``output_logits=True``.
 
-    A processor does not know ``max_new_tokens``: without ``max_tokens``, ``generate`` cuts an output that is longer, and
-    what is left is not whole. Pass ``max_tokens=n`` here and ``max_new_tokens=n + 1`` there, for the stop token.
+    A processor does not know ``max_new_tokens``: without ``max_tokens``, ``generate`` cuts an output that is longer,
+    and what is left is not whole. Pass ``max_tokens=n`` here and ``max_new_tokens=n + 1`` there, for the stop token.
 
     ``canonical`` leaves one token where the tokenizer makes that one of every permitted text (``Guide.forced_tokens``),
     so that what the index forces is spelled as the model's training text was, and greedy search writes what

@@ -7,6 +7,7 @@ quotes first.
 
 from __future__ import annotations
 
+import contextvars
 import decimal
 import itertools
 import json
@@ -20,7 +21,9 @@ from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.python_types.field_places import parts_of_core_schema
 from interlock.util.json_pointer import escaped
 
-__all__ = ["parser_of"]
+__all__ = ["parser_of", "with_context"]
+
+_context: contextvars.ContextVar[Any] = contextvars.ContextVar("interlock_validation_context", default=None)
 
 # The core schemas that pydantic passes in are plain dicts.
 _CoreSchema = Any
@@ -53,7 +56,7 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         exact = _with_quoted_decimals(text, adapter.core_schema) if has_decimals else text
         try:
-            return adapter.validate_json(exact)
+            return adapter.validate_json(exact, context=_context.get())
         except ValidationError as error:
             first = error
         except Exception as error:
@@ -61,7 +64,7 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
         try:
             again = _with_plain_integers(exact)
             if again is not None:
-                return adapter.validate_json(again)
+                return adapter.validate_json(again, context=_context.get())
         except ValueError:
             pass
         except Exception as error:
@@ -75,6 +78,21 @@ def parser_of(adapter: TypeAdapter[Any], name: str) -> Callable[[str], Any]:
         raise refused from first
 
     return parse
+
+
+def with_context(parse: Callable[[str], Any], context: Any) -> Callable[[str], Any]:
+    """``parse``, a function of ``parser_of`` or one that calls such a function, with what validators of the class find
+    as ``info.context``.
+    """
+
+    def parse_within(text: str) -> Any:
+        before = _context.set(context)
+        try:
+            return parse(text)
+        finally:
+            _context.reset(before)
+
+    return parse_within
 
 
 def _with_plain_integers(text: str) -> str | None:
