@@ -81,5 +81,5 @@ def test_links_lead_somewhere(page):
 
 
 def test_docstrings():
-    for module in (interlock, interlock.masks):
+    for module in (interlock, interlock.masks, interlock.events, interlock.refusals):
         assert doctest.testmod(module).failed == 0

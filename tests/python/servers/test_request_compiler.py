@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import doctest
 import threading
 
 import pytest
 
 import interlock
+from interlock import serving
 from interlock.explain import byte_vocabulary
 from interlock.serving import RequestCompiler
 from interlock.store import Store
@@ -279,3 +281,8 @@ def test_settings_that_make_no_sense():
     with pytest.raises(interlock.ToolFormatError):
         RequestCompiler(VOCABULARY, format="hermse")
     assert answer_to(RequestCompiler(VOCABULARY), {"tools": [NOW]}).place == "/tools"
+
+
+def test_docstrings():
+    for module in (serving, serving.reply, serving.request_compiler, serving.request_fields):
+        assert doctest.testmod(module).failed == 0, module.__name__
