@@ -19,7 +19,6 @@ begins with ``TakenBack``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -186,8 +185,9 @@ class EventHistory:
         """
         gone: list[Event] = []
         new = list(events)
-        if new and isinstance(new[0], TakenBack):
-            count = new.pop(0).count
+        if new and isinstance(first := new[0], TakenBack):
+            count = first.count
+            del new[0]
             if count > len(self._given):
                 raise _core.ArgumentError(
                     f"{count} events are taken back, and {len(self._given)} were given: pass all events of the output"
@@ -210,9 +210,9 @@ def _without_common_beginning(old: list[Event], new: list[Event]) -> tuple[list[
     old, new = old[at:], new[at:]
     if old and new:
         one, other = _piece(old[0]), _piece(new[0])
-        if one is not None and other is not None and type(old[0]) is type(new[0]):
-            is_one_text = getattr(old[0], "call", None) == getattr(new[0], "call", None)
-            same = len(os.path.commonprefix([one, other])) if is_one_text else 0
+        if one is not None and other is not None and _is_of_one(old[0], new[0]):
+            differing = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+            same = next(differing, min(len(one), len(other)))
             old = ([_from(old[0], same)] if same < len(one) else []) + old[1:]
             new = ([_from(new[0], same)] if same < len(other) else []) + new[1:]
     return old, new
@@ -223,6 +223,11 @@ def _piece(event: Event) -> str | bytes | None:
     if isinstance(event, Text | Reasoning):
         return event.text
     return event.data if isinstance(event, ArgumentBytes) else None
+
+
+def _is_of_one(one: Event, other: Event) -> bool:
+    """Whether two pieces are of the same thing."""
+    return type(one) is type(other) and getattr(one, "call", None) == getattr(other, "call", None)
 
 
 def _from(event: Event, at: int) -> Event:

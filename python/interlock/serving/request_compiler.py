@@ -17,6 +17,7 @@ from interlock._core import (
     Guide,
     Index,
     Limits,
+    ReportRow,
     TokenRejected,
     Vocabulary,
 )
@@ -30,6 +31,7 @@ from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import new_call_id
 from interlock.tools.requests.request_body import format_of_request
 from interlock.tools.requests.response_format import Kind, request_kind
+from interlock.tools.tags.request_report import request_report
 from interlock.tools.tags.structural_tag import response_template_of, structural_tag
 from interlock.util.argument_types import require
 
@@ -64,6 +66,7 @@ class CompiledRequest:
     tools: tuple[Any, ...]
     _compiler: RequestCompiler
     _has_events: bool
+    _asked: Any
 
     def reply(self, guide: Guide | None = None, *, new_id: Callable[[], str] = new_call_id) -> Reply:
         """What reads an output for the client. ``guide`` is that of this output, where it is a fork of ``self.guide``.
@@ -79,6 +82,17 @@ class CompiledRequest:
             new_id=new_id,
             reasoning_field=self._compiler.reasoning_field,
         )
+
+    def report(self) -> list[ReportRow]:
+        """What the schemas of the request say and its output is not held to exactly, misspelt keywords among it, with
+        the places in the body. See ``interlock.tools.request_report``.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> request = RequestCompiler(byte_vocabulary()).compile({"guided_json": {"type": "string", "minLenght": 1}})
+        >>> request.report()[0].pointer, request.report()[0].keyword
+        ('/guided_json', 'minLenght')
+        """
+        return request_report(self._asked, self.tools or None, limits=self._compiler.limits)
 
     def cut_at_stop(self, text: str) -> str | None:
         """The output up to the first text of ``stop`` in it; ``None`` where there is none.
@@ -180,10 +194,8 @@ class RequestCompiler:
             except RequestError as error:
                 raise ArgumentError(error.reason) from error
         self._written = {"whitespace": whitespace, "spelling": spelling}
-        self._work: dict[str, Any] = {
-            "limits": Limits(max_source_bytes=1 << 20) if limits is None else limits,
-            "unknown_keywords": unknown_keywords,
-        }
+        self.limits = Limits(max_source_bytes=1 << 20) if limits is None else limits
+        self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
         self._allowed = allowed_tokens if allowed_tokens is None or allowed_tokens == "all" else list(allowed_tokens)
 
     def compile(
@@ -244,6 +256,7 @@ class RequestCompiler:
             tools=tuple(given) if kind == "tools" else (),
             _compiler=self,
             _has_events=has_events,
+            _asked=asked,
         )
 
     async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:

@@ -253,6 +253,38 @@ def test_compiling_in_a_thread(compiler):
     assert request.kind == "choice" and allows(request, "yes")
 
 
+def test_the_report_names_places_in_the_body(compiler):
+    schema = {"type": "object", "properties": {"a": {"type": "string", "format": "regex"}, "b": {"minLenght": 1}}}
+    format = {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    loose = {"type": "function", "function": {"name": "g", "parameters": schema, "strict": False}}
+    inside = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": schema}, "end": "</a>"}
+    older = {"type": "structural_tag", "structures": [{"begin": "<a>", "schema": schema, "end": "</a>"}]}
+
+    def rows(**body):
+        return {(row.pointer, row.keyword, row.enforcement) for row in compiler.compile(body).report()}
+
+    def at(place):
+        return {
+            (f"{place}/properties/a", "format", "narrower"),
+            (f"{place}/properties/b", "minLenght", "annotation"),
+        }
+
+    parameters = at("/tools/1/function/parameters")
+    answer = at("/response_format/json_schema/schema")
+    assert rows(tools=[loose, tool]) == parameters
+    assert rows(tools=[loose, tool], response_format=format) == parameters | answer
+    assert rows(response_format={"type": "structural_tag", "format": inside}) == at(
+        "/response_format/format/content/json_schema"
+    )
+    assert rows(response_format={**older, "triggers": ["<a"]}) == at("/response_format/structures/0/schema")
+    # Of a document, how it is written is said too.
+    assert answer < rows(response_format=format)
+    assert rows() == rows(guided_regex="a") == set()
+    one = next(row for row in compiler.compile({"tools": [tool]}).report() if row.keyword == "format")
+    assert "groups nest three deep" in one.reason
+
+
 def test_indexes_come_from_the_store(tmp_path, monkeypatch):
     store = Store(tmp_path)
     written = {"whitespace": "compact", "spelling": "plain"}
