@@ -55,6 +55,10 @@ def test_ways_on_where_the_system_refuses(folder, monkeypatch):
     assert "a place that you may write" in way(refused)
     assert "a place that you may write" in way(interlock.ArtifactError("cannot write a.index: Permission denied"))
     assert "free some space" in way(interlock.ArtifactError("cannot write a.index: No space left on device"))
+    # Where the operating system's own error is behind it, its number counts, and no words.
+    failed = interlock.ArtifactError("cannot write the store: Kein Speicherplatz")
+    failed.__cause__ = OSError(errno.ENOSPC, "Kein Speicherplatz")
+    assert "free some space" in way(failed)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "a file that you may read" in way(refused)
 
