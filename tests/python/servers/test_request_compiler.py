@@ -315,6 +315,10 @@ def test_settings_that_make_no_sense():
     assert answer_to(RequestCompiler(VOCABULARY), {"tools": [NOW]}).place == "/tools"
 
 
+def test_the_package_has_the_compiler_by_its_name():
+    assert interlock.serving is serving and "serving" in dir(interlock)
+
+
 def test_docstrings():
     for module in (serving, serving.reply, serving.request_compiler, serving.request_fields):
         assert doctest.testmod(module).failed == 0, module.__name__
