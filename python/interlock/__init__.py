@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from interlock import output_types as output_types
     from interlock import programs as programs
     from interlock import schema_hints as schema_hints
+    from interlock import serving as serving
     from interlock import tools as tools
     from interlock.core_methods.index_files import IncompleteTablesWarning
     from interlock.generators import (
@@ -215,7 +216,7 @@ _LATE = {
 
 # Modules that are found without an import of their own: ``interlock.explain`` and so on.
 _MODULES = frozenset(
-    "drawing events explain generators grammars integrations output_types programs schema_hints tools".split()
+    "drawing events explain generators grammars integrations output_types programs schema_hints serving tools".split()
 )
 
 

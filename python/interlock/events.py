@@ -14,7 +14,7 @@ begins with ``TakenBack``.
 >>> guide.advance_many(list(b'One moment.<tool_call>'))
 22
 >>> guide.events()
-[Text(text='One moment.'), CallBegun(call=0)]
+[Text(text='One moment.'), CallBegun(call=0), NameKnown(call=0, name='now')]
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ __all__ = [
     "Captured",
     "End",
     "Event",
+    "EventHistory",
     "Forced",
     "NameKnown",
     "Reasoning",
@@ -117,7 +118,10 @@ class Forced:
 
 @dataclass(frozen=True)
 class TakenBack:
-    """The last ``count`` events that were given are void, because the guide went back."""
+    """The last ``count`` events that were given are void, because the guide went back.
+
+    What still holds of them is given again. ``EventHistory`` says which characters differ.
+    """
 
     count: int
 
@@ -147,6 +151,93 @@ class _Capture:
     inside: int
     data: bytes
     markers: list[_Marker]
+
+
+class EventHistory:
+    """The events of one output, and what each rollback changes of them, to the character.
+
+    ``TakenBack`` voids whole events, and the parts of them that still hold are given again. ``take`` compares the two:
+    a server repairs its stream by what it removes and adds.
+
+    >>> history = EventHistory()
+    >>> history.take([Text("One moment."), CallBegun(0)])
+    ([], [Text(text='One moment.'), CallBegun(call=0)])
+    >>> history.take([TakenBack(2), Text("One mo"), Text("re.")])
+    ([Text(text='ment.'), CallBegun(call=0)], [Text(text='re.')])
+    """
+
+    def __init__(self) -> None:
+        self._given: list[Event] = []
+
+    @property
+    def events(self) -> list[Event]:
+        """All events that hold now. Pieces that follow each other are one."""
+        found: list[Event] = []
+        for event in self._given:
+            _add(found, event)
+        return found
+
+    def take(self, events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
+        """What of the output is void now, and what is new, for the answer of one ``Guide.events``.
+
+        Both are in the order of the output. An event of which the beginning stays is there with the rest of its text
+        or its bytes alone. ``ArgumentError`` where more is taken back than was given.
+        """
+        gone: list[Event] = []
+        new = list(events)
+        if new and isinstance(first := new[0], TakenBack):
+            count = first.count
+            del new[0]
+            if count > len(self._given):
+                raise _core.ArgumentError(
+                    f"{count} events are taken back, and {len(self._given)} were given: pass all events of the output"
+                )
+            gone = self._given[len(self._given) - count :]
+            del self._given[len(self._given) - count :]
+        self._given += new
+        removed: list[Event] = []
+        added: list[Event] = []
+        for event in gone:
+            _add(removed, event)
+        for event in new:
+            _add(added, event)
+        return _without_common_beginning(removed, added)
+
+
+def _without_common_beginning(old: list[Event], new: list[Event]) -> tuple[list[Event], list[Event]]:
+    """Two outputs from where they differ on."""
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    old, new = old[at:], new[at:]
+    if old and new:
+        one, other = _piece(old[0]), _piece(new[0])
+        if one is not None and other is not None and _is_of_one(old[0], new[0]):
+            differing = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+            same = next(differing, min(len(one), len(other)))
+            old = ([_from(old[0], same)] if same < len(one) else []) + old[1:]
+            new = ([_from(new[0], same)] if same < len(other) else []) + new[1:]
+    return old, new
+
+
+def _piece(event: Event) -> str | bytes | None:
+    """The text or the bytes of an event that is a piece of something."""
+    if isinstance(event, Text | Reasoning):
+        return event.text
+    return event.data if isinstance(event, ArgumentBytes) else None
+
+
+def _is_of_one(one: Event, other: Event) -> bool:
+    """Whether two pieces are of the same thing."""
+    return type(one) is type(other) and getattr(one, "call", None) == getattr(other, "call", None)
+
+
+def _from(event: Event, at: int) -> Event:
+    """A piece without its first characters or bytes."""
+    if isinstance(event, ArgumentBytes):
+        return ArgumentBytes(event.call, event.data[at:])
+    if isinstance(event, Text):
+        return Text(event.text[at:])
+    assert isinstance(event, Reasoning)
+    return Reasoning(event.text[at:])
 
 
 def events_of(guide: Guide) -> list[Event]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError
 from interlock.util.argument_types import require
@@ -40,6 +41,23 @@ class Refusal:
     """What to tell the client, in words of its request; of 500, ``"internal error of the server"``."""
     reason: str
     """One word for metrics, that of ``interlock.integrations.metrics.refusal_reason``."""
+    place: str | None = field(default=None, repr=False)
+    """Where the request is at fault, as a JSON Pointer; ``None`` where no place is known. Of a ``BudgetError`` it
+    is the field ``budget``."""
+    code: str | None = field(default=None, repr=False)
+    """``error.code``, where the error has one."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The JSON object of the answer, as OpenAI's interface has it. ``param`` is ``place``, and ``code`` is the code
+        of the error or, where it has none, ``reason``.
+
+        >>> Refusal(400, "no", "request", "/tools").body
+        {'error': {'message': 'no', 'type': 'invalid_request_error', 'param': '/tools', 'code': 'request'}}
+        """
+        kind = "server_error" if self.status >= 500 else "invalid_request_error"
+        code = self.reason if self.code is None else self.code
+        return {"error": {"message": self.message, "type": kind, "param": self.place or None, "code": code}}
 
     @property
     def is_of_server(self) -> bool:
@@ -90,7 +108,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
         if isinstance(error, BudgetError):
             message = _BUDGETS.sub(lambda found: _counting(found, stop_tokens), message)
             message = message.replace("max_tokens is ", f"{budget} is ", 1)
-        return Refusal(413 if is_long else 400, message, reason)
+        place = f"/{budget}" if isinstance(error, BudgetError) else error.pointer
+        return Refusal(413 if is_long else 400, message, reason, place, error.code)
     if isinstance(error, json.JSONDecodeError):
         return Refusal(400, f"the request is no JSON: {error}", "request")
     if isinstance(error, UnicodeDecodeError):

@@ -149,7 +149,9 @@ class Store:
         self.compiled = 0
         """How many indexes this object has compiled and added, because nobody else had."""
         if self.path.is_file():
-            raise ArtifactError(f"cannot open the store {self.path}: it is a file, and a store is a folder")
+            error = ArtifactError(f"cannot open the store {self.path}: it is a file, and a store is a folder")
+            error.code = "not_a_folder"
+            raise error
         try:
             with self._failures("open"):
                 self.path.mkdir(parents=True, exist_ok=True)
@@ -163,16 +165,8 @@ class Store:
         return f"Store({self.url or str(self.path)!r}, max_bytes={self.max_bytes})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (
-            _restore,
-            (
-                self.url or str(self.path),
-                self.max_bytes,
-                self.tables,
-                str(self.path) if self.url else None,
-                self.on_failure,
-            ),
-        )
+        place = self.url or str(self.path)
+        return _restore, (place, self.max_bytes, self.tables, str(self.path) if self.url else None, self.on_failure)
 
     @contextlib.contextmanager
     def _failures(self, what: str) -> Iterator[None]:

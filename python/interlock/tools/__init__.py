@@ -17,6 +17,7 @@ from interlock.tools.requests.request_body import format_of_request
 from interlock.tools.requests.response_format import Source, request_kind, response_format
 from interlock.tools.requests.tool_descriptions import describe_tools
 from interlock.tools.requests.tool_list import Tool, tools_of
+from interlock.tools.tags.request_report import request_report
 from interlock.tools.tags.structural_tag import structural_tag
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "parse_reply",
     "render",
     "request_kind",
+    "request_report",
     "response_format",
     "spec",
     "structural_tag",

@@ -123,7 +123,7 @@ def _is_of_source(error: InterlockError) -> bool:
 def _from_root(error: InterlockError, place: str) -> InterlockError:
     whole = place + (error.pointer or "")
     if isinstance(error, RequestError):
-        moved: InterlockError = type(error)(error.reason, whole)
+        moved: InterlockError = type(error)(error.reason, whole, code=error.code, subject=error.subject)
         return moved if error.hint is None else with_hint(moved, error.hint)
     said, line_end, excerpt = without_hint(error).partition("\n")
     said = said.removeprefix(f"at {error.pointer}: ")
@@ -142,7 +142,8 @@ def _from_root(error: InterlockError, place: str) -> InterlockError:
 def with_place(error: InterlockError, place: str, moved: Callable[[str], str]) -> InterlockError:
     """``error`` with another place than its ``pointer``, and with others for each that its message speaks of."""
     if isinstance(error, RequestError):
-        found: InterlockError = type(error)(with_places(error.reason, moved), place)
+        reason = with_places(error.reason, moved)
+        found: InterlockError = type(error)(reason, place, code=error.code, subject=error.subject)
     else:
         said = without_hint(error).replace(f"at {error.pointer}: ", f"at {place}: " if place else "", 1)
         found = remade(error, with_places(said, moved), place)
@@ -169,11 +170,13 @@ class RequestError(InterlockError, ValueError):
     reason: str
     """What is wrong there, without the place."""
 
-    def __init__(self, reason: str, pointer: str = "") -> None:
+    def __init__(self, reason: str, pointer: str = "", *, code: str | None = None, subject: str | None = None) -> None:
         said = _fitted(reason, MOST)
         super().__init__(f"at {_fitted(pointer, MOST_QUOTED, '')}: {said}" if pointer else said)
         self.reason = reason
         self.pointer = pointer
+        if code is not None:
+            self.code, self.subject = code, subject
 
     def __reduce__(self) -> tuple[type[RequestError], tuple[str, str], dict[str, Any]]:
         return type(self), (self.reason, self.pointer), {**self.__dict__, "args": self.args}

@@ -8,6 +8,7 @@ import pytest
 from tiny_models import TEMPLATE
 
 import interlock
+from interlock.generators.prompts import chat_content
 from interlock.generators.prompts.chat_content import messages_for, templated
 from interlock.generators.prompts.described_prompt import described
 from interlock.output_types import output_type_of
@@ -121,6 +122,15 @@ def test_messages_without_content_and_other_keys_stay():
     chat = [CHAT[1], call, bare, empty]
     for template in (TEMPLATE, PARTS, BOTH):
         assert messages_for(template + " ", chat, rendering(template))[1:] == chat[1:]
+
+
+def test_another_thread_may_clear_what_is_kept(monkeypatch):
+    class Cleared(dict):
+        def __setitem__(self, key, value):
+            """What this thread adds is gone before it looks again."""
+
+    monkeypatch.setattr(chat_content, "_known", Cleared())
+    assert messages_for(TEMPLATE, CHAT, rendering(TEMPLATE))[1]["content"] == "How many\nmoons?"
 
 
 @dataclasses.dataclass

@@ -40,6 +40,7 @@ FOLDERS = [
     "tools/tag_grammars",
     "tools/tags",
     "tools/replies",
+    "serving",
     "integrations",
     "integrations/llama_cpp",
     "integrations/mlx_lm",

@@ -10,7 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import interlock
+import interlock.events
 import interlock.masks
+import interlock.refusals
 import pytest
 from interlock.explain import byte_vocabulary
 
@@ -81,5 +83,5 @@ def test_links_lead_somewhere(page):
 
 
 def test_docstrings():
-    for module in (interlock, interlock.masks):
+    for module in (interlock, interlock.masks, interlock.events, sys.modules["interlock.refusals"]):
         assert doctest.testmod(module).failed == 0

@@ -98,6 +98,39 @@ def test_python_is_worked_on_without_rust():
     assert re.search(r"^check-python:.* ## ", rule("check-python")), "make help lists it"
 
 
+def refused_by_make(*arguments):
+    """What make says, and stops at, before it does anything of a target."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    done = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2, done
+    return done.stderr
+
+
+def test_paths_of_tests_that_are_not_there_are_refused(tmp_path):
+    """Workers of pytest once collected nothing for such a path, and said so in no words."""
+    ready = tmp_path / "venv"
+    ready.mkdir()
+    (ready / ".ready").touch()
+    for given in ("missing", "tests/python/project missing", "tests/python/missing.py::test_a -k tests"):
+        for target in ("check", "check-python"):
+            said = refused_by_make(
+                "-o", f"{ready}/.ready", "-o", "style-python", f"VENV={ready}", target, f"TESTS={given}"
+            )
+            assert "TESTS: no file or folder is named" in said and "missing" in said
+    # Options and their words are no paths.
+    words = ["TESTS=tests/python/project -k 'a or b' -x -m slow"]
+    said = refused_by_make("-o", f"{ready}/.ready", "-o", "style-python", f"VENV={ready}", "check-python", *words)
+    assert "TESTS: " not in said
+
+
+def test_nothing_is_installed_in_an_environment_of_others(tmp_path):
+    (tmp_path / "pyvenv.cfg").touch()
+    for target in ("check", "dev-python", f"{tmp_path}/.ready"):
+        assert f"make did not make {tmp_path}" in refused_by_make(f"VENV={tmp_path}", target)
+    assert [path.name for path in tmp_path.iterdir()] == ["pyvenv.cfg"]
+
+
 def test_format_writes_what_style_checks():
     written = rule("format").replace("ruff format .", "ruff format --check .").replace("cargo fmt", "cargo fmt --check")
     style = [line for line in (rule("style-python") + rule("style")).splitlines() if " --check" in line]

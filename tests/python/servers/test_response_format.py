@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
+import pickle
 import re
 
 import pytest
 
 import interlock
 from interlock import Index, InterlockError, SchemaError
-from interlock.tools import RequestError, format_of_request, response_format, tools_of
+from interlock.tools import RequestError, StructuralTagError, format_of_request, response_format, tools_of
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
 
@@ -466,3 +467,21 @@ def test_parallel_calls_that_a_client_left_null_are_the_default(byte_vocabulary)
     tools = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
     make = functools.partial(interlock.Index.from_tools, tools, byte_vocabulary, format="hermes")
     assert make(parallel=None) == make() != make(parallel=False)
+
+
+@pytest.mark.parametrize("around", [lambda tag: tag, lambda tag: {"response_format": tag}])
+@pytest.mark.parametrize(
+    "format, place, code, subject",
+    [
+        ({"type": "tag", "begn": "a", "content": {"type": "any_text"}}, "/format", "missing_field", "begin"),
+        ({"type": "sequenc"}, "/format/type", "unknown_type", "sequenc"),
+        ({"value": "a"}, "/format", "missing_field", "type"),
+        ({"type": "repeat", "max": 1, "content": {"type": "any_text"}}, "/format", "missing_field", "min"),
+    ],
+)
+def test_faults_of_tags_have_a_code(format, place, code, subject, around):
+    with pytest.raises(StructuralTagError) as caught:
+        interlock.check_response_format(around({"type": "structural_tag", "format": format}))
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (error.code, error.subject) == (code, subject)
+        assert error.pointer is not None and error.pointer.endswith(place)

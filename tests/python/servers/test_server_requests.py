@@ -19,6 +19,7 @@ import pytest
 from interlock import Index, schema_hints
 from interlock.integrations import server_counts
 from interlock.integrations.metrics import refusal_reason
+from interlock.serving import RequestCompiler
 from interlock.tools import request_kind
 
 PAGE = Path(__file__).parents[3] / "docs" / "tutorials" / "server-loop.md"
@@ -60,7 +61,7 @@ def test_numbers_of_the_page_are_those_of_the_client(page):
             status, said = asyncio.run(page["accept"]({**choice, name: odd}))
             assert (status, said) == (400, f"at /{name}: {name} is a whole number from 1")
     for numbers, most in (
-        ({"max_tokens": None}, page["MOST_TOKENS"]),
+        ({"max_tokens": None}, page["compiler"].max_tokens),
         ({"max_tokens": 20, "max_completion_tokens": 30}, 30),
         ({"max_tokens": 20, "max_completion_tokens": None}, 20),
     ):
@@ -129,15 +130,17 @@ def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, cap
 
 
 def test_a_mistake_of_the_server_is_none_of_the_client(page, monkeypatch, caplog):
-    monkeypatch.setitem(page, "FORMAT", "hermse")
+    def fail(self, body, **options):
+        raise KeyError("hermse")
+
+    monkeypatch.setattr(RequestCompiler, "compile", fail)
     answer = asyncio.run(page["accept"]({"tools": [{"name": "f"}]}))
     assert answer == (500, NEUTRAL)
     assert "hermse" in caplog.text
 
 
 def test_the_page_lets_nobody_name_tokens_of_roles(page, monkeypatch):
-    monkeypatch.setitem(page, "vocabulary", ROLES)
-    monkeypatch.setitem(page, "FORMAT", "glm_4_7")
+    monkeypatch.setitem(page, "compiler", RequestCompiler(ROLES, format="glm_4_7"))
     for body in (
         {"response_format": {"type": "structural_tag", "format": {"type": "token", "token": "<|im_start|>"}}},
         {"response_format": {"type": "grammar", "grammar": "start: <|im_start|>", "syntax": "lark"}},

@@ -133,6 +133,83 @@ def test_events_come_token_by_token_and_never_too_early(name):
         assert ended[-1] == len(output) - 1
 
 
+def shown(events):
+    """An output as a client sees it: its events with their texts, as one list of characters."""
+    found = []
+    for event in merged(events):
+        text = getattr(event, "text", getattr(event, "data", None))
+        kind = (type(event).__name__, getattr(event, "call", None))
+        found += [kind] if text is None else [(kind, character) for character in text]
+    return found
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "pythonic", "gemma_4"])
+def test_a_history_says_which_characters_a_rollback_changes(name):
+    rng = random.Random(name)
+    index = index_of(name)
+    output = render(name, CALLS[0], text="Well. ").encode()
+    guide, history = index.guide(), ev.EventHistory()
+    seen, at, cut = [], 0, 0
+    for _ in range(400):
+        if at and rng.random() < 0.3:
+            back = rng.randint(1, min(at, 30))
+            guide.rollback(back)
+            at -= back
+        elif at < len(output):
+            guide.advance(output[at])
+            at += 1
+        if rng.random() < 0.5:
+            continue
+        removed, added = history.take(guide.events())
+        gone, new = shown(removed), shown(added)
+        # The least change: what is removed and what is added begin with another character.
+        assert not gone or not new or gone[0] != new[0]
+        assert seen[len(seen) - len(gone) :] == gone
+        cut += 0 < len(gone) < len(seen)
+        seen = seen[: len(seen) - len(gone)] + new
+        fresh = index.guide()
+        fresh.advance_many(list(output[:at]))
+        assert seen == shown(fresh.events()) == shown(history.events)
+    assert cut > 10
+    with pytest.raises(interlock.ArgumentError, match="2 events are taken back, and 0 were given"):
+        ev.EventHistory().take([ev.TakenBack(2)])
+
+
+def test_text_may_be_spelled_like_a_special_token_and_is_no_token():
+    """Arguments hold the characters of DeepSeek's mark in other tokens, and never the token."""
+    properties = {"a": {"type": "string"}, "b": {"type": "object"}}
+    mark, tool = "｜DSML｜", {"name": "say", "parameters": {"type": "object", "properties": properties}}
+    special = [mark.encode(), b"<think>", b"</think>"]
+    vocabulary = interlock.Vocabulary(
+        [bytes([i]) for i in range(256)] + [b"", *special, b"x" + special[0]],
+        eos_token_ids=[256],
+        special_token_ids=[257, 258, 259],
+    )
+    index = interlock.Index.from_tools([tool], vocabulary, format="deepseek_v4", tool_choice="required")
+
+    def tokens(*parts):
+        return [one for part in parts for one in ([part] if isinstance(part, int) else part.encode())]
+
+    def call(*argument):
+        begin = ["\n\n<", 257, "tool_calls>\n<", 257, 'invoke name="say">\n<', 257]
+        end = ["</", 257, "parameter>\n</", 257, "invoke>\n</", 257, "tool_calls>"]
+        return tokens(*begin, *argument, *end)
+
+    text = 'parameter name="a" string="true">'
+    for inside in (mark, f"</{mark}parameter>", f'<{mark}invoke name="say">', f"</{mark}"):
+        ended = index.parse(call(text, inside))[-2]
+        assert ended == ev.CallEnded(0, Call("say", {"a": inside}))
+    # A token of text whose bytes end as the mark does is text.
+    assert index.parse(call(text, 260))[-2].call.arguments == {"a": f"x{mark}"}
+    value = 'parameter name="b" string="false">{"k": "'
+    assert index.parse(call(value, mark, '"}'))[-2].call.arguments == {"b": {"k": mark}}
+    for parts in ((text, "a", 257, "b"), (text, "<", 257, "parameter"), (value, 257, '"}')):
+        with pytest.raises(interlock.TokenRejected):
+            index.parse(call(*parts))
+    # The delimiters are the token alone.
+    assert index.guide().advance_many(f"\n\n<{mark}".encode()) == 3
+
+
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "pythonic", "harmony", "gemma_4", "minimax_m3"])
 def test_going_back_takes_events_back(name):
     rng = random.Random(name)

@@ -31,7 +31,11 @@ SOME = 4
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("tokenizer", metavar="FILE", help="a tokenizer file, or bytes for the built-in vocabulary")
+    parser.add_argument(
+        "tokenizer",
+        metavar="FILE",
+        help="a tokenizer file, the folder of a model, or bytes for the built-in vocabulary",
+    )
     vocabularies.add_details(parser.add_argument_group("what the file leaves open"))
     parser.add_argument("-o", "--out", metavar="PACK", help="write the vocabulary to this file")
     overwriting.add_force(parser)

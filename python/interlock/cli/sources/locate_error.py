@@ -133,17 +133,20 @@ def _grammar_remedy(error: interlock.InterlockError) -> str:
 
 
 def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
-    """What was probably meant in a structural tag. The message has the place, as a JSON Pointer."""
-    meant = ""
-    if unknown := re.search(r"'([^']*)' is no type of a format; there are ([^;]*)", str(error)):
-        meant = nearest(unknown[1], unknown[2].split(", "))
-    elif missing := re.search(r"at (\S*): .* needs the field '([^']*)'", str(error)):
-        with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):
-            for part in missing[1].split("/")[1:]:
-                tag = tag[int(part)] if isinstance(tag, list) else tag[unescaped(part)]
-            if isinstance(tag, dict) and (slip := nearest(missing[2], tag)):
-                return PlaceInSource("", 0, 0, f"did you mean {missing[2]} by {slip}?", found=False)
-    return PlaceInSource("", 0, 0, f"did you mean {meant}?", found=False) if meant else None
+    """What was probably meant in a structural tag: a type of a format, or a field that it lacks."""
+    if error.subject is None or error.code not in ("unknown_type", "missing_field"):
+        return None
+    if error.code == "unknown_type":
+        from interlock.tools.spec.reader import FORMAT_TYPES
+
+        meant = nearest(error.subject, FORMAT_TYPES)
+        return PlaceInSource("", 0, 0, f"did you mean {meant}?", found=False) if meant else None
+    with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):
+        for part in (error.pointer or "").split("/")[1:]:
+            tag = tag[int(part)] if isinstance(tag, list) else tag[unescaped(part)]
+        if isinstance(tag, dict) and (slip := nearest(error.subject, tag)):
+            return PlaceInSource("", 0, 0, f"did you mean {error.subject} by {slip}?", found=False)
+    return None
 
 
 def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:

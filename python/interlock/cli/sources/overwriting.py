@@ -11,6 +11,7 @@ from typing import Any
 from interlock.cli.arguments.parser import FILES
 from interlock.cli.sources.source_words import SUFFIXES
 from interlock.cli.terminal.exits import UsageError
+from interlock.tokenizers import FILES as TOKENIZERS
 
 __all__ = ["add_force", "refuse_inputs", "refuse_others"]
 
@@ -92,8 +93,9 @@ def _is_file(path: Path) -> bool:
 def _is_part_of(written: Path, read: Path) -> bool:
     try:
         if read.is_dir():
-            # Of a folder, sources alone are read.
-            return written.resolve().is_relative_to(read.resolve()) and written.suffix in SUFFIXES
+            # Of a folder, sources and the tokenizer of a model are read.
+            is_read = written.suffix in SUFFIXES or written.name in TOKENIZERS
+            return written.resolve().is_relative_to(read.resolve()) and is_read
         return read.exists() and written.samefile(read)
     except (OSError, ValueError):
         return False

@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> No
         metavar="FILE",
         required=required,
         default=None if required else BYTES,
-        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model, GGUF or a vocabulary pack" + default,
+        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model, GGUF or a vocabulary pack; or the "
+        "folder of a model that holds one" + default,
     )
     add_details(group)
 
@@ -62,7 +63,9 @@ def read(args: argparse.Namespace) -> interlock.Vocabulary:
 
 
 def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
-    """The vocabulary in a file, or the built-in one for ``bytes``."""
+    """The vocabulary in a file or in the folder of a model, or the built-in one for ``bytes``. A file that is named
+    ``bytes`` is ``./bytes``.
+    """
     if path == BYTES:
         if eos is not None or size is not None:
             raise UsageError(
@@ -89,9 +92,9 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
 def _no_tokenizer(path: str) -> InputError | None:
     """What is wrong with a word that is no file, where more can be said than that it is none."""
     if os.path.isdir(path):
-        inside = next((name for name in FILES if os.path.isfile(os.path.join(path, name))), "")
-        way = f"did you mean {os.path.join(path, inside)}?" if inside else f"name the file: {', '.join(FILES)}"
-        return InputError(f"{path} is a folder: a tokenizer is a file", way)
+        if any(os.path.isfile(os.path.join(path, name)) for name in FILES):
+            return None
+        return InputError(f"{path} is a folder without a tokenizer", f"name the file: {', '.join(FILES)}")
     if os.path.exists(path):
         return None
     # An ending of letters says that a file is meant; those of gpt-3.5 and Qwen2.5-7B do not.

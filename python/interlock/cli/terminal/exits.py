@@ -264,8 +264,10 @@ def _remedy(error: BaseException) -> str:
         if error.errno in (errno.EACCES, errno.EPERM) and error.filename and _is_unreadable(error.filename):
             return "a file that you may read, or change its permissions"
         return _OS_REMEDIES.get(error.errno or 0, "")
-    if isinstance(error, interlock.ArtifactError) and str(error).endswith("a store is a folder"):
+    if code == "not_a_folder":
         return "a folder, which may not be there yet: -o store/"
+    if isinstance(error, interlock.ArtifactError) and isinstance(error.__cause__, OSError):
+        return _OS_REMEDIES.get(error.__cause__.errno or 0, "")
     if isinstance(error, interlock.ArtifactError):
         # The engine says in words why a file cannot be written.
         return next((way for number, way in _OS_REMEDIES.items() if os.strerror(number) in str(error)), "")

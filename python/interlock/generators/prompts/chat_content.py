@@ -50,11 +50,13 @@ def messages_for(template: str, messages: Messages, render: Render | None) -> Me
     if render is None:
         return [_joined(i, message) for i, message in enumerate(messages)] if has_parts else messages
     key = (template, *map(_kind, messages))
-    if key not in _known:
+    known = _known.get(key)  # Held here: another thread may clear what is kept.
+    if known is None:
+        known = _forms(messages, render)
         if len(_known) >= _KEPT:
             _known.clear()
-        _known[key] = _forms(messages, render)
-    forms, is_rendered = _known[key]
+        _known[key] = known
+    forms, is_rendered = known
     return [_fitted(i, message, forms[i], is_rendered) for i, message in enumerate(messages)]
 
 

@@ -466,4 +466,5 @@ def _tag(value: Any, pointer: str) -> tuple[dict[str, Any], TagForm]:
         tag = read(value)
         return write(tag), tag.written
     except StructuralTagError as error:
-        raise StructuralTagError(error.reason, pointer + error.pointer) from error
+        place = pointer + error.pointer
+        raise StructuralTagError(error.reason, place, code=error.code, subject=error.subject) from error

@@ -68,6 +68,11 @@ class Fields:
     def refuse(self, key: str, reason: str) -> NoReturn:
         raise StructuralTagError(reason, self.at(key))
 
+    def lacks(self, key: str) -> StructuralTagError:
+        """The error of a field that is not there, and must be."""
+        said = f"{self.what} needs the field {key!r}"
+        return StructuralTagError(said, self.pointer, code="missing_field", subject=key)
+
     def has(self, key: str) -> bool:
         self.known.append(key)
         return self.left.get(key) is not None
@@ -76,7 +81,7 @@ class Fields:
         """The value of a field that must be there."""
         self.known.append(key)
         if key not in self.left:
-            raise StructuralTagError(f"{self.what} needs the field {key!r}", self.pointer)
+            raise self.lacks(key)
         return self.left.pop(key)
 
     def optional(self, key: str, default: Any) -> Any:

@@ -88,11 +88,10 @@ def _format(value: Any, pointer: str, depth: int, *, default: str | None = None)
     fields = Fields(value, pointer, "a format")
     kind = fields.optional("type", default)
     if not isinstance(kind, str):
-        raise StructuralTagError("a format needs the field 'type'", pointer)
+        raise fields.lacks("type")
     if kind not in _READERS:
-        fields.refuse(
-            "type", f"{kind!r} is no type of a format; there are {', '.join(_READERS)}{meant(kind, _READERS)}"
-        )
+        said = f"{kind!r} is no type of a format; there are {', '.join(_READERS)}{meant(kind, _READERS)}"
+        raise StructuralTagError(said, fields.at("type"), code="unknown_type", subject=kind)
     fields.what = f"a {kind}"
     found = _READERS[kind](fields, depth + 1)
     fields.done()
@@ -178,7 +177,7 @@ def _repeat(fields: Fields, depth: int) -> nodes.Repeat:
     least = fields.count("min", None)
     most = fields.take("max")
     if least is None:
-        raise StructuralTagError("a repeat needs the field 'min'", fields.pointer)
+        raise fields.lacks("min")
     if not isinstance(most, int) or isinstance(most, bool) or most < -1:
         fields.refuse("max", f"a whole number from -1 (no bound) is needed, not {most!r}")
     if -1 < most < least:
@@ -344,3 +343,5 @@ _READERS: dict[str, Callable[[Fields, int], Any]] = {
     "dispatch": _dispatch,
     "token_dispatch": _token_dispatch,
 }
+FORMAT_TYPES = tuple(_READERS)
+"""The words that the field ``type`` of a format may be."""

@@ -333,7 +333,8 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         dialect: Dialect = "ecma" if "json_schema" in str(pointer) else "python"
         own_words = said_of_definition(error, place, tools, dialect)
         if isinstance(error, RequestError):
-            raise RequestError(own_words or error.reason, place) from error
+            reason = own_words or error.reason
+            raise RequestError(reason, place, code=error.code, subject=error.subject) from error
         said = f"at {place}: {own_words}" if own_words else without_hint(error)
         said = said.replace(f"at {pointer}: ", f"at {place}: ", 1)
         moved = remade(error, with_places(said, lambda inner: place_in_tools(inner, tag, tools) or inner), place)

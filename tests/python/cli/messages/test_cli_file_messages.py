@@ -28,9 +28,21 @@ def test_errors_of_writing_name_the_file_that_was_asked_for(tmp_path):
 
 
 def test_a_tokenizer_in_a_folder(folder):
+    """The folder of a model is its tokenizer file, as for ``Vocabulary.from_file``, and no command destroys that."""
+    from tokenizers import Tokenizer, decoders, models
+
     (folder / "model").mkdir()
-    (folder / "model" / "tokenizer.json").write_text("{}")
-    assert "did you mean model/tokenizer.json?" in run(folder, "vocab", "model", code=4).stderr
+    assert "model is a folder without a tokenizer" in run(folder, "vocab", "model", code=4).stderr
+    tokenizer = Tokenizer(models.BPE({chr(i): i for i in range(0x61, 0x7B)}, []))
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.save(str(folder / "model" / "tokenizer.json"))
+    (folder / "model" / "config.json").write_text('{"eos_token_id": 26}')
+    file = folder / "model" / "tokenizer.json"
+    assert machine(folder, "vocab", "model") == machine(folder, "vocab", "model/tokenizer.json")
+    assert run(folder, "check", "pattern:[a-z]+", "--text", "abc", "-t", "model").stdout
+    held = file.read_bytes()
+    said = run(folder, "vocab", "model", "-o", "model/tokenizer.json", "--force", code=2).stderr
+    assert "is a file that this command reads" in said and file.read_bytes() == held
 
 
 def test_ways_on_where_the_system_refuses(folder, monkeypatch):
@@ -43,6 +55,10 @@ def test_ways_on_where_the_system_refuses(folder, monkeypatch):
     assert "a place that you may write" in way(refused)
     assert "a place that you may write" in way(interlock.ArtifactError("cannot write a.index: Permission denied"))
     assert "free some space" in way(interlock.ArtifactError("cannot write a.index: No space left on device"))
+    # Where the operating system's own error is behind it, its number counts, and no words.
+    failed = interlock.ArtifactError("cannot write the store: Kein Speicherplatz")
+    failed.__cause__ = OSError(errno.ENOSPC, "Kein Speicherplatz")
+    assert "free some space" in way(failed)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "a file that you may read" in way(refused)
 

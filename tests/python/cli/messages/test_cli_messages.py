@@ -348,7 +348,7 @@ MISTAKES = [
     (["vocab", "gpt2"], 4, "no file is named gpt2; a tokenizer is a file, and not the name of a model"),
     (["inspect", "order.json", "-t", "Qwen2.5-7B"], 4, "from_tokenizer(tiktoken.get_encoding(...)).save"),
     (["inspect", "order.json", "-t", "vocabulari.ilk"], 4, "did you mean vocabulary.ilk?"),
-    (["vocab", "schemas"], 4, "schemas is a folder: a tokenizer is a file"),
+    (["vocab", "schemas"], 4, "schemas is a folder without a tokenizer\n  try: name the file: tokenizer.json"),
     (["vocab", "bytes", "--token", "300"], 2, "the ids of this vocabulary are 0 to 256"),
     (["check", "order.json", "--ids", "300"], 2, "no token has the id 300"),
     (["check", "[a-z]+", "--text", "abc"], 2, "interlock: no file is named '[a-z]+'\n  try: pattern:'[a-z]+' for"),

@@ -1,0 +1,107 @@
+"""One output of a request, as its client gets it: deltas of a stream, or a choice of a chat completion."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from interlock._core import ArgumentError, Guide, Vocabulary
+from interlock.events import Event
+from interlock.tools.notations.tool_format import ToolFormat
+from interlock.tools.replies.chat_completions import ChatCompletionDeltas, FinishReason, chat_completion_choice
+
+__all__ = ["Reply"]
+
+
+class Reply:
+    """One output of a request: ``deltas`` of a stream while it is written, ``choice`` when it is whole.
+
+    ``CompiledRequest.reply`` makes one. Text, reasoning and tool calls are told apart where the request has tools or
+    the model reasons. Every other output is one text, whatever its grammar or structural tag captures.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        guide: Guide | None,
+        *,
+        has_events: bool,
+        stop_token_ids: Iterable[int],
+        format: ToolFormat | None,
+        tools: Iterable[Any] | None,
+        new_id: Callable[[], str],
+        reasoning_field: str | None,
+    ) -> None:
+        self._vocabulary, self._guide, self._has_events = vocabulary, guide, has_events
+        self._stop_token_ids = frozenset(stop_token_ids)
+        self._options: dict[str, Any] = {
+            "format": format,
+            "tools": tools,
+            "new_id": new_id,
+            "reasoning_field": reasoning_field,
+        }
+        self._stream = ChatCompletionDeltas(**self._options)
+        self._events: list[Event] = []
+        # A token may end inside of a character, which is sent with the token that ends it.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text: list[str] = []
+        self._has_ended = False
+
+    def deltas(self, tokens: Iterable[int]) -> list[dict[str, Any]]:
+        """The ``delta`` objects of tokens that the output took since the last call, stop tokens included; each goes
+        into ``choices[0]["delta"]`` of a chunk.
+
+        The guide, where there is one, has taken them already, and none of them may be taken back later: of a draft,
+        pass those that stay. ``ArgumentError`` for tokens behind the end.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> from interlock.serving import RequestCompiler
+        >>> reply = RequestCompiler(byte_vocabulary()).compile({"max_tokens": 5}).reply()
+        >>> reply.deltas(b"ok"), reply.deltas([256]), reply.finish_reason
+        ([{'role': 'assistant', 'content': ''}, {'content': 'ok'}], [], 'stop')
+        """
+        if self._has_events and self._guide is not None:
+            events = self._guide.events()
+            found = self._stream.take(events)
+            self._events += events
+            return found
+        pieces = []
+        for token in tokens:
+            if self._has_ended:
+                raise ArgumentError(f"token {token} came behind the end of the output: the next one has its own Reply")
+            self._has_ended = token in self._stop_token_ids
+            if not self._has_ended:
+                pieces.append(self._vocabulary.decode([token]))
+        piece = self._decoder.decode(b"".join(pieces), self._has_ended)
+        first = [{"role": "assistant", "content": ""}] if piece and not self._text else []
+        if not piece:
+            return []
+        self._text.append(piece)
+        return [*first, {"content": piece}]
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        """``"tool_calls"`` for an output that ended with calls, ``"stop"`` for one without, and ``"length"`` for one
+        that has no end (yet): its budget ended it.
+        """
+        return self._stream.finish_reason if self._has_events else "stop" if self._has_ended else "length"
+
+    def choice(self) -> dict[str, Any]:
+        """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
+        ``message`` and ``finish_reason``.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> from interlock.serving import RequestCompiler
+        >>> reply = RequestCompiler(byte_vocabulary()).compile({"max_tokens": 5}).reply()
+        >>> _ = reply.deltas([*b"ok", 256])
+        >>> reply.choice()
+        {'index': 0, 'message': {'role': 'assistant', 'content': 'ok'}, 'finish_reason': 'stop'}
+        """
+        if self._has_events:
+            return chat_completion_choice(self._events, **self._options)
+        # A copy, since a character that is cut off may still be ended by the next token.
+        last = codecs.getincrementaldecoder("utf-8")("replace")
+        last.setstate(self._decoder.getstate())
+        message = {"role": "assistant", "content": "".join(self._text) + last.decode(b"", True)}
+        return {"index": 0, "message": message, "finish_reason": self.finish_reason}

@@ -1,0 +1,317 @@
+"""From the body of a request to an index and a guide, with the settings of a server that strangers reach."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from interlock._core import (
+    ArgumentError,
+    ArtifactError,
+    CancelToken,
+    Guide,
+    Index,
+    Limits,
+    ReportRow,
+    TokenRejected,
+    Vocabulary,
+)
+from interlock.refusals import Refusal, refusal
+from interlock.serving.reply import Reply
+from interlock.serving.request_fields import budget_field, ending_of
+from interlock.tools.errors import RequestError
+from interlock.tools.notations.detection import detect_format
+from interlock.tools.notations.format_files import tool_format
+from interlock.tools.notations.tool_format import ToolFormat
+from interlock.tools.replies.chat_completions import new_call_id
+from interlock.tools.requests.request_body import format_of_request
+from interlock.tools.requests.response_format import Kind, request_kind
+from interlock.tools.tags.request_report import request_report
+from interlock.tools.tags.structural_tag import response_template_of, structural_tag
+from interlock.util.argument_types import require
+
+if TYPE_CHECKING:
+    from interlock.store import Store
+
+__all__ = ["CompiledRequest", "RequestCompiler"]
+
+Reasoning: TypeAlias = Literal["none", "optional", "required"]
+RequestKind: TypeAlias = Kind | Literal["tools"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class CompiledRequest:
+    """A request that is ready to be run."""
+
+    kind: RequestKind
+    """What it asks of its output, in one word (see ``interlock.tools.request_kind``), for metrics."""
+    index: Index | None
+    """``None`` for a request that asks for nothing, which needs no masks."""
+    guide: Guide | None
+    """A guide at the beginning of the output; ``guide.fork()`` is one more, for a request with ``n`` outputs."""
+    max_tokens: int
+    """How many tokens the output may have, its stop token counted as the server counts it."""
+    min_tokens: int
+    stop: tuple[str, ...]
+    """The texts of the client that end an output; see ``cut_at_stop``."""
+    stop_token_ids: tuple[int, ...]
+    """All tokens that end an output: those of the vocabulary and those of the request."""
+    tools: tuple[Any, ...]
+    _compiler: RequestCompiler
+    _has_events: bool
+    _asked: Any
+
+    def reply(self, guide: Guide | None = None, *, new_id: Callable[[], str] = new_call_id) -> Reply:
+        """What reads an output for the client. ``guide`` is that of this output, where it is a fork of ``self.guide``.
+        ``new_id`` makes the identifier of a call.
+        """
+        return Reply(
+            self._compiler.vocabulary,
+            self.guide if guide is None else guide,
+            has_events=self._has_events,
+            stop_token_ids=self.stop_token_ids,
+            format=self._compiler.tool_format,
+            tools=self.tools,
+            new_id=new_id,
+            reasoning_field=self._compiler.reasoning_field,
+        )
+
+    def report(self) -> list[ReportRow]:
+        """What the schemas of the request say and its output is not held to exactly, misspelt keywords among it, with
+        the places in the body. See ``interlock.tools.request_report``.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> request = RequestCompiler(byte_vocabulary()).compile({"guided_json": {"type": "string", "minLenght": 1}})
+        >>> request.report()[0].pointer, request.report()[0].keyword
+        ('/guided_json', 'minLenght')
+        """
+        return request_report(self._asked, self.tools or None, limits=self._compiler.limits)
+
+    def cut_at_stop(self, text: str) -> str | None:
+        """The output up to the first text of ``stop`` in it; ``None`` where there is none.
+
+        Where the request has an index, only a text counts before which the output is whole: one inside of a JSON string
+        ends nothing. ``text`` has its special tokens, where the tool format writes any. Each stop text that is found
+        costs a pass over the output.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler = RequestCompiler(byte_vocabulary())
+        >>> compiler.compile({"stop": ["###"]}).cut_at_stop("Well.### No")
+        'Well.'
+        >>> compiler.compile({"stop": "###", "guided_regex": '"[a#]*"'}).cut_at_stop('"a###a"') is None
+        True
+        """
+        places = sorted({found.start() for stop in self.stop for found in re.finditer(f"(?={re.escape(stop)})", text)})
+        for place in places:
+            if self.index is not None:
+                try:
+                    self.index.parse(text[:place])
+                except TokenRejected:
+                    continue
+            return text[:place]
+        return None
+
+
+class RequestCompiler:
+    """Compiles the JSON bodies of requests. It has what a server decides once; any number of threads may share it.
+
+    Bodies are those of OpenAI's chat completions and responses, with vLLM's and SGLang's fields. What is read:
+    ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
+    ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
+    ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``min_tokens``, ``stop`` and ``stop_token_ids``.
+    Everything else is the server's, such as ``temperature``, ``logprobs``, ``n`` and ``ignore_eos``.
+
+    * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
+      none, whose requests with tools are refused.
+    * ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``: those of ``interlock.tools.structural_tag``. With
+      reasoning every request has a guide, since its output is read for the delimiters. A client's structural tag is
+      compiled as it stands, for it says of the whole output what it may be, reasoning included.
+    * ``max_tokens``: the most tokens of an output, and the number of requests that name none. ``stop_tokens``: how many
+      of a client's number are kept for the stop token. 1 is right for servers that count it, which most do.
+    * ``seconds``: the deadline of one compile; ``None`` for none. ``limits``: those of one compile. Without it a source
+      has at most 1 MiB.
+    * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles.
+    * ``unknown_keywords``, ``whitespace``, ``spelling``: those of ``Index.from_response_format``. The defaults are for
+      strangers, and for models that should spend no token on blanks.
+    * ``store``: a store of indexes that were precomputed. What is not in it is compiled, and not added, since strangers
+      would fill it. Compiled indexes are kept in memory in any case.
+    * ``reasoning_field``: the field of reasoning in what clients get.
+
+    ``ToolFormatError`` for an unknown format, ``ArgumentError`` for other settings that make no sense.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat | None = None,
+        tokenizer: Any = None,
+        reasoning: Reasoning = "none",
+        reasoning_is_open: bool | None = None,
+        max_reasoning_tokens: int | None = None,
+        max_tokens: int = 4096,
+        stop_tokens: int = 1,
+        seconds: float | None = 10.0,
+        limits: Limits | Mapping[str, int] | None = None,
+        allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
+        unknown_keywords: Literal["warn", "ignore", "error"] = "ignore",
+        whitespace: Literal["flexible", "compact"] = "compact",
+        spelling: Literal["any", "plain"] = "plain",
+        store: Store | None = None,
+        reasoning_field: str | None = "reasoning_content",
+    ) -> None:
+        require(vocabulary=(vocabulary, "vocabulary"), max_tokens=(max_tokens, "count"))
+        require(stop_tokens=(stop_tokens, "count"), reasoning_field=(reasoning_field, "text?"))
+        if not 0 <= stop_tokens < max_tokens:
+            raise ArgumentError(f"stop_tokens is {stop_tokens}: it is at least 0, and less than max_tokens")
+        self.vocabulary, self.max_tokens, self.stop_tokens = vocabulary, max_tokens, stop_tokens
+        self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
+        self._format: Any = format
+        self.tool_format: ToolFormat | None = None
+        if format is not None:
+            # Found once, and not with each request.
+            self._format = response_template_of(format, tokenizer)
+            if self._format is None:
+                form = detect_format(tokenizer) if isinstance(format, str) and format == "auto" else format
+                self._format = self.tool_format = tool_format(form)
+        self._reasoning: dict[str, Any] = {
+            "reasoning": reasoning,
+            "reasoning_is_open": reasoning_is_open,
+            "max_reasoning_tokens": max_reasoning_tokens,
+        }
+        if format is None and reasoning != "none":
+            raise ArgumentError("reasoning needs a format, which says how the model writes it")
+        if format is not None:
+            try:
+                structural_tag([], format=self._format, tool_choice="none", **self._reasoning)
+            except RequestError as error:
+                raise ArgumentError(error.reason) from error
+        self._written = {"whitespace": whitespace, "spelling": spelling}
+        self.limits = Limits(max_source_bytes=1 << 20) if limits is None else limits
+        self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
+        self._allowed = allowed_tokens if allowed_tokens is None or allowed_tokens == "all" else list(allowed_tokens)
+
+    def compile(
+        self,
+        body: Any,
+        *,
+        cancel: CancelToken | None = None,
+        reasoning: Reasoning | None = None,
+        reasoning_is_open: bool | None = None,
+        context_ids: Iterable[int] | None = None,
+    ) -> CompiledRequest:
+        """The request in a body, as ``json.loads`` gives it.
+
+        ``cancel`` ends the compile; without it there is one with the deadline of ``seconds``. ``reasoning`` and
+        ``reasoning_is_open`` are those of this request, where its chat template turns reasoning on or off.
+        ``context_ids`` are the tokens of the prompt, for ``Guide.forced_tokens``.
+
+        Whatever a client has done wrong is an error of this package, and ``refusal`` is the answer to every exception.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler = RequestCompiler(byte_vocabulary(), format="hermes")
+        >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
+        '<tool_call>\\n{"name": "now", "arguments": {'
+        """
+        asked = format_of_request(body)
+        ending = ending_of(body, self.vocabulary, self.max_tokens)
+        given, choice = body.get("tools"), body.get("tool_choice")
+        kind = request_kind(asked, given, choice)
+        thinks = dict(self._reasoning)
+        if reasoning is not None:
+            thinks["reasoning"] = reasoning
+        if reasoning_is_open is not None:
+            thinks["reasoning_is_open"] = reasoning_is_open
+        if self._format is None and thinks["reasoning"] != "none":
+            raise ArgumentError("reasoning needs a format, which says how the model writes it")
+        has_events = kind == "tools" or (thinks["reasoning"] != "none" and kind != "structural_tag")
+        stops = tuple(dict.fromkeys((*self.vocabulary.eos_token_ids, *ending.stop_token_ids)))
+        index = guide = None
+        if kind != "text" or has_events:
+            token = cancel
+            if token is None and self.seconds is not None:
+                token = CancelToken.after(self.seconds)
+            index = self._index(body, asked, has_events, thinks, token)
+            guide = index.guide(
+                max_tokens=max(ending.max_tokens - self.stop_tokens, 0),
+                min_tokens=min(ending.min_tokens, max(ending.max_tokens - self.stop_tokens, 0)),
+                stop_token_ids=stops if ending.stop_token_ids else None,
+                context_ids=context_ids,
+            )
+        return CompiledRequest(
+            kind=kind,
+            index=index,
+            guide=guide,
+            max_tokens=ending.max_tokens,
+            min_tokens=ending.min_tokens,
+            stop=ending.stop,
+            stop_token_ids=stops,
+            tools=tuple(given) if kind == "tools" else (),
+            _compiler=self,
+            _has_events=has_events,
+            _asked=asked,
+        )
+
+    async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
+        """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
+        gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
+        """
+        if "cancel" in options:
+            raise TypeError("compile_async takes no cancel: cancel the task, or use compile in a thread of your own")
+        token = CancelToken() if self.seconds is None else CancelToken.after(self.seconds)
+        try:
+            return await asyncio.to_thread(self.compile, body, cancel=token, **options)
+        except BaseException:
+            token.cancel()  # A task that is cancelled leaves its thread running.
+            raise
+
+    def refusal(self, error: BaseException, body: Any = None) -> Refusal:
+        """``interlock.refusal`` with the number of tokens as the client counts and calls it. ``status`` is the HTTP
+        status, and ``body`` the JSON object to send.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler, body = RequestCompiler(byte_vocabulary()), {"guided_regex": "a{9}", "max_completion_tokens": 5}
+        >>> try:
+        ...     compiler.compile(body)
+        ... except Exception as error:
+        ...     compiler.refusal(error, body).message
+        'max_completion_tokens is 5, but a complete output needs 10 tokens'
+        """
+        return refusal(error, stop_tokens=self.stop_tokens, budget=budget_field(body))
+
+    def _index(
+        self, body: Mapping[str, Any], asked: Any, has_events: bool, thinks: dict[str, Any], cancel: CancelToken | None
+    ) -> Index:
+        options: dict[str, Any] = {**self._written, "allowed_tokens": self._allowed}
+        if not has_events:
+            return self._found("response_format", asked, options, cancel)
+        if self._format is None:
+            raise RequestError("the model of this server calls no tools: leave them out", "/tools")
+        tools = body.get("tools") or ()
+        options |= {"format": self._format, "response_format": asked, **thinks}
+        options["tool_choice"] = body.get("tool_choice") if tools else "none"
+        options["parallel"] = body.get("parallel_tool_calls")
+        return self._found("tools", tools, options, cancel)
+
+    def _found(self, kind: str, source: Any, options: dict[str, Any], cancel: CancelToken | None) -> Index:
+        """The index in the store, or the compiled one."""
+        if self.store is not None:
+            try:
+                key = self.store.key_of(kind, source, self.vocabulary, **options)
+                index = self.store.get(key, self.vocabulary)
+                if index is not None:
+                    return index
+            except ArtifactError as error:
+                if self.store.on_failure == "error":
+                    raise
+                _LOGGER.warning("an index is compiled without the store: %s", error)
+        make = getattr(Index, f"from_{kind}")
+        found: Index = make(source, self.vocabulary, **options, **self._work, cancel=cancel)
+        return found

@@ -1,0 +1,92 @@
+"""The fields of a request's body that say how long an output may be and where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from interlock._core import Vocabulary
+from interlock.tools.errors import RequestError
+from interlock.tools.spec.fields import kind_of
+
+__all__ = ["Ending", "budget_field", "ending_of"]
+
+_BUDGETS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+"""OpenAI's newer name, that of its Responses API, and the older name."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How long an output may be and where it ends, as a request says it."""
+
+    max_tokens: int
+    min_tokens: int
+    stop: tuple[str, ...]
+    stop_token_ids: tuple[int, ...]
+
+
+def budget_field(body: Any) -> str:
+    """What a request calls its number of tokens; ``"max_tokens"`` where it has none.
+
+    >>> budget_field({"max_tokens": None, "max_output_tokens": 5})
+    'max_output_tokens'
+    """
+    given = (name for name in _BUDGETS if isinstance(body, Mapping) and body.get(name) is not None)
+    return next(given, "max_tokens")
+
+
+def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int) -> Ending:
+    """The fields ``max_tokens`` and its other names, ``min_tokens``, ``stop`` and ``stop_token_ids``. ``null`` is the
+    same as nothing. A number above ``most`` is ``most``.
+
+    ``RequestError`` for another type, a number out of range, an empty text, and an id outside the vocabulary.
+
+    >>> from interlock.explain import byte_vocabulary
+    >>> ending_of({"max_tokens": 5, "stop": "###"}, byte_vocabulary(), 100)
+    Ending(max_tokens=5, min_tokens=0, stop=('###',), stop_token_ids=())
+    """
+    name = budget_field(body)
+    max_tokens = min(_number(body, name, 1, most), most)
+    min_tokens = _number(body, "min_tokens", 0, 0)
+    if min_tokens > max_tokens:
+        raise RequestError(f"min_tokens is {min_tokens}, and the output has at most {max_tokens} tokens", "/min_tokens")
+    return Ending(max_tokens, min_tokens, _stop(body.get("stop")), _stop_token_ids(body, vocabulary))
+
+
+def _number(body: Mapping[str, Any], name: str, least: int, default: int) -> int:
+    number = body.get(name)
+    if number is None:
+        return default
+    if not isinstance(number, int) or isinstance(number, bool) or number < least:
+        raise RequestError(f"{name} is a whole number from {least}", f"/{name}")
+    return number
+
+
+def _stop(given: Any) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        texts, places = [given], ["/stop"]
+    elif isinstance(given, list | tuple):
+        texts, places = list(given), [f"/stop/{at}" for at in range(len(given))]
+    else:
+        raise RequestError(f"stop is a text or a list of texts, not {kind_of(given)}", "/stop")
+    for text, place in zip(texts, places, strict=True):
+        if not isinstance(text, str):
+            raise RequestError(f"a stop text is a text, not {kind_of(text)}", place)
+        if not text:
+            raise RequestError("a stop text is not empty: it would end every output at once", place)
+    return tuple(texts)
+
+
+def _stop_token_ids(body: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[int, ...]:
+    given = body.get("stop_token_ids")
+    if given is None:
+        return ()
+    if not isinstance(given, list | tuple):
+        raise RequestError(f"stop_token_ids are a list of token ids, not {kind_of(given)}", "/stop_token_ids")
+    for at, token in enumerate(given):
+        if not isinstance(token, int) or isinstance(token, bool) or not 0 <= token < vocabulary.size:
+            raise RequestError(f"a token id is a whole number from 0 to {vocabulary.size - 1}", f"/stop_token_ids/{at}")
+    return tuple(given)

@@ -1,0 +1,324 @@
+"""``interlock.serving``: from the body of a request to a guide, and from its tokens to what the client gets."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import threading
+
+import pytest
+
+import interlock
+from interlock import serving
+from interlock.explain import byte_vocabulary
+from interlock.serving import RequestCompiler
+from interlock.store import Store
+
+END = 256
+VOCABULARY = byte_vocabulary()
+NOW = {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}
+DAY = {"type": "function", "function": {"name": "day", "parameters": {"type": "object", "properties": {}}}}
+FLAG = {"type": "json_schema", "json_schema": {"name": "flag", "schema": {"type": "boolean"}}}
+CALL = '<tool_call>\n{"name": "%s", "arguments": {}}\n</tool_call>'
+
+
+@pytest.fixture
+def compiler():
+    return RequestCompiler(VOCABULARY, format="hermes")
+
+
+def allows(request, text):
+    fork = request.guide.fork()
+    taken = fork.advance_many(text.encode())
+    return taken == len(text.encode()) and fork.is_accepting
+
+
+def replied(request, text, ends=True):
+    """The deltas and the choice of an output, token by token."""
+    reply, found = request.reply(new_id=lambda: "call_0"), []
+    for token in [*text.encode(), *([END] if ends else [])]:
+        if request.guide is not None:
+            request.guide.advance(token)
+        found += reply.deltas([token])
+    return found, reply.choice()
+
+
+def answer_to(compiler, body):
+    with pytest.raises(interlock.InterlockError) as caught:
+        compiler.compile(body)
+    return compiler.refusal(caught.value, body)
+
+
+@pytest.mark.parametrize("given", [FLAG, None])
+@pytest.mark.parametrize(
+    "choice, calls, texts",
+    [
+        (None, {"now", "day"}, True),
+        ("auto", {"now", "day"}, True),
+        ("none", set(), True),
+        ("required", {"now", "day"}, False),
+        ({"type": "function", "function": {"name": "now"}}, {"now"}, False),
+        ({"type": "function", "name": "now"}, {"now"}, False),
+        ({"type": "allowed_tools", "mode": "required", "tools": [{"name": "day"}]}, {"day"}, False),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"name": "day"}]}}, {"day"}, True),
+    ],
+)
+def test_tools_beside_a_format_with_every_tool_choice(compiler, choice, calls, texts, given):
+    request = compiler.compile({"tools": [NOW, DAY], "tool_choice": choice, "response_format": given})
+    assert request.kind == "tools"
+    assert {name for name in ("now", "day") if allows(request, CALL % name)} == calls
+    assert allows(request, "true") is texts
+    assert allows(request, "Well.") is (texts and given is None)
+
+
+def test_parallel_calls(compiler):
+    two = (CALL % "now") + "\n" + (CALL % "day")
+    for parallel, taken in ((None, True), (True, True), (False, False)):
+        body = {"tools": [NOW, DAY], "tool_choice": "required", "parallel_tool_calls": parallel}
+        assert allows(compiler.compile(body), two) is taken
+
+
+def test_a_request_for_nothing_needs_no_guide(compiler):
+    request = compiler.compile({"messages": [], "response_format": {"type": "text"}, "tools": [], "max_tokens": 7})
+    assert (request.kind, request.index, request.guide, request.max_tokens) == ("text", None, None, 7)
+    # Characters that lie in two tokens come whole, and one that is cut off shows.
+    found, choice = replied(request, "né", ends=True)
+    assert found == [{"role": "assistant", "content": ""}, {"content": "n"}, {"content": "é"}]
+    assert choice == {"index": 0, "message": {"role": "assistant", "content": "né"}, "finish_reason": "stop"}
+    reply = request.reply()
+    assert reply.deltas("é".encode()[:1]) == []
+    assert reply.choice()["message"]["content"] == "\ufffd" and reply.finish_reason == "length"
+    assert reply.deltas("é".encode()[1:])[-1] == {"content": "é"}
+    reply.deltas([END])
+    with pytest.raises(interlock.ArgumentError, match="behind the end"):
+        reply.deltas([97])
+
+
+def test_calls_are_read_for_the_client(compiler):
+    request = compiler.compile({"tools": [NOW], "tool_choice": "required"})
+    found, choice = replied(request, CALL % "now")
+    assert found[1]["tool_calls"][0]["function"]["name"] == "now"
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["tool_calls"][0]["function"] == {"name": "now", "arguments": "{}"}
+
+
+def test_an_output_of_a_clients_grammar_is_text_whatever_it_captures(compiler):
+    grammar = 'start: "x=" number ";"\nnumber[capture]: /[0-9]+/'
+    tag = {"type": "tag", "begin": "<f>", "content": {"type": "json_schema", "json_schema": True}, "end": "</f>"}
+    for body, text in (
+        ({"guided_grammar": grammar}, "x=17;"),
+        ({"response_format": {"type": "structural_tag", "format": tag}}, "<f>[1]</f>"),
+    ):
+        found, choice = replied(compiler.compile(body), text)
+        assert "".join(delta["content"] for delta in found) == choice["message"]["content"] == text
+
+
+def test_reasoning_stands_before_every_kind_of_answer():
+    compiler = RequestCompiler(VOCABULARY, format="hermes", reasoning="optional")
+    for body, text in (
+        ({}, "Well."),
+        ({"response_format": FLAG}, "true"),
+        ({"guided_choice": ["yes", "no"]}, "no"),
+        ({"guided_grammar": 'start: "x=" number ";"\nnumber[capture]: /[0-9]+/'}, "x=1;"),
+        ({"tools": [NOW], "response_format": FLAG}, "false"),
+    ):
+        _, choice = replied(compiler.compile(body), f"<think>Hm.</think>{text}")
+        assert choice["message"] == {"role": "assistant", "content": text, "reasoning_content": "Hm."}, body
+        # What is not reasoning still has the form that was asked for.
+        assert not body or not allows(compiler.compile(body), "<think>Hm.</think>wrong")
+    off = compiler.compile({"response_format": FLAG}, reasoning="none")
+    assert off.kind == "json_schema" and not allows(off, "<think>Hm.</think>true") and allows(off, "true")
+    opened = compiler.compile({"response_format": FLAG}, reasoning="required", reasoning_is_open=True)
+    assert replied(opened, "Hm.</think>true")[1]["message"]["reasoning_content"] == "Hm."
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+def test_the_budget_is_the_clients(compiler, name):
+    request = compiler.compile({"guided_regex": "a{1,50}", name: 9})
+    assert request.max_tokens == 9
+    # The stop token is the ninth.
+    assert request.guide.advance_many(b"a" * 50) == 8
+    answer = answer_to(compiler, {"guided_regex": "a{9}", name: 9})
+    assert answer.message == f"{name} is 9, but a complete output needs 10 tokens"
+    assert answer.body["error"] == {
+        "message": answer.message,
+        "type": "invalid_request_error",
+        "param": f"/{name}",
+        "code": "budget",
+    }
+    assert compiler.compile({name: 10**9}).max_tokens == 4096
+
+
+@pytest.mark.parametrize(
+    "body, status, place",
+    [
+        ([], 400, None),
+        ({"max_tokens": True}, 400, "/max_tokens"),
+        ({"max_completion_tokens": 0}, 400, "/max_completion_tokens"),
+        ({"min_tokens": -1}, 400, "/min_tokens"),
+        ({"min_tokens": 9, "max_tokens": 5}, 400, "/min_tokens"),
+        ({"stop": 5}, 400, "/stop"),
+        ({"stop": ""}, 400, "/stop"),
+        ({"stop": ["a", None]}, 400, "/stop/1"),
+        ({"stop_token_ids": "1"}, 400, "/stop_token_ids"),
+        ({"stop_token_ids": [256, 257]}, 400, "/stop_token_ids/1"),
+        ({"tool_choice": "required"}, 400, "/tool_choice"),
+        ({"tools": [NOW], "tool_choice": "always"}, 400, "/tool_choice"),
+        ({"tools": [NOW], "parallel_tool_calls": "no"}, 400, "/parallel_tool_calls"),
+        ({"tools": {}}, 400, "/tools"),
+        ({"guided_jsn": {}}, 400, "/guided_jsn"),
+        ({"guided_json": {"properties": {"a": {"type": "strnig"}}}}, 400, "/guided_json/properties/a"),
+        ({"guided_regex": "a" * (2 << 20)}, 413, "/guided_regex"),
+    ],
+)
+def test_a_bad_request_is_answered_with_its_place(compiler, body, status, place):
+    answer = answer_to(compiler, body)
+    assert (answer.status, answer.body["error"]["param"]) == (status, place)
+    assert answer.body["error"]["type"] == "invalid_request_error"
+
+
+def test_a_fault_of_the_server_is_told_without_details(compiler):
+    answer = compiler.refusal(KeyError("secret"), {})
+    assert answer.body == {
+        "error": {
+            "message": "internal error of the server",
+            "type": "server_error",
+            "param": None,
+            "code": "internal",
+        }
+    }
+
+
+def test_stop_tokens_of_a_request_are_added_to_those_of_the_model(compiler):
+    request = compiler.compile({"guided_regex": "a", "stop_token_ids": [10], "min_tokens": 0})
+    assert request.stop_token_ids == (END, 10)
+    request.guide.advance(97)
+    assert sorted(request.guide.allowed_token_ids().tolist()) == [10, END]
+
+
+def test_a_stop_text_cuts_where_the_output_is_whole(compiler):
+    schema = {"type": "object", "properties": {"note": {"type": "string"}}, "additionalProperties": False}
+    noted = compiler.compile({"guided_json": schema, "stop": ["###", "}"]})
+    assert noted.cut_at_stop('{"note":"a ### b}"}') is None
+    assert compiler.compile({"stop": "##"}).cut_at_stop("a.###b") == "a."
+    # Stop texts that overlap are all looked at.
+    assert compiler.compile({"guided_regex": "xa", "stop": "aa"}).cut_at_stop("xaaa") == "xa"
+
+
+def test_forks_are_outputs_of_their_own(compiler):
+    request = compiler.compile({"guided_choice": ["yes", "no"], "n": 2})
+    texts = []
+    for text in ("yes", "no"):
+        guide = request.guide.fork()
+        reply = request.reply(guide)
+        guide.advance_many([*text.encode(), END])
+        reply.deltas([*text.encode(), END])
+        texts.append(reply.choice()["message"]["content"])
+    assert texts == ["yes", "no"]
+
+
+def test_deadlines_and_cancelling(compiler):
+    late = RequestCompiler(VOCABULARY, seconds=0.0)
+    assert answer_to(late, {"guided_regex": "a{3}"}).status == 504
+    token = interlock.CancelToken()
+    token.cancel()
+    with pytest.raises(interlock.CancelledError) as caught:
+        compiler.compile({"guided_regex": "a{3}"}, cancel=token)
+    assert compiler.refusal(caught.value).status == 499
+
+
+def test_a_cancelled_task_ends_its_compile(monkeypatch):
+    begun, ended = threading.Event(), threading.Event()
+
+    def compile(self, body, *, cancel):
+        begun.set()
+        while not cancel.is_cancelled:
+            pass
+        ended.set()
+
+    async def leave():
+        task = asyncio.ensure_future(RequestCompiler(VOCABULARY, seconds=None).compile_async({}))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.to_thread(ended.wait)
+
+    monkeypatch.setattr(RequestCompiler, "compile", compile)
+    asyncio.run(leave())
+
+
+def test_compiling_in_a_thread(compiler):
+    request = asyncio.run(compiler.compile_async({"guided_choice": ["yes"]}))
+    assert request.kind == "choice" and allows(request, "yes")
+
+
+def test_the_report_names_places_in_the_body(compiler):
+    schema = {"type": "object", "properties": {"a": {"type": "string", "format": "regex"}, "b": {"minLenght": 1}}}
+    format = {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    loose = {"type": "function", "function": {"name": "g", "parameters": schema, "strict": False}}
+    inside = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": schema}, "end": "</a>"}
+    older = {"type": "structural_tag", "structures": [{"begin": "<a>", "schema": schema, "end": "</a>"}]}
+
+    def rows(**body):
+        return {(row.pointer, row.keyword, row.enforcement) for row in compiler.compile(body).report()}
+
+    def at(place):
+        return {
+            (f"{place}/properties/a", "format", "narrower"),
+            (f"{place}/properties/b", "minLenght", "annotation"),
+        }
+
+    parameters = at("/tools/1/function/parameters")
+    answer = at("/response_format/json_schema/schema")
+    assert rows(tools=[loose, tool]) == parameters
+    assert rows(tools=[loose, tool], response_format=format) == parameters | answer
+    assert rows(response_format={"type": "structural_tag", "format": inside}) == at(
+        "/response_format/format/content/json_schema"
+    )
+    assert rows(response_format={**older, "triggers": ["<a"]}) == at("/response_format/structures/0/schema")
+    # Of a document, how it is written is said too.
+    assert answer < rows(response_format=format)
+    assert rows() == rows(guided_regex="a") == set()
+    one = next(row for row in compiler.compile({"tools": [tool]}).report() if row.keyword == "format")
+    assert "groups nest three deep" in one.reason
+
+
+def test_indexes_come_from_the_store(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    written = {"whitespace": "compact", "spelling": "plain"}
+    body = {"tools": [NOW], "tool_choice": "required"}
+    store.get_or_compile("tools", [NOW], VOCABULARY, format="hermes", tool_choice="required", **written)
+    store.get_or_compile("response_format", FLAG, VOCABULARY, **written)
+    count = len(store)
+    compiler = RequestCompiler(VOCABULARY, format="hermes", store=store)
+    found = []
+    get = Store.get
+    monkeypatch.setattr(Store, "get", lambda self, *given: found.append(get(self, *given)) or found[-1])
+    assert allows(compiler.compile(body), CALL % "now")
+    assert allows(compiler.compile({"response_format": FLAG}), "true")
+    assert allows(compiler.compile({"guided_choice": ["a"]}), "a")
+    assert [index is not None for index in found] == [True, True, False]
+    assert len(store) == count, "what a stranger sends is not added"
+
+
+def test_settings_that_make_no_sense():
+    with pytest.raises(interlock.ArgumentError, match="reasoning needs a format"):
+        RequestCompiler(VOCABULARY, reasoning="optional")
+    with pytest.raises(interlock.ArgumentError, match="functionary_v3_1 has no reasoning"):
+        RequestCompiler(VOCABULARY, format="functionary_v3_1", reasoning="required")
+    with pytest.raises(interlock.ArgumentError, match="stop_tokens"):
+        RequestCompiler(VOCABULARY, max_tokens=1)
+    with pytest.raises(interlock.ToolFormatError):
+        RequestCompiler(VOCABULARY, format="hermse")
+    assert answer_to(RequestCompiler(VOCABULARY), {"tools": [NOW]}).place == "/tools"
+
+
+def test_the_package_has_the_compiler_by_its_name():
+    assert interlock.serving is serving and "serving" in dir(interlock)
+
+
+def test_docstrings():
+    for module in (serving, serving.reply, serving.request_compiler, serving.request_fields):
+        assert doctest.testmod(module).failed == 0, module.__name__
