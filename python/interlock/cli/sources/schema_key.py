@@ -7,6 +7,7 @@ so those places are put into the schema under the same pointers, where they asse
 
 from __future__ import annotations
 
+import os
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,6 +19,14 @@ from interlock.util.verbatim_json import dump, parse
 
 PLACES = ("$defs", "definitions")
 """Keywords that hold schemas and assert nothing."""
+
+
+def in_file(word: str) -> tuple[str, str] | None:
+    """The file and the pointer of ``order.json#/$defs/item``, as references name a schema in a file."""
+    file, mark, inside = word.partition("#/")
+    if not mark or os.path.exists(word) or not file.lower().endswith((".json", ".schema")) or not os.path.isfile(file):
+        return None
+    return file, "#/" + inside
 
 
 def take(data: bytes, key: str) -> str:
@@ -83,6 +92,22 @@ def _at(value: Any, steps: list[str]) -> Any:
         else:
             return _NOTHING
     return value
+
+
+def definition_meant(reference: str, schema: Any) -> str:
+    """The reference to a definition of the schema that has the name, or a near one, of what a reference leads to;
+    empty if none.
+    """
+    address, mark, fragment = reference.partition("#")
+    if mark and address or ":" in address or "." in address:
+        return ""
+    name = unescaped(unquote((fragment or address).rpartition("/")[2]))
+    places = [(steps, _at(schema, steps)) for steps in (["$defs"], ["definitions"], ["components", "schemas"])]
+    held = [(steps, there) for steps, there in places if isinstance(there, dict)]
+    for steps, there in held:
+        if (meant := name if name in there else nearest(name, there)) and f"#/{'/'.join(steps)}/{meant}" != reference:
+            return "#/" + "/".join(escaped(step) for step in [*steps, meant])
+    return ""
 
 
 def schemas_of(document: Any) -> list[str]:
