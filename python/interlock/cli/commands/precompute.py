@@ -185,6 +185,9 @@ def found(word: str) -> list[Item]:
     if not items and not path.exists() and not is_glob(word):
         meant = near_file(word)
         way = f"did you mean {meant}?" if meant else "check the spelling of the path"
+        file, mark, place = word.partition("#/")
+        if mark and os.path.isfile(file):
+            way = f"{file} --schema-key '/{place}'"
         raise InputError(f"no such file or folder: {word}", way)
     if not items:
         wanted = ", ".join(source_words.SUFFIXES)

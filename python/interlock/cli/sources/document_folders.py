@@ -48,7 +48,7 @@ def given(words: list[str]) -> Documents:
         uri, equals, path = word.rpartition("=")
         if os.path.exists(word):
             documents.tops.append(("", word))
-        elif not equals or not uri:
+        elif not equals or not uri or not path:
             remedy = f"did you mean {meant}?" if not equals and (meant := near_file(word)) else ""
             raise UsageError(
                 f"--document {word}: write URI=FILE, or the name of a file or a folder that is there", remedy

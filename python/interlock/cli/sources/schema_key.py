@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from interlock.cli.terminal.exits import InputError, UsageError
+from interlock.cli.terminal.suggest import near_file
 from interlock.schema_hints import KEYWORDS
 from interlock.util.json_pointer import escaped, unescaped
 from interlock.util.near_words import nearest
@@ -21,12 +22,23 @@ PLACES = ("$defs", "definitions")
 """Keywords that hold schemas and assert nothing."""
 
 
-def in_file(word: str) -> tuple[str, str] | None:
-    """The file and the pointer of ``order.json#/$defs/item``, as references name a schema in a file."""
-    file, mark, inside = word.partition("#/")
-    if not mark or os.path.exists(word) or not file.lower().endswith((".json", ".schema")) or not os.path.isfile(file):
+def in_file(word: str, key: str | None) -> tuple[str, str] | None:
+    """The file and the place of ``order.json#/$defs/item``, as references name a schema in a file; ``None`` for other
+    words. ``key`` is that of ``--schema-key``, beside which no place may stand.
+    """
+    name = word.removeprefix("schema:@")
+    file, mark, inside = name.partition("#")
+    is_name = bool(mark) and file.lower().endswith((".json", ".schema")) and not set(file) & set(':{"*')
+    if not is_name or os.path.exists(name):
         return None
-    return file, "#/" + inside
+    if not os.path.isfile(file):
+        meant = near_file(file)
+        raise UsageError(
+            f"no file is named {file!r}", f"did you mean {meant}{mark}{inside}?" if meant else "", no_source=True
+        )
+    if key:
+        raise UsageError(f"{word} names a place in the file, and --schema-key another: leave out one of the two")
+    return file, f"#{inside}" if inside.startswith("/") else inside
 
 
 def take(data: bytes, key: str) -> str:

@@ -296,6 +296,9 @@ def _named(args: argparse.Namespace) -> list[str]:
 
 
 def _read(word: str, args: argparse.Namespace) -> Source:
+    if inner := schema_key.in_file(word, args.schema_key):
+        args = argparse.Namespace(**vars(args) | {"schema_key": inner[1]})
+        return from_bytes("schema", atomic_files.read(inner[0]), args, inner[0])
     prefix, colon, rest = word.partition(":")
     prefix = ALIASES.get(prefix, prefix)
     if colon and prefix in KINDS:
@@ -324,9 +327,6 @@ def _read(word: str, args: argparse.Namespace) -> Source:
             raise UsageError(
                 "the standard input is named twice, and can be read once", "a file for the source, and - for the other"
             )
-        if suffix not in SUFFIXES and (inner := schema_key.in_file(word)) and not args.schema_key:
-            args = argparse.Namespace(**vars(args) | {"schema_key": inner[1]})
-            return from_bytes("schema", atomic_files.read(inner[0]), args, inner[0])
         if suffix not in SUFFIXES:
             raise UsageError(*what_is(word, prefix if colon else ""), no_source=True)
         kind, data, from_file = SUFFIXES[suffix], atomic_files.read(word), True

@@ -139,4 +139,15 @@ def test_a_source_may_be_a_place_in_a_file(files):
     assert "equal" in run(files, "diff", word, word, *more).stdout
     said = run(files, "inspect", "s/shared/my places.json#/$defs/plac", *more, code=2).stderr
     assert "did you mean 'place'?" in said
-    assert "no file is named" in run(files, "inspect", "s/nothing.json#/$defs/x", code=2).stderr
+    assert "no file is named 's/nothing.json'" in run(files, "inspect", "s/nothing.json#/$defs/x", code=2).stderr
+    said = run(files, "inspect", "s/custmer.json#/properties/name", code=2).stderr
+    assert "did you mean s/customer.json#/properties/name?" in said
+    for word in ("s/customer.json#/properties/name", "schema:@s/customer.json#/properties/name"):
+        assert machine(files, "check", word, "--text", '"Bo"')["accepted"]
+    said = run(files, "inspect", "s/customer.json#/properties/name", "--schema-key", "x", code=2).stderr
+    assert "leave out one of the two" in said
+    said = run(files, "inspect", "s/shared/my places.json#place", code=2).stderr
+    assert "did you mean /$defs/place?" in said
+    assert machine(files, "check", 'schema:{"$ref":"customer.json#/properties/name"}', "--text", '"Bo"', *more)
+    said = run(files, "precompute", "s/customer.json#/properties/name", "-t", "bytes", "-o", "store", code=4).stderr
+    assert "try: s/customer.json --schema-key '/properties/name'" in said
