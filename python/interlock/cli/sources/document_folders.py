@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote, urljoin
 
+from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal import atomic_files
 from interlock.cli.terminal.exits import UsageError
 from interlock.cli.terminal.named_files import in_folder
@@ -160,8 +161,13 @@ def way_to(reference: str, start: str) -> str:
     path = os.path.normpath(os.path.join(start, address))
     if ":" in address.partition("/")[0] or address.startswith("/"):
         return "--document URI=FILE gives a schema that $ref may reach; --document URI=FOLDER those whose URIs begin so"
+    if os.path.isfile(path) and is_yaml(path):
+        return from_yaml(path, "refer to")
     if os.path.isfile(path):
         top = os.path.commonpath([os.path.abspath(start), os.path.abspath(_folder(path))])
+        if _inside(start, address, top) is None:
+            pair = shlex.quote(f"{address}={os.path.relpath(path)}")
+            return f"--document {pair} gives $ref this file, which is a link to another folder"
         there = shlex.quote(os.path.relpath(top))
         return f"--document {there} gives the files in {'this folder' if there == '.' else there} to $ref"
     if meant := near_file(path, set(SUFFIXES)):

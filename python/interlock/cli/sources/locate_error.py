@@ -61,6 +61,9 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
     remedy, notes = _remedy(error, source, text)
+    broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
+    if broken and broken[1] in (documents := source.options.get("documents", {})):
+        return _broken_document(error, documents, broken[1], int(broken[2]))
     uri, is_other, inside = (error.pointer or "").partition("#")
     if is_other and uri in (documents := source.options.get("documents", {})):
         return _in_document(error, documents, uri, inside, remedy, notes)
@@ -85,6 +88,19 @@ def _in_document(
         error.source_file = file  # type: ignore[attr-defined]
     start, end = _span(explain.parse(text), pointer, error.keyword)
     return PlaceInSource(text, start, end, remedy, notes=notes)
+
+
+def _broken_document(error: interlock.InterlockError, documents: Any, uri: str, at: int) -> PlaceInSource:
+    """The place in another document that is no JSON, and what to do where it is YAML."""
+    from interlock.cli.sources.yaml_files import from_yaml, is_yaml
+
+    file = getattr(documents, "paths", {}).get(uri, "")
+    if file:
+        error.source_file = file  # type: ignore[attr-defined]
+    start = len(documents[uri][:at].decode("utf-8", "ignore"))
+    text = documents[uri].decode("utf-8", "replace")
+    start = start if text[start:].strip() else max(len(text.rstrip()) - 1, 0)
+    return PlaceInSource(text, start, start + 1, from_yaml(file, "refer to") if is_yaml(file) else "")
 
 
 def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:

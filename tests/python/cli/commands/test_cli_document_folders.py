@@ -102,6 +102,11 @@ def test_nothing_outside_of_the_folder_is_read(files):
     for folder in ("other", "s/shared"):
         run(files, "inspect", "other/a.json", "--document", folder, code=3)
     run(files, "inspect", "other/a.json", "--document", "s")
+    (files / "other" / "link.json").symlink_to(files / "s" / "customer.json")
+    write(files / "other", **{"b.json": {"$ref": "link.json"}})
+    error = machine(files, "inspect", "other/b.json", "--document", "other", code=3)["error"]
+    option, pair = error["remedy"].split()[:2]
+    assert machine(files, "check", "other/b.json", option, pair, "--text", '{"name": "Bo"}')["accepted"]
 
 
 def test_one_name_for_two_files_is_refused(files):
@@ -121,13 +126,16 @@ def test_one_name_for_two_files_is_refused(files):
         (["s/order.json", "--document", "t"], 2, "or the name of a file or a folder that is there"),
         (["s/order.json", "--document", "s/custmer.json"], 2, "did you mean s/customer.json?"),
         (["s/use.json", "--document", "s"], 3, 's/bad.json:1:28:\n    {"type":"string","pattern":"(?R)"}'),
-        (["s/broke.json", "--document", "s"], 3, "broken.json"),
+        (["s/broke.json", "--document", "s"], 3, 's/broken.json:1:8:\n    {"type": \n'),
+        (["s/yaml.json"], 3, "< s/place.yaml > s/place.json; then refer to s/place.json"),
+        (["s/yaml.json", "--document", "s"], 3, "< s/place.yaml > s/place.json; then refer to s/place.json"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_what_is_missing_or_wrong_is_named(files, args, code, said):
     write(files / "s", **{"slip.json": {"$ref": "custmer.json"}, "use.json": {"$ref": "bad.json"}})
-    write(files / "s", **{"broke.json": {"$ref": "broken.json"}})
+    write(files / "s", **{"broke.json": {"$ref": "broken.json"}, "yaml.json": {"$ref": "place.yaml"}})
+    (files / "s" / "place.yaml").write_text("type: object\n")
     (files / "s" / "bad.json").write_text('{"type":"string","pattern":"(?R)"}')
     assert said in run(files, "inspect", *args, code=code).stderr
 
