@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin
 
@@ -170,7 +171,8 @@ def way_to(reference: str, start: str) -> str:
             return f"--document {pair} gives $ref this file, which is a link to another folder"
         there = shlex.quote(os.path.relpath(top))
         return f"--document {there} gives the files in {'this folder' if there == '.' else there} to $ref"
-    if meant := near_file(path, set(SUFFIXES)):
+    # Most short names are near to some other.
+    if len(Path(path).stem) > 3 and (meant := near_file(path, set(SUFFIXES))):
         return f"{path} is not there; did you mean {meant}?"
     return "--document URI=FILE gives a schema that $ref may reach; --document FOLDER the files of a folder"
 

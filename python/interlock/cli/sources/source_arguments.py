@@ -39,7 +39,6 @@ from interlock.cli.sources import (
     schema_key,
     schema_or_answer,
     tool_sources,
-    unreadable_files,
 )
 from interlock.cli.sources.schema_or_answer import TOOLS, is_answer
 from interlock.cli.sources.source_words import (
@@ -50,6 +49,7 @@ from interlock.cli.sources.source_words import (
     SUFFIXES,
     SYNTAXES,
     file_of,
+    refuse_unreadable,
     what_is,
 )
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml_schema, yaml_name
@@ -339,7 +339,7 @@ def from_bytes(
     """The source with this content; ``kind`` is the prefix of a word, ``path`` its file where the name is another."""
     notes: tuple[str, ...] = ()
     if from_file:
-        unreadable_files.refuse(kind, data, name)
+        refuse_unreadable(kind, data, name)
     try:
         text = _text(kind, data, from_file, args)
     except UnicodeDecodeError as error:
