@@ -14,7 +14,7 @@ from interlock.cli.terminal.exits import UsageError
 
 __all__ = ["add_force", "refuse_inputs", "refuse_others"]
 
-WRITTEN = ("out", "report")
+WRITTEN = ("out", "report", "junit")
 """The arguments that name what a command writes."""
 
 

@@ -218,3 +218,5 @@ def test_answers_as_junit_xml(folder):
     for more in (("--ids", "1", "--junit", "a.xml"), ("good.json", "--bytes", "--junit", "a.xml")):
         assert "--junit" in run(folder, "check", "order.json", *more, code=2).stderr
     run(folder, "check", "order.json", "good.json", "--junit", ".", code=4)
+    said = run(folder, "check", "order.json", "good.json", "--junit", "good.json", code=2).stderr
+    assert "--junit good.json is a file that this command reads" in said
