@@ -214,6 +214,7 @@ FILES = {
     "out": "--out",
     "report": "--report",
     "logprobs": "--logprobs",
+    "junit": "--junit",
 }
 """Arguments that name files, and what they are called."""
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import interlock
 from interlock.cli.checking import text_arguments
 from interlock.cli.checking.final_newline import walk_either
+from interlock.cli.checking.junit_report import JunitReport
 from interlock.cli.checking.verdict import Verdict, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
@@ -81,7 +82,8 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     """Walk all of them, and report."""
     for option in ("trace", "bytes"):
         if getattr(args, option):
-            raise UsageError(f"--{option} shows one document: check that one alone")
+            raise UsageError(f"--{option} shows one document: check that one alone, without --junit")
+    junit = JunitReport(args.junit, args.source) if args.junit is not None else None
     for path in args.given:  # What cannot be read is said before anything is.
         text_arguments.require_file(path)
         if os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path) and path != "-":
@@ -98,6 +100,8 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
         for document in _documents(args):
             verdict = _verdict(document, walker, speller)
             report.add(document, verdict)
+            if junit is not None:
+                junit.add(document.name, verdict)
             told = _in_file(document, verdict.machine) if document.line else {"name": document.name} | verdict.machine
             if args.only_refused and verdict.accepted:
                 pass
@@ -109,6 +113,8 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     if not report.accepted + report.refused:
         names = ", ".join("the standard input" if path == "-" else path for path in args.given)
         raise exits.InputError(f"there is no document in {names}: every line is blank", "a document on each line")
+    if junit is not None:
+        junit.write()
     if output.json and args.lines:
         return exits.NO if report.refused else exits.OK
     whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}

@@ -8,6 +8,7 @@ from typing import Any
 
 import interlock
 from interlock.cli.checking.call_problems import in_words_of_tools
+from interlock.cli.checking.tag_problems import in_words_of_schemas
 from interlock.cli.checking.walk import spells
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import vocabularies
@@ -72,6 +73,8 @@ class Walker:
         found = explain(self._over_bytes, data)
         if self.source.kind == "tools":
             found = in_words_of_tools(found, self.source.text, self.source.options)
+        elif self.source.kind == "structural_tag":
+            found = in_words_of_schemas(found, self.source.text)
         people = _people(found, refused, reason, bytes)
         return Verdict(False, _machine(found, data, refused, reason), people, *_brief(found, reason))
 

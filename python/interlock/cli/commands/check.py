@@ -7,8 +7,7 @@
   interlock check order.json answers.jsonl answers/ 'more/**/*.json'
 
 Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
-code 0: accepted; 1: refused, or it ends too early. A newline at the end of a file counts only where a source that is
-no JSON Schema accepts nothing but the text with it.
+code 0: accepted; 1: refused, or it ends too early. A file's last newline counts only where it is asked for.
 
 Several FILEs, folders, globs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any
 file, - line by line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
@@ -51,6 +50,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only-refused", action="store_true", help="of several documents, leave out accepted ones")
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
     parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
+    parser.add_argument("--junit", metavar="FILE", help="also write the answers as JUnit XML, as CI systems read it")
     vocabularies.add_arguments(parser)
 
 
@@ -59,7 +59,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     text_arguments.one_of(args, {"FILE": args.given, "--text": args.text, "--ids": args.ids})
     if args.lines and not args.given:
         raise exits.UsageError("--lines is for a FILE: leave it out")
-    args.many = any(map(document_files.is_many, args.given))
+    if args.junit is not None and args.ids is not None:
+        raise exits.UsageError("--junit is for documents and texts: leave it out, or give FILE or --text")
+    args.many = args.junit is not None or any(map(document_files.is_many, args.given))
     if args.only_refused and not check_many.asked(args):
         raise exits.UsageError("--only-refused is for several documents: leave it out, or give --lines")
     source = text_arguments.in_order(args)

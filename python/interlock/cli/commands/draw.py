@@ -117,6 +117,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError("--all is for structures: leave it out; --max-states N draws larger automata")
     if args.out in atomic_files.STANDARD_OUTPUT:
         streams.write(text)
+        if missing := drawing.counts().get("left_out"):
+            said = f"{missing} boxes, rows or values are left out of the drawing; --all draws them"
+            output.remark(Line(("note: ", NOTE), said))
         return exits.OK
     atomic_files.write_text(args.out, text)
     written = Path(args.out).stat().st_size

@@ -174,6 +174,10 @@ def found(word: str) -> list[Item]:
         items = [Item(p.relative_to(path).as_posix(), str(p)) for p in in_folder(path, source_words.SUFFIXES)]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         items = list(_lines(path))
+    elif path.is_file() and path.suffix.lower() not in source_words.SUFFIXES and _is_list(path):
+        raise InputError(
+            f"{word} is a list of names, and no source", f"the files themselves: interlock precompute $(cat {word}) ..."
+        )
     elif path.is_file():
         items = [Item(path.name, str(path))]
     else:
@@ -181,11 +185,21 @@ def found(word: str) -> list[Item]:
     if not items and not path.exists() and not is_glob(word):
         meant = near_file(word)
         way = f"did you mean {meant}?" if meant else "check the spelling of the path"
+        file, mark, place = word.partition("#/")
+        if mark and os.path.isfile(file):
+            way = f"{file} --schema-key '/{place}'"
         raise InputError(f"no such file or folder: {word}", way)
     if not items:
         wanted = ", ".join(source_words.SUFFIXES)
         raise InputError(f"no sources in {word}: give a folder with {wanted}, a .jsonl file, or a glob")
     return items
+
+
+def _is_list(path: Path) -> bool:
+    """Whether the lines of a file are names of files, from here or from the folder that it lies in."""
+    lines = path.read_bytes()[:100_000].decode("utf-8", "replace").splitlines()
+    names = [name for line in lines if (name := line.strip())][:20]
+    return bool(names) and all(len(n) < 1000 and (os.path.isfile(n) or (path.parent / n).is_file()) for n in names)
 
 
 def _lines(path: Path) -> Iterator[Item]:

@@ -65,6 +65,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ids, wishes = _response(atomic_files.read(args.logprobs), vocabulary)
     else:
         ids, _ = tokens_of(args, vocabulary, args.given, args.text)
+        if args.given not in (None, "-") and args.text is None and _is_response(atomic_files.read(args.given)):
+            said = f"{args.given} is a response of an API; --logprobs {args.given} traces the output in it"
+            output.remark(Line(("note: ", NOTE), said))
     if len(ids) > MOST:
         raise exits.InputError(
             f"the output has {len(ids)} tokens, and a page shows {MOST} at most",
@@ -134,7 +137,7 @@ def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int],
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         raise exits.InputError(
             "--logprobs: no chat-completions response with choices[0].logprobs.content",
-            "ask the API for logprobs, and save the response as it came",
+            'ask the API for logprobs ("logprobs": true in the request), and save the response as it came',
         ) from None
     ids_of = Speller(vocabulary).ids
     ids, wishes = [], []
@@ -144,6 +147,14 @@ def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int],
         ids.append(ids_of[token])
         wishes.append({ids_of[t]: p for t, p in [(token, logprob), *others] if t in ids_of})
     return ids, wishes
+
+
+def _is_response(data: bytes) -> bool:
+    """Whether a text is a chat-completions response with the log-probabilities of its tokens."""
+    try:
+        return isinstance(json.loads(data)["choices"][0]["logprobs"]["content"], list)
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return False
 
 
 def _entry(item: dict[str, Any]) -> tuple[bytes, float]:

@@ -60,6 +60,9 @@ class Change:
         head = f"  {self.kind} "
         if self.change != "changed":
             return [Line(head, (self.name, NAME), f": {self.change}")]
+        if len(self.removed) == len(self.added) == 1:
+            old, new = (self.removed[0], BAD), (self.added[0], GOOD)
+            return [Line(head, (self.name, NAME), ": changed from ", old, " to ", new)]
         parts = [("alternative removed", BAD, text) for text in self.removed]
         parts += [("alternative added", GOOD, text) for text in self.added]
         if not parts:

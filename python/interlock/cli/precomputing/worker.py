@@ -75,7 +75,7 @@ class Worker:
             data = _read(item)
             if reason := self._no_source(item, data):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
-            source = sources.from_bytes(kind_of(item), data, self.arguments, item.name)
+            source = sources.from_bytes(kind_of(item), data, self.arguments, item.name, path=item.path)
             if source.unknown_keywords == "error":
                 # Without a key in the report, so that a run that takes slips compiles it.
                 source.refuse_slips()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 
 import interlock
 from interlock.cli.terminal.place_in_source import PlaceInSource
@@ -37,7 +38,15 @@ def _refused(message: str) -> interlock.SchemaError:
 
 
 def notes(text: str, from_file: bool) -> tuple[str, ...]:
-    """What to know about a text in which something is blank where a choice might be."""
+    """What to know about a text in which something is blank where a choice might be, or a choice is there twice."""
+    twice = [choice for choice, times in Counter(read(text, from_file)).items() if times > 1]
+    shown = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in twice[:3]) + (", ..." if twice[3:] else "")
+    verb = "is" if len(twice) == 1 else "are"
+    repeated = (f"{shown} {verb} there more than once, which changes nothing",) if twice else ()
+    return _blank(text, from_file) + repeated
+
+
+def _blank(text: str, from_file: bool) -> tuple[str, ...]:
     if _is_array(text):
         return ()
     if not from_file:

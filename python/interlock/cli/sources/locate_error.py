@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock import explain
+from interlock.cli.sources import document_folders
+from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.exits import CUT_OFF
 from interlock.cli.terminal.place_in_source import PlaceInSource
 from interlock.explain.contradicting_keywords import contradiction
@@ -58,6 +61,12 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     if error.offset is not None and error.pointer is None:
         return _not_json(error, source, text)
     remedy, notes = _remedy(error, source, text)
+    broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
+    if broken and broken[1] in (documents := source.options.get("documents", {})):
+        return _broken_document(error, documents, broken[1], int(broken[2]))
+    uri, is_other, inside = (error.pointer or "").partition("#")
+    if is_other and uri in (documents := source.options.get("documents", {})):
+        return _in_document(error, documents, uri, inside, remedy, notes)
     document, pointer = explain.parse(text), error.pointer or ""
     if source.outer is not None:
         text, inside = source.outer
@@ -68,6 +77,30 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
         start, end, remedy = _inner_pattern(document, pointer, text, start, end)
     return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
+
+
+def _in_document(
+    error: interlock.InterlockError, documents: Any, uri: str, pointer: str, remedy: str, notes: tuple[str, ...]
+) -> PlaceInSource:
+    """The place in another document that the schema refers to, and that document's file."""
+    text = documents[uri].decode("utf-8", "replace")
+    if file := getattr(documents, "paths", {}).get(uri):
+        error.source_file = file  # type: ignore[attr-defined]
+    start, end = _span(explain.parse(text), pointer, error.keyword)
+    return PlaceInSource(text, start, end, remedy, notes=notes)
+
+
+def _broken_document(error: interlock.InterlockError, documents: Any, uri: str, at: int) -> PlaceInSource:
+    """The place in another document that is no JSON, and what to do where it is YAML."""
+    from interlock.cli.sources.yaml_files import from_yaml, is_yaml
+
+    file = getattr(documents, "paths", {}).get(uri, "")
+    if file:
+        error.source_file = file  # type: ignore[attr-defined]
+    start = len(documents[uri][:at].decode("utf-8", "ignore"))
+    text = documents[uri].decode("utf-8", "replace")
+    start = start if text[start:].strip() else max(len(text.rstrip()) - 1, 0)
+    return PlaceInSource(text, start, start + 1, from_yaml(file, "refer to") if is_yaml(file) else "")
 
 
 def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
@@ -244,7 +277,16 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
     if isinstance(error, interlock.UnsatisfiableError):
         return _contradiction(error, source, text)
     if error.hint is not None and "`documents`" in error.hint:
-        return "--document URI=FILE gives a schema that $ref may reach", ()
+        asked = re.match(r'reference "(.*?)" leads to', str(error))
+        if meant := definition_meant(asked[1] if asked else "", _json(text)):
+            return f'did you mean "{meant}"?', ()
+        paths = getattr(source.options.get("documents"), "paths", {})
+        file = paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
+        return document_folders.way_to(asked[1] if asked else "", os.path.dirname(file) or "."), ()
+    if isinstance(error, interlock.SchemaError) and (lost := re.match(r'reference "(.*?)" leads nowhere', str(error))):
+        uri = (error.pointer or "").partition("#")[0]
+        meant = definition_meant(lost[1], _json(text)) if not uri and 'did you mean "#' not in str(error) else ""
+        return (f'did you mean "{meant}"?' if meant else ""), ()
     if isinstance(error, interlock.SchemaError) and (key := re.search(r'pass what \["([^"]+)"\] holds', str(error))):
         return f"--schema-key {key[1]} takes the schema out of its envelope", ()
     if isinstance(error, interlock.UnsupportedError) and source.options.get("on_unsupported") != "warn":
@@ -252,6 +294,13 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
             source.make(explain.byte_vocabulary(), on_unsupported="warn")
             return "--on-unsupported warn leaves it out and says so in the report (interlock inspect)", ()
     return "", ()
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _contradiction(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:

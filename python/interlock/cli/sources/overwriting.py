@@ -15,7 +15,7 @@ from interlock.tokenizers import FILES as TOKENIZERS
 
 __all__ = ["add_force", "refuse_inputs", "refuse_others"]
 
-WRITTEN = ("out", "report")
+WRITTEN = ("out", "report", "junit")
 """The arguments that name what a command writes."""
 
 

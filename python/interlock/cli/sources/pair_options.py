@@ -1,4 +1,4 @@
-"""Options whose value is a pair: ``--limit NAME=N``, ``--document URI=FILE``, ``--import`` and ``--grammar``."""
+"""Options whose value is a pair: ``--limit NAME=N``, ``--import`` and ``--grammar``."""
 
 from __future__ import annotations
 
@@ -27,14 +27,6 @@ def limits(pairs: list[str]) -> dict[str, int]:
             hint = f"; did you mean {meant}?" if meant else f"; the limits are {', '.join(LIMITS)}"
             raise UsageError(f"--limit: {str(error).partition(';')[0]}{hint}") from None
     return found
-
-
-def document(pair: str) -> tuple[str, bytes]:
-    """A URI and the schema that ``--document`` gives for it."""
-    uri, equals, path = pair.rpartition("=")
-    if not equals or not uri:
-        raise UsageError(f"--document {pair}: write URI=FILE")
-    return uri, atomic_files.read(path)
 
 
 def named_text(option: str, pair: str) -> tuple[str, str]:

@@ -7,10 +7,12 @@ so those places are put into the schema under the same pointers, where they asse
 
 from __future__ import annotations
 
+import os
 from typing import Any
 from urllib.parse import unquote
 
 from interlock.cli.terminal.exits import InputError, UsageError
+from interlock.cli.terminal.suggest import near_file
 from interlock.schema_hints import KEYWORDS
 from interlock.util.json_pointer import escaped, unescaped
 from interlock.util.near_words import nearest
@@ -18,6 +20,25 @@ from interlock.util.verbatim_json import dump, parse
 
 PLACES = ("$defs", "definitions")
 """Keywords that hold schemas and assert nothing."""
+
+
+def in_file(word: str, key: str | None) -> tuple[str, str] | None:
+    """The file and the place of ``order.json#/$defs/item``, as references name a schema in a file; ``None`` for other
+    words. ``key`` is that of ``--schema-key``, beside which no place may stand.
+    """
+    name = word.removeprefix("schema:@")
+    file, mark, inside = name.partition("#")
+    is_name = bool(mark) and file.lower().endswith((".json", ".schema")) and not set(file) & set(':{"*')
+    if not is_name or os.path.exists(name):
+        return None
+    if not os.path.isfile(file):
+        meant = near_file(file)
+        raise UsageError(
+            f"no file is named {file!r}", f"did you mean {meant}{mark}{inside}?" if meant else "", no_source=True
+        )
+    if key:
+        raise UsageError(f"{word} names a place in the file, and --schema-key another: leave out one of the two")
+    return file, f"#{inside}" if inside.startswith("/") else inside
 
 
 def take(data: bytes, key: str) -> str:
@@ -83,6 +104,22 @@ def _at(value: Any, steps: list[str]) -> Any:
         else:
             return _NOTHING
     return value
+
+
+def definition_meant(reference: str, schema: Any) -> str:
+    """The reference to a definition of the schema that has the name, or a near one, of what a reference leads to;
+    empty if none.
+    """
+    address, mark, fragment = reference.partition("#")
+    if mark and address or ":" in address or "." in address:
+        return ""
+    name = unescaped(unquote((fragment or address).rpartition("/")[2]))
+    places = [(steps, _at(schema, steps)) for steps in (["$defs"], ["definitions"], ["components", "schemas"])]
+    held = [(steps, there) for steps, there in places if isinstance(there, dict)]
+    for steps, there in held:
+        if (meant := name if name in there else nearest(name, there)) and f"#/{'/'.join(steps)}/{meant}" != reference:
+            return "#/" + "/".join(escaped(step) for step in [*steps, meant])
+    return ""
 
 
 def schemas_of(document: Any) -> list[str]:

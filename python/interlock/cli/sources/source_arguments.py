@@ -31,7 +31,15 @@ from typing import Any, Literal
 import interlock
 from interlock import schema_hints
 from interlock.cli.arguments.parser import HOW
-from interlock.cli.sources import choices_text, kind_options, pair_options, schema_key, schema_or_answer, tool_sources
+from interlock.cli.sources import (
+    choices_text,
+    document_folders,
+    kind_options,
+    pair_options,
+    schema_key,
+    schema_or_answer,
+    tool_sources,
+)
 from interlock.cli.sources.schema_or_answer import TOOLS, is_answer
 from interlock.cli.sources.source_words import (
     ALIASES,
@@ -41,6 +49,7 @@ from interlock.cli.sources.source_words import (
     SUFFIXES,
     SYNTAXES,
     file_of,
+    refuse_unreadable,
     what_is,
 )
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml_schema, yaml_name
@@ -50,7 +59,6 @@ from interlock.cli.terminal.place_in_source import PlaceInSource, parsed_json
 from interlock.grammar_syntax import syntax_of
 from interlock.util.near_words import nearest
 from interlock.util.verbatim_json import extract
-from interlock.util.wide_encodings import wide_encoding
 
 HELP = (
     "a file (.json a schema, .regex a pattern, .choices one a line, .lark, .gbnf, .ebnf a grammar), or text: "
@@ -85,6 +93,8 @@ class Source:
     """Of an index file: its path, and the fingerprint of its vocabulary."""
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn"
     """What becomes of keywords and formats that look misspelt: ``remarks`` warns of them, or compiling refuses them."""
+    path: str = ""
+    """Its file, where ``name`` is another name of it."""
 
     def compile(self, vocabulary: interlock.Vocabulary, **changed: Any) -> interlock.Index:
         """The index of this source; ``changed`` replaces options. An error has its place in the source with it."""
@@ -98,7 +108,7 @@ class Source:
             if isinstance(error, interlock.LimitError) and asked.get(error.field, 0) > (error.limit or 0):
                 error.is_highest = True  # type: ignore[attr-defined]
             about_option = isinstance(error, interlock.ArgumentError) or error.code == "whitespace_pattern"
-            if self.file and not about_option:
+            if self.file and not about_option and not hasattr(error, "source_file"):
                 error.source_file = self.file  # type: ignore[attr-defined]
             raise
 
@@ -191,7 +201,11 @@ def add_arguments(parser: argparse.ArgumentParser, positional: bool = True) -> N
         "constants where whitespace is compact or spaced, else any)",
     )
     group.add_argument(
-        "--document", action="append", default=[], metavar="URI=FILE", help="a schema that $ref may reach (repeatable)"
+        "--document",
+        action="append",
+        default=[],
+        metavar="WHERE",
+        help="URI=FILE, a schema that $ref may reach; FOLDER, the files in it that it leads to (repeatable)",
     )
     group.add_argument("--dialect", choices=["python", "ecma"], help="of a pattern (default: python)")
     group.add_argument("--flags", help="of a pattern, letters: of imsxau in Python's dialect, of dgimsuy in ECMA's")
@@ -248,7 +262,7 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
         if word.isalpha() and word not in WHITESPACE and (m := nearest(word, WHITESPACE)):
             raise UsageError(f"--whitespace {word}: did you mean {m}?")
         if args.document:
-            out["documents"] = dict(pair_options.document(pair) for pair in args.document)
+            out["documents"] = document_folders.given(args.document)
     elif kind == "grammar":
         wanted = {"syntax": ("", args.syntax), "start": ("", args.start), "lexer": ("", args.lexer)}
         for name in ("imports", "grammars"):
@@ -282,6 +296,9 @@ def _named(args: argparse.Namespace) -> list[str]:
 
 
 def _read(word: str, args: argparse.Namespace) -> Source:
+    if inner := schema_key.in_file(word, args.schema_key):
+        args = argparse.Namespace(**vars(args) | {"schema_key": inner[1]})
+        return from_bytes("schema", atomic_files.read(inner[0]), args, inner[0])
     prefix, colon, rest = word.partition(":")
     prefix = ALIASES.get(prefix, prefix)
     if colon and prefix in KINDS:
@@ -316,11 +333,13 @@ def _read(word: str, args: argparse.Namespace) -> Source:
     return from_bytes(kind, data, args, word, from_file)
 
 
-def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True) -> Source:
-    """The source with this content; ``kind`` is the prefix of a word."""
+def from_bytes(
+    kind: str, data: bytes, args: argparse.Namespace, name: str, from_file: bool = True, path: str = ""
+) -> Source:
+    """The source with this content; ``kind`` is the prefix of a word, ``path`` its file where the name is another."""
     notes: tuple[str, ...] = ()
     if from_file:
-        _refuse_unreadable(kind, data, name)
+        refuse_unreadable(kind, data, name)
     try:
         text = _text(kind, data, from_file, args)
     except UnicodeDecodeError as error:
@@ -346,6 +365,10 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     if kind == "choices":
         notes = choices_text.notes(data.decode("utf-8-sig", "replace"), from_file)
     options = options_of(args, KINDS[kind])
+    if "documents" in options:
+        options["documents"] = document_folders.with_reached(options["documents"], text, path or file_of(name))
+        if not options["documents"]:
+            del options["documents"]
     written = ""
     if kind == "tools":
         written = text.decode("utf-8-sig") if isinstance(text, bytes) else text
@@ -359,7 +382,7 @@ def from_bytes(kind: str, data: bytes, args: argparse.Namespace, name: str, from
     if kind == "schema" and args.schema_key:
         outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
     way: Any = getattr(args, "unknown_keywords", None) or "warn"
-    return Source(KINDS[kind], text, options, name, notes, outer, written, unknown_keywords=way)
+    return Source(KINDS[kind], text, options, name, notes, outer, written, unknown_keywords=way, path=path)
 
 
 def _point_to_yaml(error: interlock.SchemaError, data: bytes, name: str) -> None:
@@ -381,39 +404,6 @@ def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[st
         error.source_file = file_of(name)  # type: ignore[attr-defined]
         raise
     return found.tools, found.options
-
-
-def _refuse_unreadable(kind: str, data: bytes, name: str) -> None:
-    """``InputError`` for a file that is no text in UTF-8; an error of the source for one that is empty."""
-    if wide := wide_encoding(data):
-        raise InputError(
-            f"{name} is {wide}, and sources are read as UTF-8", f"save it as UTF-8; iconv -f {wide} -t UTF-8 does, too"
-        )
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        is_text = b"\0" not in data and b"\x1f\x8b" != data[:2]
-        way = "save it as UTF-8" if is_text else "a file of text; what is compressed has to be unpacked first"
-        what = "is not UTF-8" if is_text else "is a binary file, and no text in UTF-8"
-        raise InputError(f"{name} {what} (at byte {error.start})", way) from None
-    if not data.strip() and kind in _EMPTY:
-        made, held, way = _EMPTY[kind]
-        if kind == "grammar" and name.lower().endswith((".gbnf", ".ebnf")):
-            way = """root ::= "a" root | "b" is a whole one"""
-        shown = "the standard input" if name.endswith(":@-") else name
-        empty = getattr(interlock, made)(f"{shown} is empty: it should hold {held}")
-        empty.located = PlaceInSource("", 0, 0, way, found=False)
-        empty.source_file = file_of(name)
-        raise empty
-
-
-_EMPTY = {
-    "schema": ("SchemaError", "a JSON Schema", "{} is the schema that accepts every JSON value"),
-    "grammar": ("GrammarError", "a grammar", """start: "a" start | "b" is a whole one"""),
-    "tag": ("StructuralTagError", "a structural tag", f"""tag:{EXAMPLES["tag"]} is the beginning of one"""),
-    "tools": ("RequestError", "a list of tools, or a request that has one", f"tools:{EXAMPLES['tools']} is one"),
-}
-"""Kinds that no empty file is of: the name of the error, what the file should hold, and what to do."""
 
 
 def _parsed(text: Any) -> Any:

@@ -148,6 +148,9 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The command line shows the place in its own way.
         message = message.removesuffix(f"\n{getattr(error, 'excerpt', None)}")
     place = located(error)
+    if place is not None and place.remedy.startswith('did you mean "#/'):
+        # The name itself is known, and not only the first step that goes wrong.
+        message = re.sub(r'; [^;]*did you mean "[^"]*"\?', "", message)
     if place is not None and place.found and "\n" in message:
         # The errors of grammars show their line themselves; here it is shown as that of other sources.
         message = re.sub(r"^line \d+, column \d+: ", "", message.partition("\n")[0])

@@ -1,6 +1,7 @@
 """``check`` of many documents in one run."""
 
 import json
+from xml.etree import ElementTree
 import os
 import subprocess
 
@@ -195,3 +196,27 @@ def test_a_place_in_the_message_is_that_of_the_file(folder):
     assert "which begins at column 2" in run(folder, "check", "order.json", "mark.jsonl", code=1).stdout
     lines = run(folder, "check", "order.json", "mark.jsonl", "--lines", "--json", code=1).stdout.splitlines()
     assert "which begins at line 2, column 2" in json.loads(lines[1])["problems"][0]["message"]
+
+
+def test_answers_as_junit_xml(folder):
+    """Names and reasons with characters that XML cannot hold are there in some way; one document is a report, too."""
+    (folder / "odd.json").write_bytes(b'{"item": "\x01 <&>"}')
+    texts = ("--text", '{"item": "<a & \'b\'>"}', "--text", '{"item":\n5}')
+    run(folder, "check", "order.json", *texts, "--junit", "texts.xml", code=1)
+    run(folder, "check", "order.json", "good.json", "bad.json", "odd.json", "--junit", "files.xml", "--json", code=1)
+    suite = ElementTree.parse(folder / "files.xml").getroot()
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors")}
+    assert (suite.tag, counts) == ("testsuite", {"tests": "3", "failures": "2", "errors": "0"})
+    cases = {case.get("name"): case.find("failure") for case in suite.iter("testcase")}
+    assert list(cases) == ["good.json", "bad.json", "odd.json"] and cases["good.json"] is None
+    assert "`count`: 0 is below minimum 1" in cases["bad.json"].get("message")
+    assert "line 2, column 11" in cases["bad.json"].text and "^" in cases["bad.json"].text
+    names = [case.get("name") for case in ElementTree.parse(folder / "texts.xml").getroot()]
+    assert names == [texts[1], texts[3]]
+    run(folder, "check", "order.json", "good.json", "--junit", "one.xml")
+    assert ElementTree.parse(folder / "one.xml").getroot().get("failures") == "0"
+    for more in (("--ids", "1", "--junit", "a.xml"), ("good.json", "--bytes", "--junit", "a.xml")):
+        assert "--junit" in run(folder, "check", "order.json", *more, code=2).stderr
+    run(folder, "check", "order.json", "good.json", "--junit", ".", code=4)
+    said = run(folder, "check", "order.json", "good.json", "--junit", "good.json", code=2).stderr
+    assert "--junit good.json is a file that this command reads" in said

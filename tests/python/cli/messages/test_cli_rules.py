@@ -23,7 +23,6 @@ FOLDERS = [
     ["check", "order.json", "good.json", "-t", "schemas"],
     ["check", "schema:@schemas", "good.json"],
     ["inspect", "schemas"],
-    ["inspect", "order.json", "--document", "a=schemas"],
     ["inspect", "list.gbnf", "--grammar", "a=schemas"],
     ["sample", "schemas"],
     ["draw", "schemas", "-o", "a.svg"],

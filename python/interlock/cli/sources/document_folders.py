@@ -1,0 +1,245 @@
+"""``--document``: schemas in other files, for ``$ref``.
+
+``URI=FILE`` gives one file a URI. ``FOLDER`` gives the files in it that the references of a schema lead to, and no
+others of it. A reference is a path as files have them: it starts from the folder of the file that it stands in, or else
+from FOLDER itself. ``URI=FOLDER`` gives the files of a folder the URIs that begin so, and ``FILE`` is a folder of one
+file. A file that names itself by ``$id`` has that name as well. Nothing outside of what is named is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin
+
+from interlock.cli.sources.yaml_files import from_yaml, is_yaml
+from interlock.cli.terminal import atomic_files
+from interlock.cli.terminal.exits import UsageError
+from interlock.cli.terminal.named_files import in_folder
+from interlock.cli.terminal.suggest import near_file
+
+SUFFIXES = (".json", ".schema")
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
+HOST = "http://interlock.invalid/"
+"""Stands before a URI that has no scheme, so that its path is resolved."""
+
+
+class Documents(dict[str, bytes]):
+    """Schemas by URI, as ``Index.from_json_schema`` takes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paths: dict[str, str] = {}
+        """The file of each."""
+        self.tops: list[tuple[str, str]] = []
+        """What further files may be taken from: a folder, or a file without a URI, and what its URIs begin with (empty
+        where nothing is said)."""
+
+
+def given(words: list[str]) -> Documents:
+    """What each ``--document`` names."""
+    documents = Documents()
+    for word in words:
+        uri, equals, path = word.rpartition("=")
+        if os.path.exists(word):
+            documents.tops.append(("", word))
+        elif not equals or not uri or not path:
+            remedy = f"did you mean {meant}?" if not equals and (meant := near_file(word)) else ""
+            raise UsageError(
+                f"--document {word}: write URI=FILE, or the name of a file or a folder that is there", remedy
+            )
+        elif os.path.isdir(path):
+            documents.tops.append((uri, path))
+        else:
+            documents[uri], documents.paths[uri] = atomic_files.read(path), path
+    return documents
+
+
+def with_reached(documents: Documents, text: Any, file: str) -> Documents:
+    """The documents with those that a schema reaches besides; ``file`` is the schema's, empty where it has none."""
+    if not documents.tops:
+        return documents
+    all_of = Documents()
+    all_of.update(documents)
+    all_of.paths.update(documents.paths)
+    all_of.tops = documents.tops
+    first = documents.tops[0][1]
+    start = _folder(file) if file else first if os.path.isdir(first) else _folder(first)
+    value = _value(text)
+    own = set(_own_names(value))
+    todo = [_File(value, start, "")]
+    for given_uri, data in documents.items():
+        todo.append(_File(_value(data), _folder(documents.paths[given_uri]), given_uri))
+    for one in todo:
+        for uri, reference in _references(one):
+            if uri in own or uri in documents or not (path := _find(all_of, reference, uri, one.folder)):
+                continue
+            if (other := all_of.paths.get(uri)) is not None:
+                _refuse_two(uri, other, path)
+            elif read := _read(all_of, uri, path):
+                todo.append(read)
+    return all_of
+
+
+@dataclass(frozen=True)
+class _File:
+    """A schema that was read: its value, the folder that it lies in, and the URI that it was reached by."""
+
+    value: Any
+    folder: str
+    uri: str
+
+
+def _read(documents: Documents, uri: str, path: str) -> _File | None:
+    """Read a file, unless that was done under another URI and the engine finds it by its ``$id`` as well."""
+    data = atomic_files.read(path)
+    value = _value(data)
+    named = set(_own_names(value))
+    for other, known in list(documents.paths.items()):
+        if _same(known, path):
+            if uri in named:
+                return None
+            if other in named:  # Two documents of one name would have no one meaning.
+                del documents[other], documents.paths[other]
+    documents[uri], documents.paths[uri] = data, path
+    return _File(value, _folder(path), uri)
+
+
+def _refuse_two(uri: str, first: str, second: str) -> None:
+    if not _same(first, second):
+        raise UsageError(
+            f"--document: {uri} is {first} where one file refers to it, and {second} where another does",
+            f"give both files an $id; or --document {uri}={second}, where that is the one for all",
+        )
+
+
+def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | None:
+    """The file that a reference in a file of ``folder`` leads to; ``uri`` is the whole of it."""
+    for prefix, top in documents.tops:
+        if prefix and uri.startswith(prefix) and (there := _inside(top, uri[len(prefix) :].lstrip("/"), top)):
+            return there
+    if ":" in uri and (named := next((path for name, path in _named(documents) if name == uri), None)):
+        return named
+    if ":" in reference.partition("/")[0] or reference.startswith("/"):
+        return None
+    tops = [top for _, top in documents.tops]
+    starts = [*((folder, top) for top in tops), *((top if os.path.isdir(top) else _folder(top), top) for top in tops)]
+    return next((path for start, top in starts if (path := _inside(start, reference, top))), None)
+
+
+def _named(documents: Documents) -> Iterator[tuple[str, str]]:
+    """The absolute URIs by which files of the folders name themselves or a part of them, and the files."""
+    for _, top in documents.tops:
+        for path in in_folder(top, SUFFIXES) if os.path.isdir(top) else [top]:
+            for name in _names_of(os.path.realpath(path), os.stat(path).st_mtime_ns):
+                yield name, str(path)
+
+
+@cache
+def _names_of(path: str, _changed: int) -> tuple[str, ...]:
+    """The names that a file gives itself; read once for all sources of a run."""
+    return tuple(_own_names(_value(atomic_files.read(path))))
+
+
+def _folder(file: str) -> str:
+    return os.path.dirname(file) or "."
+
+
+def _same(first: str, second: str) -> bool:
+    return os.path.realpath(first) == os.path.realpath(second)
+
+
+def way_to(reference: str, start: str) -> str:
+    """How ``--document`` reaches what a reference of a file in the folder ``start`` leads to, and nothing does yet."""
+    address = unquote(reference.partition("#")[0])
+    path = os.path.normpath(os.path.join(start, address))
+    if ":" in address.partition("/")[0] or address.startswith("/"):
+        return "--document URI=FILE gives a schema that $ref may reach; --document URI=FOLDER those whose URIs begin so"
+    if os.path.isfile(path) and is_yaml(path):
+        return from_yaml(path, "refer to")
+    if os.path.isfile(path):
+        top = os.path.commonpath([os.path.abspath(start), os.path.abspath(_folder(path))])
+        if _inside(start, address, top) is None:
+            pair = shlex.quote(f"{address}={os.path.relpath(path)}")
+            return f"--document {pair} gives $ref this file, which is a link to another folder"
+        there = shlex.quote(os.path.relpath(top))
+        return f"--document {there} gives the files in {'this folder' if there == '.' else there} to $ref"
+    # Most short names are near to some other.
+    if len(Path(path).stem) > 3 and (meant := near_file(path, set(SUFFIXES))):
+        return f"{path} is not there; did you mean {meant}?"
+    return "--document URI=FILE gives a schema that $ref may reach; --document FOLDER the files of a folder"
+
+
+def _inside(folder: str, reference: str, top: str) -> str | None:
+    """The file at a reference that starts from ``folder``, where it lies in ``top``."""
+    path = os.path.normpath(os.path.join(folder, unquote(reference.partition("?")[0])))
+    if not os.path.isfile(path):
+        return None
+    real, within = os.path.realpath(path), os.path.realpath(top)
+    return path if real == within or real.startswith(os.path.join(within, "")) else None
+
+
+def _value(text: Any) -> Any:
+    """The value of a schema's text; ``None`` for what is no JSON, which the engine says with its place."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a document."""
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            yield part
+        todo += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+
+
+def _own_names(value: Any) -> Iterator[str]:
+    """The absolute URIs that a document and its parts have by ``$id``."""
+    top = ""
+    for part in _parts(value):
+        for key in ("$id", "id"):
+            if isinstance(name := part.get(key), str) and (name := _join(top, name)):
+                top = top or name
+                if ":" in name:
+                    yield name
+
+
+def _references(file: _File) -> Iterator[tuple[str, str]]:
+    """What the references of a file lead to: the URI, and the reference as it is written, without fragments."""
+    todo: list[tuple[Any, tuple[str, ...]]] = [(file.value, (file.uri,))]
+    while todo:
+        part, bases = todo.pop()
+        if isinstance(part, list):
+            todo += [(item, bases) for item in part]
+        if not isinstance(part, dict):
+            continue
+        if isinstance(name := part.get("$id"), str):
+            bases = tuple(_join(base, name) for base in bases)
+        if isinstance(name := part.get("id"), str):  # It depends on the draft whether that is a name.
+            bases = (*bases, *(_join(base, name) for base in bases))[:8]
+        for key in REFERENCES:
+            if isinstance(reference := part.get(key), str) and (address := reference.partition("#")[0]):
+                yield from ((_join(base, address), address) for base in bases)
+        todo += [(value, bases) for value in part.values()]
+
+
+def _join(base: str, reference: str) -> str:
+    """A reference seen from a base as the engine sees it, without a fragment."""
+    address = reference.partition("#")[0]
+    if not address:
+        return base
+    with contextlib.suppress(ValueError):  # What looks like a host and is none.
+        joined = urljoin(urljoin(HOST, base), address)
+        return joined.removeprefix(HOST[:-1] if address.startswith("/") else HOST)
+    return address

@@ -1,0 +1,161 @@
+"""``--document``: schemas in other files, one by one or by their folder, and a source that is in a file."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+CUSTOMER = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}}, "required": ["name"]}
+PLACE = {"type": "object", "properties": {"of": {"$ref": "../customer.json"}}, "required": ["of"]}
+PLACES = {"$defs": {"place": PLACE}}
+ORDER = {"type": "object", "properties": {"who": {"$ref": "customer.json"}}, "required": ["who"]}
+ORDER["properties"]["at"] = {"$ref": "shared/my%20places.json#/$defs/place"}
+ACCEPTED, REFUSED = '{"who": {"name": "Bo"}, "at": {"of": {"name": "Al"}}}', '{"who": {"name": "Bo"}, "at": {"of": {}}}'
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Schemas that refer to each other, and what is no schema among them."""
+    (tmp_path / "s" / "shared").mkdir(parents=True)
+    write(tmp_path / "s", **{"order.json": ORDER, "customer.json": CUSTOMER, "shared/my places.json": PLACES})
+    (tmp_path / "s" / "broken.json").write_text('{"type": ')
+    return tmp_path
+
+
+def write(folder, **schemas):
+    for name, schema in schemas.items():
+        (folder / name).write_text(json.dumps(schema))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--document", "s"],
+        ["--document", "s/customer.json", "--document", "s/shared"],
+        ["--document", "customer.json=s/customer.json", "--document", "s"],
+    ],
+    ids=" ".join,
+)
+def test_the_files_that_references_lead_to(files, more):
+    assert machine(files, "check", "s/order.json", "--text", ACCEPTED, *more)["accepted"]
+    refused = machine(files, "check", "s/order.json", "--text", REFUSED, *more, code=1)
+    assert refused["pointer"] == "/at/of"
+    for command in ("inspect", "sample"):
+        run(files, command, "s/order.json", *more)
+    run(files, "draw", "s/order.json", "-o", "order.mmd", *more)
+    run(files, "trace", "s/order.json", "--text", ACCEPTED, "-o", "order.html", *more)
+    run(files, "diff", "s/order.json", "s/order.json", *more)
+
+
+def test_a_schema_without_a_file_starts_from_the_folder(files):
+    text = json.dumps(ORDER)
+    for word in (f"schema:{text}", "schema:@-"):
+        assert len(machine(files, "sample", word, "--document", "s", "-n", "2", stdin=text)["samples"]) == 2
+
+
+def test_an_index_has_the_documents_that_are_reached_and_no_others(files):
+    run(files, "compile", "s/order.json", "-t", "bytes", "-o", "a.index", "--document", "s")
+    write(files / "s", **{"more.json": {"type": "null"}})
+    run(files, "compile", "s/order.json", "-t", "bytes", "-o", "b.index", "--document", "s")
+    assert (files / "a.index").read_bytes() == (files / "b.index").read_bytes()
+    assert b"maxLength" in (files / "a.index").read_bytes()
+
+
+def test_precompute_reads_references_from_the_folder_of_each_source(files):
+    write(files / "s", **{"shared/use.json": {"$ref": "my%20places.json#/$defs/place"}})
+    (files / "s" / "broken.json").unlink()
+    made = machine(files, "precompute", "s", "-t", "bytes", "-o", "store", "--document", "s", "--take-all")
+    assert (made["compiled"], made["refused"]) == (4, 0)
+    run(files, "precompute", "s", "-t", "bytes", "-o", "other", "--take-all", code=1)
+    rows = [json.loads(line) for line in (files / "other" / "report.jsonl").read_text().splitlines()]
+    ways = {row["name"]: row["error"].get("remedy", "") for row in rows if not row["ok"]}
+    assert "--document s gives" in ways["order.json"]
+    assert "--document s/shared gives" in ways["shared/use.json"]
+
+
+def test_names_by_id(files):
+    """A relative reference below an ``$id`` is a file beside, or the file that has this name; a name is found, too."""
+    base = "https://example.org/schemas/"
+    named = {"$id": f"{base}kunde.json", **CUSTOMER}
+    write(files / "s", **{"k.json": named, "a.json": {"$id": f"{base}a.json", "$ref": "kunde.json"}})
+    write(files / "s", **{"b.json": {"$id": f"{base}b.json", "$ref": "customer.json"}, "c.json": {"$ref": "k.json"}})
+    both = {"type": "array", "prefixItems": [{"$ref": "k.json"}, {"$ref": f"{base}kunde.json"}], "items": False}
+    write(files / "s", **{"d.json": both, "e.json": {"$ref": f"{base}customer.json"}})
+    for name in ("a.json", "b.json", "c.json"):
+        assert machine(files, "check", f"s/{name}", "--document", "s", "--text", '{"name": "Bo"}')["accepted"], name
+        run(files, "check", f"s/{name}", "--document", "s", "--text", '{"name": 1}', code=1)
+    assert machine(files, "check", "s/d.json", "--document", "s", "--text", '[{"name": "Bo"}, {"name": "Al"}]')
+    run(files, "check", "s/e.json", "--document", f"{base}=s", "--text", '{"name": "Bo"}')
+    assert "URI=FOLDER" in run(files, "inspect", "s/e.json", code=3).stderr
+
+
+def test_files_that_refer_to_each_other(files):
+    tree = {"type": "object", "properties": {"left": {"$ref": "leaf.json"}}, "additionalProperties": False}
+    write(files, **{"tree.json": tree, "leaf.json": {"anyOf": [{"type": "null"}, {"$ref": "tree.json"}]}})
+    text = '{"left": {"left": null}}'
+    assert machine(files, "check", "tree.json", "--document", ".", "--text", text)["accepted"]
+
+
+def test_nothing_outside_of_the_folder_is_read(files):
+    (files / "other").mkdir()
+    write(files / "other", **{"a.json": {"$ref": "../s/customer.json"}})
+    for folder in ("other", "s/shared"):
+        run(files, "inspect", "other/a.json", "--document", folder, code=3)
+    run(files, "inspect", "other/a.json", "--document", "s")
+    (files / "other" / "link.json").symlink_to(files / "s" / "customer.json")
+    write(files / "other", **{"b.json": {"$ref": "link.json"}})
+    error = machine(files, "inspect", "other/b.json", "--document", "other", code=3)["error"]
+    option, pair = error["remedy"].split()[:2]
+    assert machine(files, "check", "other/b.json", option, pair, "--text", '{"name": "Bo"}')["accepted"]
+
+
+def test_one_name_for_two_files_is_refused(files):
+    """The schema itself has no name, so that files above it and beside it have the same relative ones."""
+    write(files / "s", **{"shared/customer.json": {"type": "null"}})
+    write(files / "s", **{"shared/two.json": {"anyOf": [{"$ref": "customer.json"}, {"$ref": "../customer.json"}]}})
+    said = run(files, "inspect", "s/shared/two.json", "--document", "s", code=2).stderr
+    assert "s/shared/customer.json" in said and "s/customer.json" in said and "give both files an $id" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["s/order.json"], 3, "try: --document s gives the files in s to $ref"),
+        (["s/shared/my places.json#/$defs/place"], 3, "try: --document s gives the files in s to $ref"),
+        (["s/slip.json", "--document", "s"], 3, "s/custmer.json is not there; did you mean s/customer.json?"),
+        (["s/order.json", "--document", "t"], 2, "or the name of a file or a folder that is there"),
+        (["s/order.json", "--document", "s/custmer.json"], 2, "did you mean s/customer.json?"),
+        (["s/use.json", "--document", "s"], 3, 's/bad.json:1:28:\n    {"type":"string","pattern":"(?R)"}'),
+        (["s/broke.json", "--document", "s"], 3, 's/broken.json:1:8:\n    {"type": \n'),
+        (["s/yaml.json"], 3, "< s/place.yaml > s/place.json; then refer to s/place.json"),
+        (["s/yaml.json", "--document", "s"], 3, "< s/place.yaml > s/place.json; then refer to s/place.json"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_is_missing_or_wrong_is_named(files, args, code, said):
+    write(files / "s", **{"slip.json": {"$ref": "custmer.json"}, "use.json": {"$ref": "bad.json"}})
+    write(files / "s", **{"broke.json": {"$ref": "broken.json"}, "yaml.json": {"$ref": "place.yaml"}})
+    (files / "s" / "place.yaml").write_text("type: object\n")
+    (files / "s" / "bad.json").write_text('{"type":"string","pattern":"(?R)"}')
+    assert said in run(files, "inspect", *args, code=code).stderr
+
+
+def test_a_source_may_be_a_place_in_a_file(files):
+    """As a reference names it; each of two sources has a place of its own."""
+    word, more = "s/shared/my places.json#/$defs/place", ["--document", "s"]
+    assert machine(files, "check", word, "--text", '{"of": {"name": "Bo"}}', *more)["accepted"]
+    assert "equal" in run(files, "diff", word, word, *more).stdout
+    said = run(files, "inspect", "s/shared/my places.json#/$defs/plac", *more, code=2).stderr
+    assert "did you mean 'place'?" in said
+    assert "no file is named 's/nothing.json'" in run(files, "inspect", "s/nothing.json#/$defs/x", code=2).stderr
+    said = run(files, "inspect", "s/custmer.json#/properties/name", code=2).stderr
+    assert "did you mean s/customer.json#/properties/name?" in said
+    for word in ("s/customer.json#/properties/name", "schema:@s/customer.json#/properties/name"):
+        assert machine(files, "check", word, "--text", '"Bo"')["accepted"]
+    said = run(files, "inspect", "s/customer.json#/properties/name", "--schema-key", "x", code=2).stderr
+    assert "leave out one of the two" in said
+    said = run(files, "inspect", "s/shared/my places.json#place", code=2).stderr
+    assert "did you mean /$defs/place?" in said
+    assert machine(files, "check", 'schema:{"$ref":"customer.json#/properties/name"}', "--text", '"Bo"', *more)
+    said = run(files, "precompute", "s/customer.json#/properties/name", "-t", "bytes", "-o", "store", code=4).stderr
+    assert "try: s/customer.json --schema-key '/properties/name'" in said

@@ -1,0 +1,95 @@
+"""Notes and ways on where the result alone would leave a reader in the dark."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 5}}, "required": ["n"]}
+TAG = {"type": "tag", "begin": "<a>", "content": {"type": "json_schema", "json_schema": NUMBER}, "end": "</a>"}
+OTHER = TAG | {"begin": "<ab>", "content": {"type": "json_schema", "json_schema": {"type": "string", "maxLength": 1}}}
+
+
+def tag(*tags):
+    form = {"type": "triggered_tags", "triggers": ["<a"], "tags": list(tags)}
+    return "tag:" + json.dumps({"type": "structural_tag", "format": form})
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column", "pointer"),
+    [
+        ('Well, <a>{"n": 9}</a>', "`n`: 9 is above maximum 5", 16, "/n"),
+        ('<a>{"n": 1}</a> <a> {}</a>', "`n` is missing; it is required", 21, ""),
+        ('<a>{"n": 1}</a><ab>"xy"</a>', "2 characters; at most 1", 20, ""),
+        ('<a>{"n": 1}</b>', "does not fit", 14, ""),
+        ('<a>{"n": ', "ends", None, ""),
+    ],
+)
+def test_a_text_of_a_structural_tag_is_refused_in_the_words_of_its_schema(folder, text, message, column, pointer):
+    found = machine(folder, "check", tag(TAG, OTHER), "--text", text, code=1)
+    problem = found["problems"][0]
+    assert message in problem["message"] and problem["pointer"] == pointer, problem
+    assert column is None or problem["column"] == column, problem
+
+
+@pytest.mark.parametrize(
+    ("reference", "place", "meant"),
+    [
+        ("#/$defs/Adress", "definitions", "#/definitions/Address"),
+        ("#/$defs/Address", "definitions", None),  # The engine says it.
+        ("#/components/schemas/Address", "$defs", "#/$defs/Address"),
+        ("#/definitions/Adress", "$defs", "#/$defs/Address"),
+        ("#Address", "$defs", "#/$defs/Address"),
+        ("Address", "definitions", "#/definitions/Address"),
+        ("#/$defs/Customer", "definitions", ""),
+    ],
+)
+def test_a_definition_elsewhere_is_named(folder, reference, place, meant):
+    schema = {"$ref": reference, place: {"Address": {"type": "null"}}}
+    error = machine(folder, "inspect", f"schema:{json.dumps(schema)}", code=3)["error"]
+    if meant:
+        assert error["remedy"] == f'did you mean "{meant}"?' and "did you mean" not in error["message"]
+    else:
+        assert "remedy" not in error
+        assert meant == "" or f'did you mean "#/{place}/Address"?' in error["message"]
+
+
+def test_a_drawing_on_the_standard_output_says_what_it_leaves_out(folder):
+    schema = {"type": "object", "properties": {f"k{i}": {"type": "null"} for i in range(60)}}
+    (folder / "wide.json").write_text(json.dumps(schema))
+    words = ("draw", "wide.json", "-o", "-", "--format", "mmd")
+    said = run(folder, *words)
+    assert "rows or values are left out of the drawing; --all draws them" in said.stderr and "k59" not in said.stdout
+    assert run(folder, *words, "--all").stderr == ""
+
+
+def test_choices_that_are_there_more_than_once(folder):
+    (folder / "twice.choices").write_text("a\nb\na\n\nb\n")
+    for word, said in (
+        ("choices:yes,no,yes", '"yes" is there more than once, which changes nothing'),
+        ('choices:["a,b", "a,b"]', '"a,b" is there more than once'),
+        ("twice.choices", '"a", "b" are there more than once'),
+    ):
+        assert f"note: {said}" in run(folder, "inspect", word).stderr
+    assert run(folder, "inspect", "choices:yes,no").stderr == ""
+
+
+def test_an_alternative_in_the_place_of_another_is_one_change(folder):
+    for name, letters in (("old.lark", "a-c"), ("new.lark", "a-d")):
+        (folder / name).write_text(f"start: WORD\nWORD: /[{letters}]+/\n")
+    said = run(folder, "diff", "old.lark", "new.lark", code=1).stdout
+    assert "the first accepts less" in said and "terminal WORD: changed from /[a-c]+/ to /[a-d]+/" in said
+
+
+def test_a_response_in_the_place_of_an_output(folder):
+    entry = {"token": "{", "logprob": -0.1, "bytes": [123]}
+    (folder / "response.json").write_text(json.dumps({"choices": [{"logprobs": {"content": [entry]}}]}))
+    said = run(folder, "trace", 'schema:{"type":"object"}', "response.json", "-o", "t.html").stderr
+    assert "note: response.json is a response of an API; --logprobs response.json traces the output in it" in said
+    assert run(folder, "trace", "order.json", "good.json", "-o", "t.html").stderr == ""
+
+
+def test_a_list_of_names_is_no_source(folder):
+    (folder / "names.txt").write_text("order.json\n\n")
+    said = run(folder, "precompute", "names.txt", "-t", "bytes", "-o", "store", code=4).stderr
+    assert "names.txt is a list of names, and no source" in said and "interlock precompute $(cat names.txt)" in said
