@@ -45,6 +45,8 @@ impl Lexeme {
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
+            end_bytes: Default::default(),
+            last_bytes: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach: self.reach,
         }

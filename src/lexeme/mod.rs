@@ -10,6 +10,7 @@
 //! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states. `docs/internals/lexemes.md` has an example.
 
 mod by_char;
+pub mod end_bytes;
 mod ending_bytes;
 mod finite_members;
 mod fresh_copy;
@@ -36,6 +37,7 @@ use crate::expr::analysis::slice::SliceTable;
 use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
 use crate::json::string_escape::EscapeState;
+use crate::lexeme::end_bytes::EndBytes;
 use crate::lexeme::length_growth::{LengthGrowth, growth};
 use crate::lexeme::shortest_end::ShortestEnds;
 pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
@@ -132,6 +134,10 @@ pub struct Lexeme {
     farthest: OnceLock<u32>,
     /// See [`Lexeme::least_bytes_are_exact`].
     exact: OnceLock<bool>,
+    /// See [`Lexeme::end_bytes`]: without a byte that separates a look-ahead, and with one.
+    end_bytes: [OnceLock<EndBytes>; 2],
+    /// See [`Lexeme::last_bytes`].
+    last_bytes: OnceLock<ByteSet>,
     ends: ShortestEnds,
     reach: TokenReach,
 }
@@ -261,6 +267,8 @@ impl Lexeme {
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
+            end_bytes: Default::default(),
+            last_bytes: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach,
             shared: Arc::new(ByLexeme {

@@ -31,7 +31,7 @@ struct Head {
     /// What ends at the node: the only item, as long as [`ONE`] says so.
     item: u32,
     /// What is among the bytes below a node, and what ends there: [`BELOW`], [`QUOTE`], [`BACKSLASH`], [`ONE`],
-    /// [`MANY`].
+    /// [`MANY`], and in the bits from [`CLOSERS`] on how many closing brackets.
     marks: u8,
 }
 
@@ -49,6 +49,10 @@ const BACKSLASH: u8 = 4;
 const ONE: u8 = 8;
 /// Several do.
 const MANY: u8 = 16;
+/// The first bit of the count of closing brackets.
+const CLOSERS: u32 = 5;
+/// The highest count; it stands for more as well.
+pub(crate) const MOST_CLOSERS: u8 = 7;
 /// No child of the root.
 const NO_CHILD: u32 = u32::MAX;
 
@@ -97,9 +101,14 @@ impl Children {
         }
         // Of the children that were met already, by depth.
         let mut open = vec![0u8; usize::from(depths.iter().copied().max().unwrap_or(0)) + 2];
+        let mut closers = open.clone();
         for node in (0..n).rev() {
             let depth = usize::from(depths[node]);
-            let below = std::mem::take(&mut open[depth + 1]);
+            let closers_below = std::mem::take(&mut closers[depth + 1]);
+            // The last byte of a token closes nothing that it runs past.
+            let closes = matches!(bytes[node], b'}' | b']') && trie.end[node] as usize > node + 1;
+            closers[depth] = closers[depth].max((closers_below + u8::from(closes)).min(MOST_CLOSERS));
+            let below = std::mem::take(&mut open[depth + 1]) | closers_below << CLOSERS;
             heads[node].marks = match trie.tokens(node as u32) {
                 [] => below,
                 &[item] => {
@@ -148,6 +157,12 @@ impl Children {
     /// Whether some token below `node` goes on with a quote, at once or later.
     pub fn is_quoted(&self, node: u32) -> bool {
         self.heads[node as usize].marks & BELOW != 0
+    }
+
+    /// How many closing brackets of JSON a token has below `node` and in front of its last byte, the most of all tokens;
+    /// [`MOST_CLOSERS`] where it is more.
+    pub(crate) fn closers_below(&self, node: u32) -> u8 {
+        self.heads[node as usize].marks >> CLOSERS
     }
 
     /// The bytes that the children of `node` are under, ascending.

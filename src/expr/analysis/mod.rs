@@ -10,6 +10,7 @@ pub mod char_groups;
 pub mod char_lengths;
 pub(crate) mod completes_without;
 pub mod farthest_end;
+pub(crate) mod last_bytes;
 pub(crate) mod postorder;
 pub mod saturate_counts;
 pub mod slice;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
+use crate::mask::grammar::end_nodes::LastEndNodes;
 use crate::mask::grammar::exits::SMALL;
 use crate::mask::grammar::row_levels::{Row, RowLevels};
 use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
@@ -78,6 +79,7 @@ pub(super) struct MaskBuilder<'b, 'a> {
     pub(super) begun: SeededSet<(u32, Beginning)>,
     /// Segments whose ends are still to be seen to.
     pub(super) ended: Vec<(u32, Arc<Segment>)>,
+    pub(super) end_nodes: LastEndNodes,
     decided: Vec<NodeId>,
 }
 
@@ -101,6 +103,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             trie_name: VOCABULARY,
             begun: SeededSet::default(),
             ended: Vec::new(),
+            end_nodes: LastEndNodes::default(),
             decided: Vec::new(),
         }
     }
@@ -298,9 +301,12 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         if size == 0 {
             return;
         }
+        /// Terminals at a boundary whose rows are united. Of more, most begin with few bytes.
+        const FEW: usize = 64;
         let program = self.masker.program;
         let scan = program.scanner.state(state);
-        let settled = !scan.at_boundary && program.scanner.obligations(scan.obligations).is_empty();
+        let few = !scan.at_boundary || scan.live.len() <= FEW;
+        let settled = few && program.scanner.obligations(scan.obligations).is_empty();
         // Where some of the states that follow are dead, every node below is looked at.
         if !settled
             || size < SMALL
@@ -322,7 +328,8 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             return;
         }
         let GrammarMasker { vocabulary, tables, masks, .. } = *self.masker;
-        let exits = masks.exits.of(program, (vocabulary, tables.nodes_by_byte(vocabulary)), &[node], state);
+        let by_byte = tables.nodes_by_byte(vocabulary);
+        let exits = masks.exits.of(program, (vocabulary, by_byte), &[node], state, &mut self.end_nodes);
         for &(node, state, terminal, obligations) in exits.iter().flat_map(|exits| &exits.many) {
             self.end_terminal(trie, (node, state, NO_COLUMN, place), (terminal, obligations), 0);
         }

@@ -8,6 +8,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NO_FRAME, NodeId};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
 use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
+use crate::vocab::trie_children::MOST_CLOSERS;
 
 /// A document that is followed below a node of the trie.
 #[derive(Clone, Copy)]
@@ -52,12 +53,22 @@ impl MaskBuilder<'_, '_> {
             self.end_document(trie, visit);
         }
         let base = trie.depth[visit.node as usize];
-        let mut states = vec![(visit.frame, visit.obligations); 32];
+        // The document ends where as many brackets were closed as are open.
+        let open = match visit.all {
+            true => 0,
+            false => program.machine(self.stack).open_brackets(visit.document, visit.frame, MOST_CLOSERS),
+        };
+        let mut states = vec![(visit.frame, visit.obligations, 0); 32];
         let (mut node, end) = (visit.node + 1, trie.end[visit.node as usize]);
         while node < end {
             let depth = usize::from(trie.depth[node as usize] - base);
-            let (frame, obligations) = states[depth - 1];
+            let (frame, obligations, closed) = states[depth - 1];
             let byte = trie.byte[node as usize];
+            let closed = u8::from(matches!(byte, b'}' | b']')).saturating_add(closed);
+            if open > 0 && self.masker.tables.children.closers_below(node).saturating_add(closed) < open {
+                node = trie.end[node as usize];
+                continue;
+            }
             let kept = program.scanner.next_obligations(obligations, byte);
             let to = match kept {
                 Some(_) => program.machine(self.stack).step_frame(visit.document, frame, byte),
@@ -80,9 +91,9 @@ impl MaskBuilder<'_, '_> {
                 continue;
             }
             if depth >= states.len() {
-                states.resize(depth * 2, (to, obligations));
+                states.resize(depth * 2, (to, obligations, closed));
             }
-            states[depth] = (to, obligations);
+            states[depth] = (to, obligations, closed);
             node += 1;
         }
     }

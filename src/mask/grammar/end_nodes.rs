@@ -1,16 +1,21 @@
 //! Nodes of the tokens' trie at which a terminal may end, found without a walk.
 //!
 //! Inside a comment or a long string nearly every node of the trie is passed, and the terminal ends at few of them:
-//! behind a quote, or before a newline. Which bytes stand before and behind an end is told by the states that the
-//! scanner can still reach. Only the ways to nodes with such bytes are walked.
+//! behind a quote, or before a newline. Which bytes stand before and behind an end is told by each terminal that the
+//! text may still become. Only the ways to nodes with such bytes are walked.
+
+use std::sync::OnceLock;
 
 use crate::expr::ByteSet;
+use crate::lexeme::end_bytes::EndBytes;
 use crate::pushdown::grammar::program::GrammarProgram;
-use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{END, ScanStateId};
 use crate::vocab::Trie;
 
-/// States of the scanner that are looked at.
-const MOST_STATES: usize = 48;
+/// So few nodes are walked sooner than end nodes are found; none in tests, whose vocabularies are small.
+const WALKED: u32 = if cfg!(debug_assertions) { 0 } else { 2_000 };
+/// So few are walked even where end nodes are known.
+const FEW: u32 = if cfg!(debug_assertions) { 0 } else { 64 };
 
 /// The nodes of a trie by their bytes.
 pub struct NodesByByte {
@@ -45,52 +50,83 @@ impl NodesByByte {
     }
 }
 
-/// The bytes before the ends of terminals, and those behind them, from a state of the scanner on; perhaps some more.
-/// Ends in the state itself have any byte before them. `None` where too many states follow.
-fn bytes_at_ends(program: &GrammarProgram, from: ScanStateId) -> Option<(ByteSet, ByteSet)> {
-    let scanner = &program.scanner;
-    let (mut classes_before, mut behind) = ([false; 256], [false; 256]);
-    let mut states = vec![from];
-    let mut ends: Vec<(u32, ObligationsId)> = Vec::new();
-    let mut at = 0;
-    while let Some(&state) = states.get(at) {
-        for &end in scanner.state(state).ends.iter().filter(|end| !ends.contains(end)).collect::<Vec<_>>() {
-            ends.push(end);
-            behind.iter_mut().zip(0..=255).for_each(|(behind, byte)| *behind |= program.may_follow(end.0, end.1, byte));
-        }
-        let (mut last, mut last_ends) = (REFUSED, false);
-        for (class, next) in scanner.successors(state).enumerate() {
-            if next != last {
-                (last, last_ends) = (next, next != REFUSED && !scanner.state(next).ends.is_empty());
-                if next != REFUSED && !states.contains(&next) {
-                    if states.len() == MOST_STATES {
-                        return None;
-                    }
-                    states.push(next);
+/// For each terminal the bytes that tell where it may end: made on use.
+#[derive(Default)]
+pub(super) struct EndBytesOfTerminals(OnceLock<Box<[OnceLock<ByteBits>]>>);
+
+/// A bit for each byte.
+type ByteBits = [u64; 4];
+
+impl EndBytesOfTerminals {
+    /// The bytes of nodes at which a terminal may end, or those of the nodes behind: whichever fewer nodes have.
+    fn of(&self, program: &GrammarProgram, terminal: u32, by_byte: &NodesByByte) -> ByteBits {
+        let scanner = &program.scanner;
+        let all = self.0.get_or_init(|| (0..scanner.len()).map(|_| OnceLock::new()).collect());
+        *all[terminal as usize].get_or_init(|| {
+            let Some(lexeme) = scanner.lexeme(terminal) else { return [0; 4] };
+            let (looks_ahead, is_longest) = (scanner.looks_ahead(terminal), scanner.takes_longest(terminal));
+            let follow = program.follow.bytes(terminal);
+            let (before, behind) = match (looks_ahead, is_longest) {
+                (false, false) => (lexeme.last_bytes(), *follow),
+                // Whether a text is longer may depend on what is ahead of it.
+                (true, _) => (&lexeme.end_bytes(Some(END)).before, *follow),
+                (false, true) => {
+                    let EndBytes { before, behind } = lexeme.end_bytes(None);
+                    (before, std::array::from_fn(|byte| follow[byte] && behind[byte]))
                 }
-            }
-            classes_before[class] |= last_ends;
-        }
-        at += 1;
+            };
+            let fewer = if by_byte.count(before) < by_byte.count(&behind) { before } else { &behind };
+            let mut bits = [0; 4];
+            (0..256).filter(|&byte| fewer[byte]).for_each(|byte| bits[byte / 64] |= 1 << (byte % 64));
+            bits
+        })
     }
-    let before = std::array::from_fn(|byte| classes_before[scanner.class(byte as u8)]);
-    Some((before, behind))
 }
 
 /// A bit for each node on whose subtrees something depends.
 pub(super) struct EndNodes(Vec<u64>);
 
-impl EndNodes {
+/// The nodes that were asked for last: many states of the scanner have the same.
+#[derive(Default)]
+pub(super) struct LastEndNodes(Option<(ByteBits, Option<EndNodes>)>);
+
+impl LastEndNodes {
     /// The nodes at which a terminal may end if the scanner is in a state at a node above, or the nodes behind; perhaps
-    /// some more. `None` where these are too many for a look at them to save anything.
-    pub(super) fn of(program: &GrammarProgram, state: ScanStateId, by_byte: &NodesByByte) -> Option<EndNodes> {
-        let (before, behind) = bytes_at_ends(program, state)?;
-        let fewer = if by_byte.count(&before) < by_byte.count(&behind) { &before } else { &behind };
-        if by_byte.count(fewer) > by_byte.nodes.len() / 3 {
+    /// some more. Ends at the node above are not among them. `None` where these are too many for a look at them to save
+    /// anything, or not known while `below`, the number of nodes to look at, is small.
+    pub(super) fn of(
+        &mut self,
+        program: &GrammarProgram,
+        state: ScanStateId,
+        below: u32,
+        by_byte: &NodesByByte,
+        of_terminals: &EndBytesOfTerminals,
+    ) -> Option<&EndNodes> {
+        if below <= FEW {
+            return None;
+        }
+        let mut bytes: ByteBits = [0; 4];
+        for &(terminal, _) in &program.scanner.state(state).live {
+            bytes.iter_mut().zip(of_terminals.of(program, terminal, by_byte)).for_each(|(all, own)| *all |= own);
+        }
+        if self.0.as_ref().is_none_or(|(known, _)| *known != bytes) {
+            if below <= WALKED {
+                return None;
+            }
+            self.0 = Some((bytes, EndNodes::of_bytes(bytes, by_byte)));
+        }
+        self.0.as_ref()?.1.as_ref()
+    }
+}
+
+impl EndNodes {
+    fn of_bytes(bytes: ByteBits, by_byte: &NodesByByte) -> Option<EndNodes> {
+        let bytes: ByteSet = std::array::from_fn(|byte| bytes[byte / 64] >> (byte % 64) & 1 == 1);
+        if by_byte.count(&bytes) > by_byte.nodes.len() / 3 {
             return None;
         }
         let mut bits = vec![0u64; by_byte.nodes.len() / 64 + 1];
-        for byte in (0..256).filter(|&byte| fewer[byte]) {
+        for byte in (0..256).filter(|&byte| bytes[byte]) {
             by_byte.of_byte(byte).iter().for_each(|&node| bits[node as usize / 64] |= 1 << (node % 64));
         }
         Some(EndNodes(bits))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::grammar::model::Lexer;
-use crate::mask::grammar::end_nodes::{EndNodes, NodesByByte};
+use crate::mask::grammar::end_nodes::{EndBytesOfTerminals, EndNodes, LastEndNodes, NodesByByte};
 use crate::mask::grammar::segments::{TrieName, VOCABULARY};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
@@ -20,8 +20,6 @@ use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked.
 pub const SMALL: u32 = 64;
-/// So few nodes are all walked; none in tests, whose vocabularies are small.
-const WALKED: u32 = if cfg!(debug_assertions) { 0 } else { 2_000 };
 
 /// The end of a terminal, and what tokens spell behind it.
 pub struct Exit {
@@ -53,6 +51,7 @@ pub struct Exits {
     known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXITS>,
     /// How many tries were named.
     names: AtomicU32,
+    end_bytes: EndBytesOfTerminals,
 }
 
 impl Exits {
@@ -64,15 +63,15 @@ impl Exits {
         (vocabulary, by_byte): (&Vocabulary, &NodesByByte),
         nodes: &[u32],
         state: ScanStateId,
+        last: &mut LastEndNodes,
     ) -> Found {
         let key = (state, Box::from(nodes));
         if let Some(known) = self.known.get(&key) {
             return known;
         }
-        // Few nodes are walked sooner than anything is found out about them.
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
-        let ends = if below > WALKED { EndNodes::of(program, state, by_byte) } else { None };
-        let found: Found = find(program, vocabulary, nodes, state, ends.as_ref(), &self.names).map(Arc::new);
+        let ends = last.of(program, state, below, by_byte, &self.end_bytes);
+        let found: Found = find(program, vocabulary, nodes, state, ends, &self.names).map(Arc::new);
         let size = |exits: &Arc<ExitsBelow>| {
             let behind: usize = exits.few.iter().map(|exit| exit.behind.len() * 16 + 96).sum();
             behind + exits.many.len() * 16

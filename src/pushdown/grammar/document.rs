@@ -72,6 +72,22 @@ impl GrammarMachine<'_> {
         }
     }
 
+    /// How many brackets are open at a frame of a document, each of which a closing one ends; `most` for more as well.
+    pub fn open_brackets(&mut self, document: u32, mut frame: FrameId, most: u8) -> u8 {
+        let Some(frames) = self.frames(document) else { return 0 };
+        let mut open = 0;
+        while open < most {
+            let node = frames.arena.nodes[frame as usize];
+            match node.kind {
+                FrameKind::Root | FrameKind::Done => break,
+                FrameKind::Array | FrameKind::Object => open += 1,
+                FrameKind::Value | FrameKind::Scalar => {}
+            }
+            frame = node.parent;
+        }
+        open
+    }
+
     /// Ends the document of a branch, if it may end.
     pub(super) fn end_document(&mut self, branch: &Branch, ended: &mut SmallVec<[Ended; 2]>) {
         if !self.may_end_at(branch.document, branch.frame) {

@@ -354,6 +354,11 @@ impl Scanner {
         self.looks_ahead[terminal as usize]
     }
 
+    /// Whether a terminal takes its longest match.
+    pub fn takes_longest(&self, terminal: u32) -> bool {
+        self.takes_longest[terminal as usize]
+    }
+
     /// Whether the look-ahead of any terminal sees beyond its end.
     pub fn any_looks_ahead(&self) -> bool {
         self.looks_ahead.contains(&true)

@@ -1,0 +1,48 @@
+//! The last bytes of an expression's members.
+//!
+//! The structure tells, without a state of an automaton: the last byte of a concatenation is that of its second part,
+//! or of the first where the second may be empty.
+
+use rustc_hash::FxHashMap;
+
+use crate::expr::{ByteSet, Expr, ExprId, Exprs};
+
+/// The last bytes of members of `e`: all of them, perhaps some more where complements, intersections and recursion are
+/// involved. Linear in the nodes of `e`.
+pub(crate) fn last_bytes(x: &Exprs, e: ExprId) -> ByteSet {
+    const ALL: [u64; 4] = [u64::MAX; 4];
+    let set = |lo: u8, hi: u8| (lo..=hi).fold([0u64; 4], |all, byte| with(all, byte));
+    let mut known: FxHashMap<ExprId, [u64; 4]> = FxHashMap::default();
+    for n in x.reachable(e) {
+        let of = |e: &ExprId| known.get(e).copied().unwrap_or(ALL);
+        let found = match x.get(n) {
+            Expr::Never | Expr::Eps => [0; 4],
+            Expr::Step { edges, .. } => edges.iter().fold([0; 4], |all, edge| {
+                let all = union(all, of(&edge.to));
+                if x.nullable(edge.to) { union(all, set(edge.lo, edge.hi)) } else { all }
+            }),
+            Expr::Cat(a, b) if x.nullable(*b) => union(of(a), of(b)),
+            Expr::Cat(_, b) => of(b),
+            Expr::Alt(all) => all.iter().fold([0; 4], |found, part| union(found, of(part))),
+            Expr::And(all) => all.iter().fold(ALL, |found, part| {
+                let part = of(part);
+                std::array::from_fn(|i| found[i] & part[i])
+            }),
+            Expr::Rep { body, .. } => of(body),
+            Expr::Multiple(_) => with(set(b'0', b'9'), b'.'),
+            Expr::Not(_) | Expr::Fix(_) => ALL,
+        };
+        known.insert(n, found);
+    }
+    let found = known.get(&e).copied().unwrap_or(ALL);
+    std::array::from_fn(|byte| found[byte / 64] >> (byte % 64) & 1 == 1)
+}
+
+fn with(mut all: [u64; 4], byte: u8) -> [u64; 4] {
+    all[usize::from(byte) / 64] |= 1 << (byte % 64);
+    all
+}
+
+fn union(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|i| a[i] | b[i])
+}
