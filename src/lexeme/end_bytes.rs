@@ -3,6 +3,8 @@
 //! They say at which nodes of a trie of tokens a terminal may end, before any of these is walked
 //! (`mask::grammar::end_nodes`). They belong to the lexeme alone, so all indexes of a vocabulary share them.
 
+use std::sync::OnceLock;
+
 use crate::expr::ByteSet;
 use crate::expr::analysis::last_bytes::last_bytes;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
@@ -15,16 +17,24 @@ pub struct EndBytes {
     pub behind: ByteSet,
 }
 
+/// What a lexeme was asked for.
+#[derive(Default)]
+pub(super) struct KnownEndBytes {
+    last: OnceLock<ByteSet>,
+    /// Without a byte that separates a look-ahead, and with one.
+    all: [OnceLock<EndBytes>; 2],
+}
+
 impl Lexeme {
     /// The last bytes of the texts of a raw lexeme; perhaps some more. Makes no states.
     pub fn last_bytes(&self) -> &ByteSet {
-        self.last_bytes.get_or_init(|| last_bytes(&self.lock().exprs, self.state(self.start).expr))
+        self.end_bytes.last.get_or_init(|| last_bytes(&self.lock().exprs, self.state(self.start).expr))
     }
 
     /// The bytes at the ends of the texts. If `border` is a byte, the lexeme reads what follows a text behind it, and a
     /// text ends where it may come. All bytes for lexemes of many states. Costs a walk over the states, once.
     pub fn end_bytes(&self, border: Option<u8>) -> &EndBytes {
-        self.end_bytes[usize::from(border.is_some())].get_or_init(|| self.find_end_bytes(border))
+        self.end_bytes.all[usize::from(border.is_some())].get_or_init(|| self.find_end_bytes(border))
     }
 
     fn find_end_bytes(&self, border: Option<u8>) -> EndBytes {

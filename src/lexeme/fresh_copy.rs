@@ -94,7 +94,6 @@ impl Lexeme {
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
             end_bytes: Default::default(),
-            last_bytes: OnceLock::new(),
             ends: Default::default(),
             reach: self.reach,
         }

@@ -46,7 +46,6 @@ impl Lexeme {
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
             end_bytes: Default::default(),
-            last_bytes: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach: self.reach,
         }

@@ -37,7 +37,7 @@ use crate::expr::analysis::slice::SliceTable;
 use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
 use crate::json::string_escape::EscapeState;
-use crate::lexeme::end_bytes::EndBytes;
+use crate::lexeme::end_bytes::KnownEndBytes;
 use crate::lexeme::length_growth::{LengthGrowth, growth};
 use crate::lexeme::shortest_end::ShortestEnds;
 pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
@@ -134,10 +134,7 @@ pub struct Lexeme {
     farthest: OnceLock<u32>,
     /// See [`Lexeme::least_bytes_are_exact`].
     exact: OnceLock<bool>,
-    /// See [`Lexeme::end_bytes`]: without a byte that separates a look-ahead, and with one.
-    end_bytes: [OnceLock<EndBytes>; 2],
-    /// See [`Lexeme::last_bytes`].
-    last_bytes: OnceLock<ByteSet>,
+    end_bytes: KnownEndBytes,
     ends: ShortestEnds,
     reach: TokenReach,
 }
@@ -268,7 +265,6 @@ impl Lexeme {
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
             end_bytes: Default::default(),
-            last_bytes: OnceLock::new(),
             ends: ShortestEnds::default(),
             reach,
             shared: Arc::new(ByLexeme {

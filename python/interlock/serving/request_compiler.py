@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from interlock._core import (
     ArgumentError,
@@ -24,6 +24,7 @@ from interlock._core import (
 from interlock.refusals import Refusal, refusal
 from interlock.serving.reply import Reply
 from interlock.serving.request_fields import budget_field, ending_of
+from interlock.store import Store
 from interlock.tools.errors import RequestError
 from interlock.tools.notations.detection import detect_format
 from interlock.tools.notations.format_files import tool_format
@@ -31,12 +32,10 @@ from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import new_call_id
 from interlock.tools.requests.request_body import format_of_request
 from interlock.tools.requests.response_format import Kind, request_kind
+from interlock.tools.tags.request_checks import check_response_format
 from interlock.tools.tags.request_report import request_report
 from interlock.tools.tags.structural_tag import response_template_of, structural_tag
 from interlock.util.argument_types import require
-
-if TYPE_CHECKING:
-    from interlock.store import Store
 
 __all__ = ["CompiledRequest", "RequestCompiler"]
 
@@ -108,6 +107,7 @@ class CompiledRequest:
         >>> compiler.compile({"stop": "###", "guided_regex": '"[a#]*"'}).cut_at_stop('"a###a"') is None
         True
         """
+        require(text=(text, "text"))
         places = sorted({found.start() for stop in self.stop for found in re.finditer(f"(?={re.escape(stop)})", text)})
         for place in places:
             if self.index is not None:
@@ -169,6 +169,9 @@ class RequestCompiler:
     ) -> None:
         require(vocabulary=(vocabulary, "vocabulary"), max_tokens=(max_tokens, "count"))
         require(stop_tokens=(stop_tokens, "count"), reasoning_field=(reasoning_field, "text?"))
+        require(allowed_tokens=(allowed_tokens, "special tokens?"), limits=(limits, "limits?"))
+        if not isinstance(store, Store | None):
+            raise TypeError(f"store must be an interlock.Store or None, not {type(store).__name__}")
         if not 0 <= stop_tokens < max_tokens:
             raise ArgumentError(f"stop_tokens is {stop_tokens}: it is at least 0, and less than max_tokens")
         self.vocabulary, self.max_tokens, self.stop_tokens = vocabulary, max_tokens, stop_tokens
@@ -197,6 +200,10 @@ class RequestCompiler:
         self.limits = Limits(max_source_bytes=1 << 20) if limits is None else limits
         self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
         self._allowed = allowed_tokens if allowed_tokens is None or allowed_tokens == "all" else list(allowed_tokens)
+        if seconds is not None:
+            CancelToken.after(seconds)
+        # The words among the settings are refused now, and not with each request.
+        check_response_format({"type": "json_object"}, **self._written, unknown_keywords=unknown_keywords)
 
     def compile(
         self,
@@ -220,6 +227,7 @@ class RequestCompiler:
         >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
+        require(cancel=(cancel, "cancel?"))
         asked = format_of_request(body)
         ending = ending_of(body, self.vocabulary, self.max_tokens)
         given, choice = body.get("tools"), body.get("tool_choice")

@@ -6,10 +6,10 @@ What is written in Rust says the same in the same words.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from interlock._core import CancelToken, Index, Vocabulary
+from interlock._core import CancelToken, Index, Limits, Vocabulary
 
 __all__ = ["require"]
 
@@ -36,6 +36,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "index": (lambda v: isinstance(v, Index), "an interlock.Index"),
     "vocabulary": (lambda v: isinstance(v, Vocabulary), "an interlock.Vocabulary"),
     "cancel?": (lambda v: v is None or isinstance(v, CancelToken), "an interlock.CancelToken or None"),
+    "limits?": (lambda v: v is None or isinstance(v, Limits | Mapping), "an interlock.Limits, a mapping or None"),
     "function": (callable, "a function"),
     "exception": (lambda v: isinstance(v, BaseException), "an exception"),
     "output": (_is_output, "bytes, a str or a sequence of token ids"),

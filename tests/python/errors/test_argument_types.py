@@ -19,6 +19,7 @@ import interlock.grammars
 import interlock.masks
 import interlock.output_types
 import interlock.programs
+import interlock.serving
 import interlock.store
 import interlock.tools
 from interlock import Index, Vocabulary
@@ -49,6 +50,25 @@ SCHEMA = {
     "documents": {},
     "spelling": "plain",
     **SOURCE,
+}
+BODY = {"tools": [{"name": "now"}]}
+SERVING = {
+    "vocabulary": V,
+    "format": "hermes",
+    "tokenizer": None,
+    "reasoning": "none",
+    "reasoning_is_open": None,
+    "max_reasoning_tokens": None,
+    "max_tokens": 9,
+    "stop_tokens": 1,
+    "seconds": 1.0,
+    "limits": None,
+    "allowed_tokens": None,
+    "unknown_keywords": "warn",
+    "whitespace": "compact",
+    "spelling": "plain",
+    "store": None,
+    "reasoning_field": None,
 }
 GRAMMAR = {
     "grammar": 'start: "a"',
@@ -132,6 +152,14 @@ CALLS = [
     ),
     (interlock, "check_response_format", {"value": {"type": "text"}, "unknown_keywords": "warn", **SOURCE}),
     (interlock, "check_response_format", {"value": {"type": "text"}, "allowed_tokens": None}),
+    (interlock.tools, "request_report", {"response_format": None, "tools": [], "strict": None, **SOURCE}),
+    (interlock.serving, "RequestCompiler", SERVING),
+    (
+        interlock.serving.RequestCompiler(V, format="hermes"),
+        "compile",
+        {"body": BODY, "cancel": None, "reasoning": None, "reasoning_is_open": None, "context_ids": None},
+    ),
+    (interlock.serving.RequestCompiler(V).compile({}), "cut_at_stop", {"text": "a"}),
     (interlock.CancelToken, "after", {"seconds": 1.0}),
     (Index, "from_type", {"output_type": int, "vocabulary": V}),
     (Index, "load", {"path": "x.ilk", "vocabulary": V}),
@@ -284,6 +312,8 @@ ANY_TYPE = {
     ("check_tools", "tokenizer"),
     ("response_format", "value"),
     ("request_kind", "response_format"),
+    ("request_report", "response_format"),
+    ("RequestCompiler", "tokenizer"),
     ("request_kind", "tools"),
     ("from_tools", "response_format"),
     ("check_tools", "response_format"),
@@ -296,7 +326,7 @@ ANY_TYPE = {
 CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "pattern"}
 # Made by the package itself, or nothing but data.
 NOT_CALLED = {
-    "FunctionCall", "Refusal",
+    "CompiledRequest", "FunctionCall", "Refusal", "Reply",
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
     "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
     "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names",
@@ -359,6 +389,7 @@ def test_every_argument_of_a_signature_is_in_the_table(owner, name, arguments, t
 def test_every_public_function_is_in_the_table():
     modules = [interlock, interlock.tools, interlock.grammars, interlock.output_types, interlock.generators]
     modules += [interlock.programs, interlock.drawing, interlock.explain, interlock.masks, interlock.store]
+    modules += [interlock.serving]
     public = set()
     for module in modules:
         for name in module.__all__:

@@ -13,6 +13,7 @@ from interlock.tools.requests.request_body import is_of_body
 from interlock.tools.requests.response_format import source_at
 from interlock.tools.requests.tool_list import tools_of
 from interlock.tools.tags.tag_slips import schemas_in
+from interlock.util.argument_types import require
 
 __all__ = ["request_report"]
 
@@ -41,6 +42,7 @@ def request_report(
     ...     print(row.pointer, row.keyword, row.enforcement)
     /tools/0/parameters/properties/when format annotation
     """
+    require(strict=(strict, "flag?"), limits=(limits, "limits?"), cancel=(cancel, "cancel?"))
     found = [] if tools is None else enforced_schemas(tools_of(tools), strict)
     asked = source_at(response_format, "" if is_of_body(response_format) else PLACE)
     if asked.kind == "structural_tag":
