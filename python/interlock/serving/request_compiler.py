@@ -196,7 +196,7 @@ class RequestCompiler:
                 structural_tag([], format=self._format, tool_choice="none", **self._reasoning)
             except RequestError as error:
                 raise ArgumentError(error.reason) from error
-        self._written = {"whitespace": whitespace, "spelling": spelling}
+        self._written: dict[str, Any] = {"whitespace": whitespace, "spelling": spelling}
         self.limits = Limits(max_source_bytes=1 << 20) if limits is None else limits
         self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
         self._allowed = allowed_tokens if allowed_tokens is None or allowed_tokens == "all" else list(allowed_tokens)
