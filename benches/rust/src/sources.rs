@@ -2,7 +2,7 @@
 
 use interlock::regex::{Dialect, RegexOptions};
 use interlock::schema::SchemaOptions;
-use interlock::{Index, Limits, Vocabulary};
+use interlock::{GrammarOptions, Index, Lexer, Limits, Vocabulary};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -104,6 +104,23 @@ pub fn tools(tools: usize) -> String {
         })
         .collect();
     format!(r#"{{"anyOf": [{}]}}"#, branches.join(", "))
+}
+
+/// Text in which calls of `tools` tools may stand, each between delimiters of its own, as a grammar of Lark.
+pub fn tools_in_text(tools: usize) -> String {
+    let schema = r#"{"type": "object", "properties": {"text": {"type": "string"}, "count": {"type": "integer"}}}"#;
+    let names: Vec<String> = (0..tools).map(|i| format!("tool_{i}")).collect();
+    let mut text = format!("start: (TEXT? call)* TEXT?\ncall: {}\n", names.join(" | "));
+    for name in names {
+        writeln!(text, r#"{name}: "<call={name}>" arguments "</call>""#).expect("a String takes all text");
+    }
+    text + "TEXT: /(?:(?!<call=)[\\s\\S])+/\narguments: %json " + schema + "\n"
+}
+
+/// The index of a grammar of Lark, read as a context-free one.
+pub fn grammar(text: &str, vocabulary: &Arc<Vocabulary>) -> Index {
+    let options = GrammarOptions { lexer: Some(Lexer::Any), ..GrammarOptions::default() };
+    Index::from_grammar(text, vocabulary, &options, &Limits::default()).expect("the grammar compiles")
 }
 
 /// The index of a schema under the default options.

@@ -11,7 +11,7 @@ use crate::expr::{ByteSet, Expr, ExprId, Exprs};
 /// involved. Linear in the nodes of `e`.
 pub(crate) fn last_bytes(x: &Exprs, e: ExprId) -> ByteSet {
     const ALL: [u64; 4] = [u64::MAX; 4];
-    let set = |lo: u8, hi: u8| (lo..=hi).fold([0u64; 4], |all, byte| with(all, byte));
+    let set = |lo: u8, hi: u8| (lo..=hi).fold([0u64; 4], with);
     let mut known: FxHashMap<ExprId, [u64; 4]> = FxHashMap::default();
     for n in x.reachable(e) {
         let of = |e: &ExprId| known.get(e).copied().unwrap_or(ALL);

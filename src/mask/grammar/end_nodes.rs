@@ -12,10 +12,10 @@ use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{END, ScanStateId};
 use crate::vocab::Trie;
 
-/// So few nodes are walked sooner than end nodes are found; none in tests, whose vocabularies are small.
-const WALKED: u32 = if cfg!(debug_assertions) { 0 } else { 2_000 };
-/// So few are walked even where end nodes are known.
-const FEW: u32 = if cfg!(debug_assertions) { 0 } else { 64 };
+/// Fewer nodes are walked sooner than end nodes are found; not in tests, whose vocabularies are small.
+const WALKED: u32 = if cfg!(debug_assertions) { 1 } else { 2_000 };
+/// Fewer are walked even where end nodes are known.
+const FEW: u32 = if cfg!(debug_assertions) { 1 } else { 64 };
 
 /// The nodes of a trie by their bytes.
 pub struct NodesByByte {
@@ -102,7 +102,7 @@ impl LastEndNodes {
         by_byte: &NodesByByte,
         of_terminals: &EndBytesOfTerminals,
     ) -> Option<&EndNodes> {
-        if below <= FEW {
+        if below < FEW {
             return None;
         }
         let mut bytes: ByteBits = [0; 4];
@@ -110,7 +110,7 @@ impl LastEndNodes {
             bytes.iter_mut().zip(of_terminals.of(program, terminal, by_byte)).for_each(|(all, own)| *all |= own);
         }
         if self.0.as_ref().is_none_or(|(known, _)| *known != bytes) {
-            if below <= WALKED {
+            if below < WALKED {
                 return None;
             }
             self.0 = Some((bytes, EndNodes::of_bytes(bytes, by_byte)));

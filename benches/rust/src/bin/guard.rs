@@ -137,6 +137,16 @@ fn growth(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
         let index = counted(&format!("{n} tools: compile"), || sources::schema(&source, vocabulary));
         counted(&format!("{n} tools: masks"), || masks(&mut guide(&index), &cutter.cut(&text), &mut row));
     }
+    for n in [5, 50] {
+        let source = sources::tools_in_text(n);
+        let text = format!(r#"Let me see. <call=tool_{0}>{{"text": "the name", "count": 3}}</call> Done."#, n - 1);
+        let index = counted(&format!("{n} tools in text: compile"), || sources::grammar(&source, vocabulary));
+        let mut visitor = guide(&index);
+        counted(&format!("{n} tools in text: masks, first visit"), || {
+            masks(&mut visitor, &cutter.cut(&text), &mut row)
+        });
+        assert!(visitor.is_accepting(), "the text of {n} tools ends");
+    }
     let item = r#"{"type": "object", "properties": {"id": {"type": "integer"}, "text": {"type": "string"}}}"#;
     let index = sources::schema(&format!(r#"{{"type": "array", "items": {item}}}"#), vocabulary);
     for n in [300, 3_000] {
