@@ -16,7 +16,7 @@ _OF_TYPE = {
     "array": ("maxItems", "items", "prefixItems"),
     "object": ("properties", "additionalProperties", "maxProperties"),
 }
-_NESTS = "how deep it nests"
+_NESTS = "how deep it nests: make a class for each level"
 _OPEN = '"additionalProperties": false, or pass the class itself in the place of its schema'
 _KINDS = ("string", "number", "array", "object")
 # Formats whose texts are short: of times, only the fraction of a second could go on.

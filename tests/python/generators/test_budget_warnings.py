@@ -85,7 +85,7 @@ class Bounded(pydantic.BaseModel):
         (Summary, None),
         (Bounded, None),
         (bool, None),
-        (Tree, "/children/* (how deep it nests)"),
+        (Tree, "/children/* (how deep it nests: make a class for each level)"),
         (str | None, "the value itself (maxLength, in Python max_length)"),
         (list[bool], "the value itself (maxItems, in Python max_length)"),
         (Annotated[list[str], Field(max_length=3)], "/* (maxLength, in Python max_length)"),
@@ -156,7 +156,7 @@ def test_a_schema_that_leaves_objects_open_is_named():
 
 def test_a_missing_bound_is_named():
     message = said(Tree, '{"label": "a", "children": [' + '{"label": "a", "children": [' * 40, 200)
-    assert "beginning with /children/* (how deep it nests)" in message and "larger" not in message
+    assert "beginning with /children/* (how deep it nests: make a class for each level)" in message and "larger" not in message
 
 
 @pytest.mark.parametrize("make", [lambda: interlock.Grammar('start: "<" /[a-z]*/ ">"'), lambda: re.compile("<[a-z]*>")])
