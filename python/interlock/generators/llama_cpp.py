@@ -10,12 +10,12 @@ from collections.abc import Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
+from interlock.budget_cuts import allowed_spellings
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model
 from interlock.generators.local import LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.prompts.model_turns import TurnPieces, turns_of
-from interlock.generators.replies.budget_warnings import allowed_spellings
 from interlock.generators.replies.values import about_row, text_or_error
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.output_types import InvalidOutputError, OutputType

@@ -16,22 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Vocabulary
+from interlock.budget_cuts import first_bytes
 
 __all__ = ["Ending", "NumberEnd", "first_bytes"]
 
 _NO_TEXT = 256
 _NONE = float("-inf")
-
-
-def first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.uint16]:
-    """The first byte of each token, 256 for tokens without text. Some hundredths of a second for a large vocabulary."""
-    silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
-    found = np.full(vocabulary.size, _NO_TEXT, dtype=np.uint16)
-    for i in range(len(vocabulary)):
-        spelling = b"" if i in silent else vocabulary.token_bytes(i)
-        if spelling:
-            found[i] = spelling[0]
-    return found
 
 
 @dataclass(frozen=True)

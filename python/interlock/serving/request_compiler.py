@@ -8,7 +8,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from interlock._core import (
     ArgumentError,
@@ -21,6 +25,7 @@ from interlock._core import (
     TokenRejected,
     Vocabulary,
 )
+from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.reply import Reply
 from interlock.serving.request_fields import budget_field, ending_of
@@ -74,6 +79,8 @@ class CompiledRequest:
         return Reply(
             self._compiler.vocabulary,
             self.guide if guide is None else guide,
+            max_tokens=max(self.max_tokens - self._compiler.stop_tokens, 0),
+            first_bytes=lambda: self._compiler._first_bytes,
             has_events=self._has_events,
             stop_token_ids=self.stop_token_ids,
             format=self._compiler.tool_format,
@@ -266,6 +273,10 @@ class RequestCompiler:
             _has_events=has_events,
             _asked=asked,
         )
+
+    @cached_property
+    def _first_bytes(self) -> npt.NDArray[np.uint16]:
+        return first_bytes(self.vocabulary)
 
     async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has

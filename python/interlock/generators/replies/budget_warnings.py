@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import ArgumentError, Guide, Index
+from interlock._core import ArgumentError, Index
+from interlock.budget_cuts import budget_cuts, has_budget_cut
 from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import NumberEnd
-from interlock.masks import allocate_bitmask
 from interlock.output_types.context_room import ContextRoom
 from interlock.output_types.errors import InvalidOutputError
 from interlock.output_types.output_type import is_free_text
@@ -29,7 +29,6 @@ __all__ = [
     "BudgetChecks",
     "TightBudgetError",
     "TightBudgetWarning",
-    "allowed_spellings",
     "check_on_tight",
     "is_cut_short",
     "judge_budget",
@@ -92,7 +91,7 @@ def is_cut_short(
     index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
 ) -> bool:
     """Whether the budget decided how an output went on, or where it ended."""
-    return bool(_cuts(index, tokens, max_tokens, first_bytes, _may_be_reported(index)))
+    return any(True for _ in budget_cuts(index, tokens, max_tokens, first_bytes, _may_be_reported(index)))
 
 
 def _may_be_reported(index: Index) -> bool:
@@ -100,100 +99,6 @@ def _may_be_reported(index: Index) -> bool:
     and of numbers ``UnboundedNumberWarning`` tells.
     """
     return index.kind != "json_schema" and not is_free_text(index)
-
-
-def _has_more(free: Guide) -> bool:
-    """Whether something might follow, and behind JSON and sentences of a grammar something else than blanks."""
-    if free.index.kind not in ("json_schema", "grammar"):
-        return True
-    stops, vocabulary = free.index.vocabulary.eos_token_ids, free.index.vocabulary
-    allowed = (int(token) for token in free.allowed_token_ids())
-    return any(token not in stops and not vocabulary.token_bytes(token).isspace() for token in allowed)
-
-
-def _cuts(
-    index: Index,
-    tokens: Sequence[int],
-    max_tokens: int,
-    first_bytes: Callable[[], npt.NDArray[np.uint16]],
-    reports_ends: bool,
-) -> list[bytes]:
-    """The output up to each place where the budget decided how it went on: at least half of the characters that the
-    index permits were forbidden there since what follows them has no room. Whether the model wanted one of those is not
-    asked. ``tokens`` may lack the output's last ones.
-
-    With ``reports_ends`` the last of them is the whole output, if the budget ended it and it might have gone on.
-
-    A place inside a token counts as well: ``{}`` is one token in many vocabularies, and behind its brace a name might
-    have come.
-
-    Two masks a token, some microseconds; some milliseconds for a token that only one of them allows to be longer.
-    """
-    cuts: list[bytes] = []
-    free, bound = index.guide(), index.guide(max_tokens=max_tokens)
-    bits = allocate_bitmask(2, index.vocabulary)
-    for count in range(len(tokens) + 1):
-        if free.must_stop or bound.is_terminated:
-            break
-        if bound.must_stop:
-            if reports_ends and _has_more(free):
-                cuts.append(index.vocabulary.decode(tokens))
-            break
-        free.fill_bitmask(bits, 0)
-        bound.fill_bitmask(bits, 1)
-        # Where an output may end anyway, its end is no cut.
-        if not free.is_accepting and not np.array_equal(bits[0], bits[1]):
-            written = index.vocabulary.decode(tokens[:count])
-            if _forbids_half(*(_characters(guide, first_bytes()) for guide in (free, bound))):
-                cuts.append(written)
-            elif count < len(tokens) and (inside := _cut_inside(free, bound, tokens[count], first_bytes())):
-                cuts.append(written + inside)
-        if count == len(tokens) or not (bound.try_advance(tokens[count]) and free.try_advance(tokens[count])):
-            break
-    return cuts
-
-
-def _characters(guide: Guide, first: npt.NDArray[np.uint16]) -> set[Any]:
-    """The first bytes of the tokens that are allowed; 256 is a stop token."""
-    return set(np.unique(first[guide.allowed_token_ids()]).tolist())
-
-
-def _forbids_half(permitted: set[Any], left: set[Any]) -> bool:
-    """Whether of at least two characters that are ``permitted`` at most half are ``left``."""
-    return len(permitted) > 1 and 2 * len(permitted - left) >= len(permitted)
-
-
-def _cut_inside(free: Guide, bound: Guide, token: int, first: npt.NDArray[np.uint16]) -> bytes:
-    """The bytes of ``token`` in front of the first place between them where the budget decided how it went on; none
-    where it did not.
-    """
-    vocabulary = free.index.vocabulary
-    spelling = vocabulary.token_bytes(token)
-    if len(spelling) < 2 or first[token] != spelling[0]:
-        return b""
-    spellings = [allowed_spellings(guide, spelling[:1], first) for guide in (free, bound)]
-    for length in range(1, len(spelling)):
-        begun = spelling[:length]
-        behind = [{one[length] for one in allowed if one[:length] == begun and len(one) > length}
-                  for allowed in spellings]  # fmt: skip
-        for guide, allowed, characters in zip((free, bound), spellings, behind):
-            # A token that ends here is followed by what its own mask allows.
-            if begun in allowed:
-                after = guide.fork()
-                after.advance(allowed[begun])
-                if guide is free and after.is_accepting:
-                    return b""
-                characters |= _characters(after, first)
-        if _forbids_half(*behind):
-            return begun
-    return b""
-
-
-def allowed_spellings(guide: Guide, begin: bytes, first: npt.NDArray[np.uint16]) -> dict[bytes, int]:
-    """The tokens that are allowed and begin with a byte, by their spellings."""
-    allowed = guide.allowed_token_ids()
-    near = allowed[first[allowed] == begin[0]]
-    return {guide.index.vocabulary.token_bytes(int(token)): int(token) for token in near}
 
 
 def judge_budget(
@@ -216,7 +121,7 @@ def judge_budget(
     cuts: dict[int, list[bytes]] = {}
     reports_ends = on_tight == "error" or _may_be_reported(index)
     for i, tokens in enumerate(outputs):
-        if tokens is not None and (found := _cuts(index, tokens, max_tokens, first_bytes, reports_ends)):
+        if tokens is not None and (found := list(budget_cuts(index, tokens, max_tokens, first_bytes, reports_ends))):
             cuts[i] = found
     if not cuts:
         return {}
@@ -342,7 +247,7 @@ class BudgetChecks:
     ) -> Literal["stop", "length"]:
         """Why an output ended: ``"length"`` where the budget ended it or decided how it went on, else ``"stop"``."""
         most = max_tokens if room is None else room.left
-        return "length" if _cuts(index, tokens, most, lambda: self._number_end.first_bytes, True) else "stop"
+        return "length" if has_budget_cut(index, tokens, most, lambda: self._number_end.first_bytes) else "stop"
 
     def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
         """What the context leaves behind a prompt of so many tokens, where that is the budget of a call instead of

@@ -1,0 +1,104 @@
+"""``finish_reason`` of ``interlock.serving.Reply``: whether an output ended by itself or its budget ended it."""
+
+from __future__ import annotations
+
+import pytest
+
+import interlock
+from interlock.explain import byte_vocabulary
+from interlock.serving import RequestCompiler
+
+END = 256
+NOTE = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+NOTE["additionalProperties"] = False
+SCHEMA = {"type": "json_schema", "json_schema": {"name": "note", "schema": NOTE}}
+TOOL = {"name": "save", "parameters": NOTE}
+
+
+def finished(body, text, **options):
+    """The output that ``text`` begins, which the guide ends where the budget says so, and its reason at the end."""
+    compiler = RequestCompiler(byte_vocabulary(), format="hermes", **options)
+    request = compiler.compile(body)
+    reply = request.reply()
+    tokens, wanted = [], [*text.encode(), END]
+    while not request.guide.is_terminated:
+        allowed = request.guide.allowed_token_ids().tolist()
+        # The model writes its text, and what the guide leaves it where it may not.
+        token = wanted.pop(0) if wanted and wanted[0] in allowed else (END if END in allowed else allowed[0])
+        request.guide.advance(token)
+        tokens.append(token)
+        reply.deltas([token])
+    assert reply.choice()["finish_reason"] == reply.finish_reason
+    return interlock.Vocabulary.decode(byte_vocabulary(), tokens).decode(), reply.finish_reason
+
+
+def test_a_text_beside_tools():
+    body = {"tools": [TOOL], "max_tokens": 8}
+    assert finished(body, "Well, no.") == ("Well, n", "length")
+    assert finished(body, "Well, ") == ("Well, ", "stop")
+
+
+def test_a_string_in_json():
+    body = {"response_format": SCHEMA}
+    whole = '{"note":"abc"}'
+    # The stop token is one, and one more character would have had room, so the model ended the string.
+    assert finished(body | {"max_tokens": len(whole) + 2}, whole) == (whole, "stop")
+    # Without that one nobody knows whether the model would have ended it.
+    assert finished(body | {"max_tokens": len(whole) + 1}, whole) == (whole, "length")
+    assert finished(body | {"max_tokens": len(whole)}, whole) == ('{"note":"ab"}', "length")
+
+
+def test_json_that_could_not_go_on():
+    for body, text in (
+        ({"guided_json": {"type": "string", "maxLength": 3}}, '"abc"'),
+        ({"guided_choice": ["yes", "no"]}, "yes"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"const": [1]}}}}, "[1]"),
+    ):
+        assert finished(body | {"max_tokens": len(text) + 1}, text) == (text, "stop")
+
+
+@pytest.mark.parametrize("room, reason", [(100, "stop"), (24, "length")])
+def test_reasoning(room, reason):
+    text, found = finished({"max_tokens": room}, "<think>Let me see.</think>Yes.", reasoning="required")
+    assert found == reason
+    assert text.startswith("<think>Let me see.</think>Yes." if reason == "stop" else "<think>Let me s</think>")
+
+
+def test_reasoning_that_its_own_bound_ends_is_no_cut():
+    options = {"reasoning": "required", "max_reasoning_tokens": 4}
+    text, found = finished({"max_tokens": 100}, "<think>Let </think>Yes.", **options)
+    assert (text, found) == ("<think>Let </think>Yes.", "stop")
+
+
+def test_arguments_of_a_call():
+    call = '<tool_call>\n{"name": "save", "arguments": {"note":"abc"}}\n</tool_call>'
+    body = {"tools": [TOOL], "tool_choice": "required", "parallel_tool_calls": False}
+    assert finished(body | {"max_tokens": len(call) + 2}, call) == (call, "tool_calls")
+    assert finished(body | {"max_tokens": len(call)}, call)[1] == "length"
+
+
+def test_stop_tokens_of_the_client():
+    request = RequestCompiler(byte_vocabulary()).compile(
+        {"guided_regex": "[ab]+", "max_tokens": 4, "stop_token_ids": [10]}
+    )
+    for text, reason in ((b"ab\n", "stop"), (b"aba\n", "length")):
+        guide = request.guide.fork()
+        reply = request.reply(guide)
+        assert guide.advance_many(text) == len(text)
+        reply.deltas(text)
+        assert reply.finish_reason == reason
+
+
+def test_tokens_that_the_guide_did_not_take_are_refused():
+    compiler = RequestCompiler(byte_vocabulary(), format="hermes")
+    for body in ({"guided_regex": "[ab]+"}, {"tools": [TOOL]}):
+        request = compiler.compile(body)
+        guide, reply = request.guide.fork(), request.reply()
+        guide.advance_many(b"ab")
+        with pytest.raises(interlock.ArgumentError, match="given 2 tokens, and the guide of this Reply took 0"):
+            reply.deltas(b"ab")
+        request.guide.advance_many([*b"ab", END])
+        # Nothing has changed, so the right tokens can still come.
+        with pytest.raises(interlock.ArgumentError, match="other tokens"):
+            reply.deltas([*b"aa", END])
+        assert reply.deltas([*b"ab", END])[-1] == {"content": "ab"}
