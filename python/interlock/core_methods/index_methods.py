@@ -177,6 +177,8 @@ def from_response_format(
     """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
 
     ``interlock.tools.response_format`` lists the shapes. ``options`` are those of ``from_json_schema``, for JSON.
+    A structural tag that does not say how its JSON is written has their ``whitespace`` and ``spelling``: these are
+    ``"flexible"`` or ``"compact"``, and ``"any"`` or ``"plain"``. Other values are ``ArgumentError`` with a tag.
     ``allowed_tokens`` are the special tokens that structural tags and grammars may name, by id or text: without it all
     but those of roles, such as ``<|im_start|>``, with which a client could have a model write somebody else's turn;
     with ``"all"`` every one.

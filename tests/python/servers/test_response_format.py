@@ -10,6 +10,7 @@ import re
 import pytest
 
 import interlock
+from interlock.explain import byte_vocabulary
 from interlock import Index, InterlockError, SchemaError
 from interlock.tools import RequestError, StructuralTagError, format_of_request, response_format, tools_of
 
@@ -485,3 +486,29 @@ def test_faults_of_tags_have_a_code(format, place, code, subject, around):
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
         assert (error.code, error.subject) == (code, subject)
         assert error.pointer is not None and error.pointer.endswith(place)
+
+
+@pytest.mark.parametrize("begin", ["", "<f>"])
+def test_blanks_and_spelling_of_a_structural_tag(begin):
+    vocabulary = byte_vocabulary()
+    document = {"type": "json_schema", "json_schema": {"type": "array", "items": {"type": "string"}}}
+
+    def accepts(text, written, **options):
+        inner = {**document, **written}
+        tag = {"type": "structural_tag", "format": {"type": "tag", "begin": begin, "content": inner, "end": ""}}
+        tag = tag if begin else {"type": "structural_tag", "format": inner}
+        interlock.check_response_format(tag, **options)
+        guide = interlock.Index.from_response_format(tag, vocabulary, **options).guide()
+        whole = (begin + text).encode()
+        return guide.advance_many(whole) == len(whole) and guide.is_accepting
+
+    ours = {"whitespace": "compact", "spelling": "plain"}
+    assert accepts('["a","b"]', {}, **ours)
+    assert accepts('["a", "b"]', {}) and not accepts('["a", "b"]', {}, **ours)
+    assert accepts('["\\u0061"]', {}) and not accepts('["\\u0061"]', {}, **ours)
+    # What the tag says of itself counts first.
+    assert accepts('["a", "b"]', {"max_whitespace_cnt": 1}, **ours)
+    assert not accepts('["a",  "b"]', {"max_whitespace_cnt": 1}, **ours)
+    for other in ({"whitespace": "spaced"}, {"spelling": "constants"}):
+        with pytest.raises(interlock.ArgumentError, match="structural tags is"):
+            accepts("[]", {}, **other)

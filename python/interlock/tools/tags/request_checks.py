@@ -148,7 +148,7 @@ def check_response_format(
     allowed = allowed_names(allowed_tokens)
     with handling(unknown_keywords), standing_at(asked.place):
         if kind == "structural_tag":
-            tag_index.check_structural_tag(source, allowed=allowed, **given)
+            tag_index.check_structural_tag(source, allowed=allowed, json=tag_index.json_of_tag(given), **given)
             return []
         if kind == "grammar" and allowed is not None:
             allowed.check_grammar(source, given["syntax"], "")

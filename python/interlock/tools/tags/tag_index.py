@@ -366,7 +366,7 @@ def index_of_response_format(
     with standing_at(asked.place):
         if kind == "structural_tag":
             tag = dataclasses.replace(spec.read(source), written=asked.tag_form)
-            return index_of_structural_tag(tag, vocabulary, allowed_tokens=allowed, **given)
+            return index_of_structural_tag(tag, vocabulary, allowed_tokens=allowed, json=json_of_tag(given), **given)
         if kind == "grammar":
             check_grammar_tokens(source, given["syntax"], vocabulary, allowed, cancel)
         index: Index = getattr(Index, f"from_{kind}")(source, vocabulary, **given)
@@ -423,7 +423,7 @@ def check_names_in_tools(tools: Iterable[Tool], allowed: AllowedTokens | Allowed
 
 def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
     """What a ``response_format`` is compiled by: the name after ``Index.from_``, the source and its options.
-    ``options`` are those of JSON Schemas.
+    ``options`` are those of JSON Schemas; of them a structural tag has ``whitespace`` and ``spelling``.
     """
     strangers = options.keys() - set(OPTIONS["from_json_schema"])
     if strangers:
@@ -439,7 +439,16 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
         return "grammar", found.value, {"syntax": found.syntax or syntax_of(found.value)}
     if found.kind == "text":
         return "regex", "(?s:.*)", {}
+    if found.kind == "structural_tag":
+        return found.kind, found.value, {name: options[name] for name in ("whitespace", "spelling") if name in options}
     return found.kind, found.value, {}
+
+
+def json_of_tag(options: dict[str, Any]) -> JsonWriting:
+    """How JSON is written in a tag that does not say so; takes ``whitespace`` and ``spelling`` out of ``options``.
+    ``ArgumentError`` for what no tag can be held to.
+    """
+    return json_writing(options.pop("whitespace", "flexible"), options.pop("spelling", None) or "any")
 
 
 @bounded_nesting("the source")
@@ -465,7 +474,7 @@ def stored_source(
             return kind, source, given | limits
     is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
     if kind in ("tools", "structural_tag"):
-        json = json_writing(given.pop("whitespace", "flexible"), given.pop("spelling", "any"))
+        json = json_of_tag(given)
     if kind == "tools":
         known, answer = tools_of(source), answer_of(given.get("response_format"))
         check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
