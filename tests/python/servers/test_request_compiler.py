@@ -169,12 +169,28 @@ def test_the_budget_is_the_clients(compiler, name):
         ({"guided_jsn": {}}, 400, "/guided_jsn"),
         ({"guided_json": {"properties": {"a": {"type": "strnig"}}}}, 400, "/guided_json/properties/a"),
         ({"guided_regex": "a" * (2 << 20)}, 413, "/guided_regex"),
+        # Only a flag may be false.
+        ({"guided_json": False}, 400, "/guided_json"),
+        ({"json_schema": False}, 400, "/json_schema"),
+        ({"guided_choice": False}, 400, "/guided_choice"),
+        ({"guided_regex": False}, 400, "/guided_regex"),
+        ({"ebnf": False}, 400, "/ebnf"),
+        ({"response_format": False}, 400, "/response_format"),
+        ({"structured_outputs": False}, 400, "/structured_outputs"),
+        ({"structured_outputs": {"json": False}}, 400, "/structured_outputs/json"),
     ],
 )
 def test_a_bad_request_is_answered_with_its_place(compiler, body, status, place):
     answer = answer_to(compiler, body)
     assert (answer.status, answer.body["error"]["param"]) == (status, place)
     assert answer.body["error"]["type"] == "invalid_request_error"
+
+
+def test_false_is_a_schema_and_a_flag(compiler):
+    said = answer_to(compiler, {"guided_json": False}).message
+    assert said == "at /guided_json: no value satisfies the schema: it accepts nothing"
+    assert compiler.compile({"guided_json_object": False}).kind == "text"
+    assert compiler.compile({"structured_outputs": {"json_object": False, "regex": "a"}}).kind == "regex"
 
 
 def test_a_fault_of_the_server_is_told_without_details(compiler):

@@ -30,8 +30,10 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
 
     It is ``response_format``, or what servers take in its place: ``text.format`` of the Responses API,
     ``structured_outputs``, ``guided_json`` and its like of vLLM, ``json_schema``, ``regex``, ``ebnf`` and ``grammar``
-    of SGLang and llama.cpp. Places in errors lead into the body. ``null`` is the same as nothing; so
-    is an object without anything in it in a field of other servers that holds no JSON Schema (``toolConfig``).
+    of SGLang and llama.cpp. Places in errors lead into the body. ``null`` is the same as nothing, and
+    ``false`` is where the field is a flag (``guided_json_object``): elsewhere it is a schema that accepts nothing, or
+    no value of the field. An object without anything in it is nothing in a field of other servers that holds no JSON
+    Schema (``toolConfig``).
 
     ``RequestError`` for a body that is no object, for two constraints at once, for a constraint in a field that other
     servers have (``format`` of Ollama, ``functions``), and for a name that looks like a slip of a constraint's
@@ -48,7 +50,9 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
         way = "pass what its model_dump() returns" if callable(getattr(body, "model_dump", None)) else way
         raise with_hint(error, way) if way else error
     refuse_unsupported_fields(body, (*FIELDS, *_BESIDE))
-    found = {name: body[name] for name in FIELDS if body.get(name) is not None and body.get(name) is not False}
+    found = {name: body[name] for name in FIELDS if body.get(name) is not None}
+    if found.get("guided_json_object") is False:
+        del found["guided_json_object"]
     found |= _of_responses(body.get("text"))
     if len(found) > 1:
         raise RequestError(f"{' and '.join(found)} are given at once: an output has one constraint")

@@ -48,6 +48,7 @@ _TYPES_OF_FIELDS = {"pattern": "regex", "choices": "choice"}
 _CONSTRAINTS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 #: Fields that hold these constraints, alone in their object.
 _HOLDERS = ("structured_outputs", "guided_decoding")
+_VALUES = (*_CONSTRAINTS, *_HOLDERS, "response_format")
 _IGNORED = ("backend", "guided_decoding_backend", "_backend", "disable_fallback", "_backend_was_auto")
 
 
@@ -227,7 +228,9 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
     options = json_options(value, pointer)
     for key, inner in value.items():
         kind = _ALIASES.get(key, key)
-        if inner is None or inner is False or key in (*_IGNORED, *OPTIONS):
+        # A schema that is false accepts nothing; a flag that is false asks for nothing.
+        is_unset = inner is None or (inner is False and (kind == "json_object" or kind not in _VALUES))
+        if is_unset or key in (*_IGNORED, *OPTIONS):
             continue
         if key in _HOLDERS and not isinstance(inner, Mapping):
             raise RequestError(f"{key} is an object, not {kind_of(inner)}", f"{pointer}/{key}")
