@@ -23,6 +23,8 @@ __all__ = ["Refusal", "refusal"]
 _WRONG_TYPE = re.compile(r"(schema|pattern|grammar|choices) must be ")
 # The numbers of tokens in the message of a ``BudgetError``: the budget, and what an output needs.
 _BUDGETS = re.compile(r"\b(max_tokens is |needs )(\d+)\b( tokens?\b)?")
+# Names of places grow with the depth of a schema, and not with its length.
+_OF_DEPTH = "bytes of JSON Pointers exceeds its limit"
 _TYPES = {
     "schema": "a schema is a JSON object or a boolean",
     "pattern": "a pattern is a text",
@@ -70,7 +72,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
 
     * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8, or
       has a number of too many digits, is such a request: parse it inside the same ``try``.
-    * 413: a source is longer than ``Limits.max_source_bytes``.
+    * 413: a source is longer than ``Limits.max_source_bytes``. One that is shorter, and nested so deeply that the names
+      of its places are longer, is 400.
     * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
       gone: nobody reads the answer.
     * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
@@ -105,6 +108,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
             return Refusal(500, OF_SERVER, reason)
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
         message = error.client_message
+        if is_long and _OF_DEPTH in str(error):
+            is_long, message = False, message.replace("make it shorter", "nest it less deeply")
         if isinstance(error, BudgetError):
             message = _BUDGETS.sub(lambda found: _counting(found, stop_tokens), message)
             message = message.replace("max_tokens is ", f"{budget} is ", 1)

@@ -186,6 +186,15 @@ def test_a_bad_request_is_answered_with_its_place(compiler, body, status, place)
     assert answer.body["error"]["type"] == "invalid_request_error"
 
 
+def test_a_schema_that_is_too_deep_is_not_too_long(compiler):
+    schema = {"type": "string"}
+    for _ in range(620):
+        schema = {"type": "array", "items": schema}
+    answer = answer_to(compiler, {"guided_json": schema})
+    assert answer.status == 400 and "; nest it less deeply" in answer.message
+    assert answer_to(compiler, {"guided_json": {"description": "a" * (2 << 20)}}).status == 413
+
+
 def test_false_is_a_schema_and_a_flag(compiler):
     said = answer_to(compiler, {"guided_json": False}).message
     assert said == "at /guided_json: no value satisfies the schema: it accepts nothing"

@@ -80,6 +80,9 @@ def render(
     ``reasoning=None`` leaves reasoning out, delimiters and all. The text is written as it is. ``ToolFormatError`` for
     what the format cannot hold: reasoning or a string that contains its own closing delimiter.
 
+    The turn is whole. Where the prompt ends with the beginning of a turn, as that of ``kimi_k3`` does with
+    ``<|open|>response<|sep|>``, an index of ``Index.from_tools`` accepts what comes behind this beginning alone.
+
     Models put blanks between the parts of JSON. ``whitespace="compact"`` writes none, as an index of
     ``Index.from_tools(..., whitespace="compact")`` demands.
 
