@@ -28,10 +28,14 @@ def first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.uint16]:
 
 
 def has_budget_cut(
-    index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
+    index: Index,
+    tokens: Sequence[int],
+    max_tokens: int,
+    first_bytes: Callable[[], npt.NDArray[np.uint16]],
+    reports_ends: bool = True,
 ) -> bool:
-    """Whether the budget ended an output that might have gone on, or left a part of it no room."""
-    return any(True for _ in budget_cuts(index, tokens, max_tokens, first_bytes, True))
+    """Whether the budget left a part of an output no room; with ``reports_ends``, also whether it ended the output."""
+    return any(True for _ in budget_cuts(index, tokens, max_tokens, first_bytes, reports_ends))
 
 
 def _has_more(free: Guide) -> bool:

@@ -98,7 +98,8 @@ class Reply:
     def finish_reason(self) -> FinishReason:
         """``"length"`` for an output that has no end (yet), or that its budget ended or left a part of it no room: a
         text that stops where the tokens do, a string in JSON that had to be closed, reasoning that used them up.
-        Otherwise it is ``"tool_calls"`` for an output that ended with calls, and ``"stop"`` for one without.
+        Otherwise it is ``"tool_calls"`` for an output that ended with calls, and ``"stop"`` for one without. Calls that
+        are whole are calls, also where the budget had no room for another one behind them.
 
         A guide ends an output in time by itself, so a stop token alone tells nothing. At the end the output is gone
         through once, with some microseconds a token. Behind a text from outside (``Guide.force``) nothing is looked at.
@@ -113,9 +114,9 @@ class Reply:
         'length'
         """
         said = self._stream.finish_reason if self._has_events else "stop" if self._has_ended else "length"
-        return "length" if said == "length" or self._is_cut() else said
+        return "length" if said == "length" or self._is_cut(reports_ends=said != "tool_calls") else said
 
-    def _is_cut(self) -> bool:
+    def _is_cut(self, reports_ends: bool) -> bool:
         """Whether the budget decided how an output that has ended went on. The stop tokens are not looked at: those of
         the request are text to another guide.
         """
@@ -125,7 +126,8 @@ class Reply:
             tokens = self._guide.tokens
             if tokens and tokens[-1] in self._stop_token_ids:
                 tokens.pop()
-            self._was_cut = has_budget_cut(self._guide.index, tokens, self._max_tokens, self._first_bytes)
+            index, most = self._guide.index, self._max_tokens
+            self._was_cut = has_budget_cut(index, tokens, most, self._first_bytes, reports_ends)
         return self._was_cut
 
     def _check_taken(self, tokens: list[int]) -> None:

@@ -156,7 +156,10 @@ def test_a_schema_that_leaves_objects_open_is_named():
 
 def test_a_missing_bound_is_named():
     message = said(Tree, '{"label": "a", "children": [' + '{"label": "a", "children": [' * 40, 200)
-    assert "beginning with /children/* (how deep it nests: make a class for each level)" in message and "larger" not in message
+    assert (
+        "beginning with /children/* (how deep it nests: make a class for each level)" in message
+        and "larger" not in message
+    )
 
 
 @pytest.mark.parametrize("make", [lambda: interlock.Grammar('start: "<" /[a-z]*/ ">"'), lambda: re.compile("<[a-z]*>")])

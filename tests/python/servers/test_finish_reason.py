@@ -77,6 +77,13 @@ def test_arguments_of_a_call():
     assert finished(body | {"max_tokens": len(call)}, call)[1] == "length"
 
 
+def test_a_whole_call_behind_which_no_other_has_room():
+    call = '<tool_call>\n{"name": "save", "arguments": {"note":"abc"}}\n</tool_call>'
+    body = {"tools": [TOOL], "tool_choice": "required"}
+    for room in (2, 9):
+        assert finished(body | {"max_tokens": len(call) + room}, call) == (call, "tool_calls")
+
+
 def test_stop_tokens_of_the_client():
     request = RequestCompiler(byte_vocabulary()).compile(
         {"guided_regex": "[ab]+", "max_tokens": 4, "stop_token_ids": [10]}
