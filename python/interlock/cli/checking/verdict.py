@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,7 +207,11 @@ def _next(found: Explanation) -> list[str]:
     """What may stand where the text is refused, and what must."""
     end = " (or the end)" if found.may_end else ""
     parts = [f"{'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"]
-    return parts + ([f"must follow: {text_of(found.forced)}"] if found.forced else [])
+    # People read characters: one that is refused inside is named as a whole, and the last bytes may begin one of
+    # several, which is no text yet: it is among what is allowed.
+    begun = found.text.encode()[len(found.text[: found.character].encode()) : found.at]
+    forced = getincrementaldecoder("utf-8")("surrogateescape").decode(begun + found.forced) if found.forced else ""
+    return parts + ([f"must follow: {text_of(forced.encode('utf-8', 'surrogateescape'))}"] if forced else [])
 
 
 def _is_note(problem: Problem) -> bool:

@@ -205,8 +205,15 @@ def byte_set(allowed: Iterable[int]) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as a JSON string, for people: what is not UTF-8 is written as ``\\xff``, and characters that a terminal
-    would obey or cannot show have JSON's escapes.
+    """Bytes as a JSON string, for people: what is not UTF-8 is written as ``\\xff``, where a backslash of the text is
+    two, and characters that a terminal would obey or cannot show have JSON's escapes.
     """
-    text = json.dumps(data.decode("utf-8", "backslashreplace"), ensure_ascii=False)
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    text = json.dumps(data.decode("utf-8", "surrogateescape"), ensure_ascii=False)
+    return "".join(_shown(c) for c in text)
+
+
+def _shown(character: str) -> str:
+    """A character of a JSON string; a byte that no character has stands there as a lone surrogate."""
+    if "\udc80" <= character <= "\udcff":
+        return byte_name(ord(character) & 0xFF)
+    return character if character.isprintable() else json.dumps(character)[1:-1]
