@@ -105,7 +105,7 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 	cargo check --quiet --all-targets
 	@mkdir -p "$(TARGET)" && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o "$(TARGET)/layering" && "$(abspath $(TARGET))/layering" --quiet
 	$(MYPY)
-	$(PYTEST) -m "not slow" $(TESTS)
+	$(PYTEST) -m "not slow" $(TESTS) tests/python/project/test_layering.py
 
 # What of it needs no Rust. The order of folders is a test of Python here, which TESTS does not leave out.
 check-python: style-python ## the same for Python alone, without Rust: what make dev-python has placed is enough
