@@ -159,8 +159,8 @@ impl Children {
         self.heads[node as usize].marks & BELOW != 0
     }
 
-    /// How many closing brackets of JSON a token has below `node` and in front of its last byte, the most of all tokens;
-    /// [`MOST_CLOSERS`] where it is more.
+    /// How many closing brackets of JSON a token has below `node` and in front of its last byte: the most of all
+    /// tokens, [`MOST_CLOSERS`] where it is more.
     pub(crate) fn closers_below(&self, node: u32) -> u8 {
         self.heads[node as usize].marks >> CLOSERS
     }

@@ -82,7 +82,8 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     """Walk all of them, and report."""
     for option in ("trace", "bytes"):
         if getattr(args, option):
-            raise UsageError(f"--{option} shows one document: check that one alone, without --junit")
+            without = ", without --junit" if args.junit is not None else ""
+            raise UsageError(f"--{option} shows one document: check that one alone{without}")
     junit = JunitReport(args.junit, args.source) if args.junit is not None else None
     for path in args.given:  # What cannot be read is said before anything is.
         text_arguments.require_file(path)

@@ -103,16 +103,24 @@ def _broken_document(error: interlock.InterlockError, documents: Any, uri: str, 
     return PlaceInSource(text, start, start + 1, from_yaml(file, "refer to") if is_yaml(file) else "")
 
 
+def _is_pattern(pattern: str, dialect: str) -> bool:
+    try:
+        interlock.check_regex(pattern, dialect=dialect)  # type: ignore[arg-type]
+    except interlock.InterlockError:
+        return False
+    return True
+
+
 def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
     remedy = ""
     slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
-    other = "ecma" if options.get("dialect", "python") == "python" else "python"
-    if slashes:
+    dialect = options.get("dialect", "python")
+    other = "ecma" if dialect == "python" else "python"
+    if slashes and _is_pattern(slashes[1], dialect):
         flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
         remedy = f"leave out the slashes around the pattern{flags}"
     elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
-        with contextlib.suppress(interlock.InterlockError):
-            interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect=other)  # type: ignore[arg-type]
+        if _is_pattern(pattern, other):
             remedy = f"--dialect {other} takes it"
         if re.search(r"\(\?(R|\d+|&)", pattern):
             remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
@@ -257,10 +265,7 @@ def _inner_pattern(document: Node, pointer: str, text: str, start: int, end: int
     if pattern is None or not isinstance(pattern.value, str):
         return start, end, ""
     remedy = ""
-    flags = re.search(r"\(\?[a-zA-Z]+\)", pattern.value)
-    if flags:
-        remedy = f"patterns of JSON Schema are ECMA-262, which has no {flags[0]}; for i, write both cases: [aA]"
-    elif re.search(r"\\[AZz]|\(\?P<", pattern.value):
+    if re.search(r"\\[AZz]|\(\?P<", pattern.value):
         remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
     try:
         interlock.Index.from_regex(pattern.value, explain.byte_vocabulary(), dialect="ecma")
