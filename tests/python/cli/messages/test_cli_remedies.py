@@ -54,7 +54,7 @@ def test_the_remedy_of_a_pattern_that_accepts_nothing_fits_the_reason(tmp_path, 
     [
         (r"(a)\1b*(?R)", "a pattern cannot call itself; "),
         (r"(a|b)\1", "write out what the group may be a second time; "),
-        ("/(ab/i", "leave out the slashes around the pattern and give --flags i"),
+        ("/^ab$/i", "leave out the slashes around the pattern and give --flags i"),
         (r"\cA", "--dialect ecma takes it"),
     ],
 )
