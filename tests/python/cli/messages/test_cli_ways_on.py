@@ -93,3 +93,31 @@ def test_a_list_of_names_is_no_source(folder):
     (folder / "names.txt").write_text("order.json\n\n")
     said = run(folder, "precompute", "names.txt", "-t", "bytes", "-o", "store", code=4).stderr
     assert "names.txt is a list of names, and no source" in said and "interlock precompute $(cat names.txt)" in said
+
+
+def test_a_byte_is_told_from_a_backslash(folder):
+    """The first byte of `à` and `é` is forced, and no text; before, both sources said the same."""
+    byte, backslash = (run(folder, "inspect", f"pattern:{p}").stdout for p in ("[à-ü]", r"\\xc3"))
+    assert 'forced text:    "\\xc3"' in byte and 'forced text:    "\\\\xc3"' in backslash
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "must"),
+    [("[à-ü]", "x", None), ("é", "è", "é"), ("a[à-ü]", "x", "a"), ("é", "x", "é"), ("aé|bé", "ax", "é")],
+)
+def test_part_of_a_character_is_no_text_that_must_follow(folder, pattern, text, must):
+    said = run(folder, "check", f"pattern:{pattern}", "--text", text, code=1).stdout
+    assert said.endswith(f'must follow: "{must}"\n') if must else "must follow" not in said
+
+
+def test_a_way_on_is_offered_where_it_leads_on(folder):
+    """Without its slashes, `/(a/` is broken as well, and what `(?i)` is to be is in the error."""
+    for source in ("pattern:/(a/", 'schema:{"pattern":"(?i)a"}'):
+        said = run(folder, "inspect", source, code=3).stderr
+        assert "try:" not in said and ("slashes" not in said), said
+    assert "leave out the slashes around the pattern" in run(folder, "inspect", "pattern:/^a$/", code=3).stderr
+
+
+def test_an_option_that_was_not_given_is_not_named(folder):
+    said = run(folder, "check", "pattern:a", "-", "-", "--trace", code=2).stderr
+    assert "--junit" not in said and "one document" in said
