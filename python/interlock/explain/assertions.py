@@ -10,6 +10,7 @@ from typing import Any
 
 from interlock.explain.document import Node
 from interlock.explain.format_rules import broken_rule
+from interlock.explain.format_rules.patterns import left_out as left_out_of_regex
 from interlock.explain.validator import Step
 from interlock.explain.wording import ARTICLES, either, listed, literal
 from interlock.util.near_words import nearest
@@ -177,7 +178,8 @@ def _why_no_format(step: Step, name: str) -> str:
     # its `not` refuse may be valid by the format's standard.
     left_out = step.all.narrower.get((str(step.place), "format"))
     if left_out and step.all.oracle({"type": "string", "not": {"format": name}}, _exact(step)) is False:
-        return f", or one that interlock leaves out: {left_out}"
+        named = left_out_of_regex(str(step.node.value)) if name == "regex" else ""
+        return f", or one that interlock leaves out: {named or left_out}"
     text = json.dumps(step.node.value, ensure_ascii=False)
     taken = len(step.all.oracle.taken({"type": "string", "format": name}, text))
     if "\\" in text or not 0 < taken < len(text):

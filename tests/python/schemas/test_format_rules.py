@@ -10,6 +10,7 @@ import interlock
 from interlock.explain import byte_vocabulary, explain
 from interlock.explain.assertions import FORMAT_HINTS
 from interlock.explain.format_rules import RULES, broken_rule
+from interlock.explain.format_rules.patterns import left_out
 
 BROKEN = [
     ("date", "2026-04-31", "April has 30 days, not 31"),
@@ -201,3 +202,30 @@ def test_a_text_that_breaks_no_rule_has_the_place_where_the_engine_stops():
 def test_a_lone_surrogate_is_no_failure():
     for name in RULES:
         assert isinstance(broken_rule(name, "a\ud800@b\udfff"), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[A-z]", 'the range "A-z"; ranges in classes'),
+        ("[a-z!-/]", 'the range "!-/"'),
+        ("((((a))))", "a group inside three others"),
+        ("(?<n>a)(?<m>b)", "a second named group"),
+        ("((?<n>a))", "a named group inside another group"),
+        ("a{100}", 'the count "{100}"; counts have at most two digits'),
+        ("a{10,20}", 'the count "{10,20}"; the lower of two bounds has one digit'),
+        (r"(a)\1", "the back reference"),
+        (r"\p{L}", "the escape"),
+        ("[&]", "groups nest three deep, at most one is named"),
+    ],
+)
+def test_the_part_of_a_pattern_that_is_left_out_is_named(text, named):
+    index = interlock.Index.from_json_schema({"type": "string", "format": "regex"}, byte_vocabulary())
+    told = str(explain(index, json.dumps(text)))
+    assert f"leaves out: {named}" in told
+    assert ("at most one is named, outside" in told) == (text == "[&]")
+
+
+@pytest.mark.parametrize("text", ["(?<n_1>a)", "(?<n>(((a))))", r"[\d-]", "a{9,99}", "(?:(?=(a)))", r"\(\(\(\("])
+def test_nothing_is_named_in_a_pattern_that_is_taken(text):
+    assert left_out(text) == ""

@@ -318,6 +318,24 @@ def test_detection():
         detect_format(_Tokenizer(chat_template=None))
 
 
+FOUND_BY_NAME_ONLY = {
+    "json_array": "servers ask it of any model, so no chat template has a text of its own",
+    "lfm2_json": "the chat template is that of lfm2; the system prompt asks for JSON",
+    "llama3_builtin": "the chat template is that of llama3_json, which writes both",
+}
+"""Formats without ``signatures``, and why no chat template tells them from others."""
+
+
+def test_a_format_has_signatures_or_a_reason_for_none():
+    assert {name for name in format_names() if not tool_format(name).signatures} == FOUND_BY_NAME_ONLY.keys()
+
+
+@pytest.mark.parametrize("name", [name for name in format_names() if name not in FOUND_BY_NAME_ONLY])
+def test_signatures_alone_find_their_format(name):
+    for group in tool_format(name).signatures:
+        assert detect_format("{{ x }}" + "\n".join(group)).name == name, group
+
+
 def test_olmo_is_told_from_others_with_function_calls():
     olmo = "{{ ' <functions>' + tools + '</functions>' }}{{ '<function_calls>' + calls + '</function_calls>' }}"
     assert detect_format(olmo).name == "olmo_3"

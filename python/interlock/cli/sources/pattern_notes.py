@@ -1,5 +1,5 @@
-r"""What surprises in a pattern that is right: ``\d`` of Python has the digits of every script, and the ``pattern`` of a
-JSON Schema matches anywhere in a string.
+r"""What surprises in a pattern that is right: ``\d`` of Python has the digits of every script, ``\p{L}`` of ECMA-262 is
+a class of Unicode without the flag ``u`` too, and the ``pattern`` of a JSON Schema matches anywhere in a string.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from interlock.util.quoting import shortened
 __all__ = ["pattern_notes", "say_pattern_notes"]
 
 ANCHOR, IN_CLASSES = re.compile(r"[$^]|\\[bB]"), re.compile(r"\[(?:\\.|[^\]\\])*\]|\\[^bB]", re.DOTALL)
+UNICODE_CLASS = re.compile(r"(?<!\\)(?:\\\\)*(\\[pP]\{[^}]*\})")
 HOLDS_VALUES = ("const", "enum", "default", "examples", "example")
 """Keywords in which no schemas are."""
 
@@ -33,7 +34,8 @@ def say_pattern_notes(source: Source, output: Output) -> None:
 def pattern_notes(source: Source) -> list[str]:
     """At most one note about the patterns of a source."""
     if source.kind == "regex":
-        return _of_python(source.text, source.options)
+        dialect = source.options.get("dialect", "python")
+        return (_of_python if dialect == "python" else _of_ecma)(source.text, source.options)
     if source.kind == "json_schema":
         try:
             found = list(_loose(source.document, ""))
@@ -49,7 +51,7 @@ def pattern_notes(source: Source) -> list[str]:
 
 
 def _of_python(pattern: str, options: dict[str, Any]) -> list[str]:
-    if options.get("dialect", "python") != "python" or "a" in options.get("flags", ""):
+    if "a" in options.get("flags", ""):
         return []
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -62,6 +64,16 @@ def _of_python(pattern: str, options: dict[str, Any]) -> list[str]:
     return [
         f"{classes[0]} matches {what}; --flags a keeps to ASCII, and (?u) in front of the pattern "
         "says that every script is meant"
+    ]
+
+
+def _of_ecma(pattern: str, options: dict[str, Any]) -> list[str]:
+    found = UNICODE_CLASS.search(pattern)
+    if found is None or "u" in options.get("flags", ""):
+        return []
+    return [
+        f"{found[1]} is a class of Unicode here, as with JavaScript's flag u; without it {found[1][:2]} is the "
+        f"letter {found[1][1]} in JavaScript; --flags u says that the class is meant"
     ]
 
 
