@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from interlock.drawing.grammar_outline import Definition, Outline, outline
-from interlock.drawing.structure import LONGEST, MOST_CARDS, Card, Cards, Row
+from interlock.drawing.structure import LONGEST, MOST_CARDS, Card, Cards, Row, Structure
 from interlock.util.quoting import shortened
 
 __all__ = ["GrammarStructure"]
 
+_DOCUMENT = "%json "
 _LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
@@ -32,6 +34,7 @@ class GrammarStructure(Cards):
         for name in self._numbers:
             self.cards.append(self._card(rules[name], first))
         self.left_out = len(self._reachable(rules, first)) - len(self._numbers)
+        self._documents()
         self._terminals()
         if not self.cards:
             self.cards.append(Card(first, "rule", ""))
@@ -62,6 +65,24 @@ class GrammarStructure(Cards):
         if len(rule.alternatives) > len(shown):
             card.notes.append(f"and {len(rule.alternatives) - len(shown)} alternatives more")
         return card
+
+    def _documents(self) -> None:
+        """The cards of the schemas of ``%json``, to which the rows lead that have them."""
+        for card in self.cards[:]:
+            for row in card.rows:
+                if not row.tip.startswith(_DOCUMENT) or not self.has_room():
+                    continue
+                try:
+                    schema = json.loads(row.tip.removeprefix(_DOCUMENT))
+                except (ValueError, RecursionError):  # More than a document.
+                    continue
+                found, first = Structure(schema, {}, card.title, self.everything), len(self.cards)
+                for inner in (row for one in found.cards for row in one.rows):
+                    inner.target = None if inner.target is None else inner.target + first
+                self.cards += found.cards
+                self.left_out += found.left_out
+                self.left_out_inside += found.left_out_inside
+                row.type, row.target = "a document in JSON", first
 
     def _terminals(self) -> None:
         terminals = self.outline.terminals

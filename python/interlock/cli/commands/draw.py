@@ -11,9 +11,9 @@ The end of the name says the format, or --format does: html (zoom at the pointer
 forced in it), svg, mmd (Mermaid) or dot (Graphviz); - is the standard output.
 
 Of a schema, boxes show objects, their keys and types, and alternatives; of a grammar, rules with their alternatives,
-and the terminals; of a structural tag, those of its grammar. --form jumps draws the automaton with forced runs as
-single edges, --form states all of its states; characters beyond ASCII are drawn as characters, not as bytes, and states
-that differ by how many more characters may follow are one in jumps.
+and the terminals; of a structural tag, and of tools, those of its grammar. --form jumps draws the automaton with forced
+runs as single edges, --form states all of its states; characters beyond ASCII are drawn as characters, not as bytes,
+and states that differ by how many more characters may follow are one in jumps.
 """
 
 from __future__ import annotations
@@ -84,9 +84,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError(
             "--form structure: only a schema or a grammar has a structure; leave it out, or take jumps or states"
         )
-    if source.kind == "tools":
-        what = kind_options.NAMES[source.kind]
-        raise exits.UsageError(f"{what} cannot be drawn; trace shows a text under it, token by token")
     if source.kind == "grammar" and args.form not in (None, "structure"):
         raise exits.UsageError(f"--form {args.form}: a grammar has no finite automaton; leave it out")
     drawn: interlock.Index | Grammar | None = None
@@ -94,8 +91,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         drawn = _grammar(source)
     elif source.kind == "structural_tag":
         drawn = _tag(source)
-        if drawn is not None and args.form not in (None, "structure"):
-            raise exits.UsageError(f"--form {args.form}: a structural tag has no finite automaton; leave it out")
+    elif source.kind == "tools":
+        drawn = _tools(source, output)
+    if source.kind in ("structural_tag", "tools") and drawn is not None and args.form not in (None, "structure"):
+        what = kind_options.NAMES[source.kind]
+        raise exits.UsageError(f"--form {args.form}: {what} has no finite automaton; leave it out")
     if drawn is None:
         index = source.compile(vocabularies.byte_vocabulary())
         source_remarks.remarks(source, index, output)
@@ -227,4 +227,20 @@ def _tag(source: sources.Source) -> Grammar | None:
         return None
     # What is wrong with a tag is said with its place in the tag.
     interlock.check_structural_tag(source.text, **source.options)
+    return Grammar(text, lexer="any")
+
+
+def _tools(source: sources.Source, output: Output) -> Grammar | None:
+    """The grammar of the structural tag that a list of tools asks for; ``None`` where the whole output is one document,
+    which the index draws.
+    """
+    from interlock.tools import structural_tag
+
+    options = {name: value for name, value in source.options.items() if name != "limits"}
+    # What is wrong with a tool is said with its place in the list.
+    index = source.compile(vocabularies.byte_vocabulary())
+    text = grammar_of_any_vocabulary(structural_tag(source.text, **options))
+    if text is None:
+        return None
+    source_remarks.remarks(source, index, output)
     return Grammar(text, lexer="any")

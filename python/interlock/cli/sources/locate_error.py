@@ -49,7 +49,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
 
         return place_of(error, source.written)
     if source.kind == "grammar":
-        found = _in_grammar(error, source.text)
+        found = _in_grammar(error, source)
         if source.notes and isinstance(error, interlock.GrammarError):
             found = replace(found, remedy="leave out --syntax", notes=source.notes)
         return found
@@ -142,15 +142,18 @@ _NEVER = {
 _NO_MATCH = "no text matches; anchors in the middle (^ and $) and empty classes are common reasons"
 
 
-def _in_grammar(error: interlock.InterlockError, text: str) -> PlaceInSource:
+def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSource:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
-    remedy = _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error)
+    text = source.text
+    remedy = _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
     if error.offset is None:
         return PlaceInSource(text, 0, 1, remedy, found=False)
     start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
     return PlaceInSource(text, start, start + 1, remedy)
 
 
+LEXERS = ("any", "dynamic", "contextual")
+"""What ``--lexer`` takes."""
 _GRAMMAR_OPTIONS = {
     "unknown_import": "--import NAME=FILE gives a text that %import may name",
     "unknown_grammar": "--grammar NAME=FILE gives a grammar that @NAME may name",
@@ -158,12 +161,30 @@ _GRAMMAR_OPTIONS = {
 }
 
 
-def _grammar_remedy(error: interlock.InterlockError) -> str:
+def _other_lexers(source: Source) -> str:
+    """What the values of ``--lexer`` make of a grammar that accepts nothing."""
+    found, refused = [], 0
+    for lexer in LEXERS:
+        try:
+            interlock.check_grammar(source.text, **source.options | {"lexer": lexer})
+            found.append(lexer)
+        except interlock.UnsatisfiableError:
+            refused += 1
+        except interlock.InterlockError:
+            pass  # Nothing is known of this one.
+    if found:
+        return f"--lexer {' or '.join(found)} accepts something by the same rules"
+    if refused < len(LEXERS):
+        return ""
+    return "no --lexer accepts anything by these rules; a terminal that no text matches is a common reason"
+
+
+def _grammar_remedy(error: interlock.InterlockError, source: Source) -> str:
     """What to do about an error of a grammar; empty where the message says all that is known."""
     if isinstance(error, interlock.UnsatisfiableError):
         if error.code == "endless_rule":
             return f"give {error.subject} an alternative that does not lead back to {error.subject}"
-        return "another --lexer (any, dynamic, contextual) may accept something by the same rules"
+        return _other_lexers(source)
     if isinstance(error, interlock.VocabularyError):
         return "--tokenizer FILE gives the model's vocabulary; this one lacks what the grammar names"
     if error.code == "other_notation" and error.subject == "lark":

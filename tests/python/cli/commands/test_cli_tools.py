@@ -1,6 +1,7 @@
 """Tools of a request as a source of the command line."""
 
 import json
+import re
 
 import pytest
 from command_line import here, machine, run
@@ -130,12 +131,24 @@ def test_slips_have_their_place(tmp_path, kind):
     assert "minLenght" not in ignored
 
 
+def test_a_drawing_has_a_box_for_each_tool_and_its_parameters(tools):
+    run(tools, "draw", "tools.json", *HERMES, "-o", "a.mmd")
+    drawn = re.sub("#([0-9]+);", lambda code: chr(int(code[1])), (tools / "a.mmd").read_text())
+    boxes = [line for line in drawn.splitlines() if "<b>" in line]
+    assert [sum(f'\\"{name}\\"' in box for box in boxes) for name in ("weather", "now")] == [1, 1]
+    assert sum("city" in box and "string" in box for box in boxes) == 1
+    refused = run(tools, "draw", "tools.json", *HERMES, "-o", "a.mmd", "--form", "jumps", code=2)
+    assert "a list of tools has no finite automaton" in refused.stderr
+    (tools / "bad.json").write_text(json.dumps([{"name": "a", "parameters": {"type": "strin"}}]))
+    error = machine(tools, "draw", "bad.json", *HERMES, "-o", "b.mmd", code=3)["error"]
+    assert error["pointer"] == "/tools/0/parameters"
+
+
 def test_every_command(tools):
     source = ("tools.json", *HERMES)
     assert machine(tools, "inspect", *source)["kind"] == "tools"
     assert len(machine(tools, "sample", *source, "--tool-choice", "now", "-n", "2")["samples"]) == 2
     assert "no finite automaton" in run(tools, "inspect", *source).stdout
-    assert "cannot be drawn" in run(tools, "draw", *source, "-o", "a.html", code=2).stderr
     run(tools, "trace", *source, "--text", NOW, "-t", "bytes", "-o", "a.html")
     run(tools, "compile", *source, "-t", "bytes", "-o", "tools.index")
     assert accepts(tools, "tools.index", NOW) and not accepts(tools, "tools.index", NOW.replace("now", "new"))

@@ -18,6 +18,9 @@ TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "
         ("wrong.gbnf", 'start: "a" start | "b"\n', "looks like Lark's notation", "--syntax lark reads it"),
         ("wrong.lark", 'root ::= "a"\n', "this looks like GBNF or EBNF", "--syntax gbnf or --syntax ebnf"),
         ("never.lark", 'start: "a" start\n', "never comes to an end", "give start an alternative"),
+        # One lexer takes what the others do not; where none does, none is offered.
+        ("greedy.lark", 'start: A B\nA: /a+/\nB: "a"\n', "never comes to an end", "--lexer any accepts something"),
+        ("look.lark", "start: /(?=a)b/\n", "accepts nothing", "no --lexer accepts anything by these rules; a terminal"),
         ("empty.gbnf", "", "is empty", 'root ::= "a" root | "b"'),
         ("empty.lark", "", "is empty", 'start: "a" start | "b"'),
     ],
