@@ -18,7 +18,7 @@ import contextlib
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
@@ -33,9 +33,14 @@ from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.util.plurals import counted
 from interlock.util.verbatim_json import extract
 
+if TYPE_CHECKING:
+    from interlock.cli.comparing.tool_changes import Tools
+
 NAMES = ("first", "second")
 ALLOWED = ("wider", "narrower")
 """What ``--allow`` takes: that the first, or the second, accepts nothing which the other refuses."""
+DECIDED_BY = {"tools": "lists", "keywords": "schemas", "rules": "grammars"}
+"""What decides where the exact comparison does not, and of which sources."""
 FIRST_TRY = 200_000
 """Pairs of states of the exact comparison before the quick search, which takes less than a second; where --limit asks
 for more, the rest comes after the search."""
@@ -64,7 +69,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
     for name, source, index in zip(NAMES, read, (first, second)):
         source_remarks.remarks(source, index, output, f"in the {name}, ")
     indexes = (first, second)
-    found = Comparison() if _same(read, indexes) else _compare(read, indexes, output)
+    tools = None
+    if _same(read, indexes):
+        found = Comparison()
+    elif all(source.kind == "tools" for source in read):
+        found, tools = _compare_tools(read, indexes, output)
+    else:
+        found = _compare(read, indexes, output)
     known = [text is not None for text in found.texts]
     if any(known):
         relation = "different"
@@ -81,6 +92,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if relation != "equal" and (changed := grammar_changes.changes(*read)):
         machine["definitions"] = [change.machine() for change in changed]
         people += grammar_changes.lines(changed)
+    if tools is not None:
+        machine["tools"] = [change.machine() for change in tools.changes]
+        people += [line for change in tools.changes for line in change.lines()]
     documents = [source.document for source in read]
     rows = differences(*documents) if None not in documents and relation != "equal" else []
     if relation != "equal" and found.is_decided and None not in documents:
@@ -90,9 +104,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine["reordered"] = "only" if not rows else "also"
         people += _reordered(not rows)
     if not found.is_exact and found.is_decided and any(found.included):
-        machine["decided_by"] = "keywords" if None not in documents else "rules"
-        what = "keywords in which the two schemas" if None not in documents else "rules in which the two grammars"
-        people.append(Line(f"  decided by the {what} differ"))
+        by = "tools" if tools is not None else "keywords" if None not in documents else "rules"
+        machine["decided_by"] = by
+        people.append(Line(f"  decided by the {by} in which the two {DECIDED_BY[by]} differ"))
     elif not found.is_exact:
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
@@ -175,6 +189,22 @@ def _compare(
             if limit != limits[-1]:
                 bar.show(2, f"looking at up to {asked} pairs of states")
     return exact
+
+
+def _compare_tools(
+    read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index], output: Output
+) -> tuple[Comparison, Tools]:
+    """Tools by their names and the schemas of their parameters, then the quick search."""
+    from interlock.cli.comparing.tool_changes import Tools
+
+    tools = Tools(*read)
+    tools.decide(lambda schemas, pair: _compare(schemas, pair, output))
+    out = Comparison(is_exact=False, included=tools.included, cause="a list of tools has no finite automaton")
+    if not tools.is_alike:
+        out.cause += ", and the two requests differ in more than tools and their parameters"
+    out.search = search(indexes, (None, None), tools.included, texts=tools.witnesses())
+    out.texts = list(out.search.texts)
+    return out, tools
 
 
 def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> tuple[Found, list[bool]]:

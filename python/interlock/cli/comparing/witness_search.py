@@ -12,7 +12,7 @@ import copy
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,11 +113,17 @@ def search(
     documents: tuple[Any, Any],
     included: list[bool] | None = None,
     hints: list[Any] | None = None,
+    texts: Iterable[bytes] = (),
 ) -> Found:
     """Search for about two seconds at most. ``documents`` are the parsed schemas; ``None`` for other sources. A side
-    that is ``included`` has no text of its own. ``hints`` are values that a part of one schema alone accepts.
+    that is ``included`` has no text of its own. ``hints`` are values that a part of one schema alone accepts, and
+    ``texts`` are looked at before all others.
     """
     run, members = _Search(indexes, included or [False, False]), []
+    if run.found.is_complete:
+        return run.found
+    for text in texts:
+        run.found.plausible += run.offer(text)
     if run.found.is_complete:
         return run.found
     for side, index in enumerate(indexes):
