@@ -9,6 +9,7 @@
 
 pub mod analysis;
 pub mod arena;
+pub(crate) mod byte_bits;
 mod constructors;
 mod containing;
 pub mod copy_between_arenas;

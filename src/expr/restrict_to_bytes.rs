@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::expr::arena::{Edge, Expr, ExprId, Exprs};
+use crate::expr::byte_bits::{ByteBits, intersection, range, set_of, union};
 
 /// A set of bytes.
 pub type ByteSet = [bool; 256];
@@ -29,24 +30,6 @@ pub struct Alphabet {
     pub members: Option<u64>,
 }
 
-type ByteBits = [u64; 4];
-
-fn bits(lo: u8, hi: u8) -> ByteBits {
-    let mut out = [0; 4];
-    for b in lo..=hi {
-        out[b as usize >> 6] |= 1 << (b & 63);
-    }
-    out
-}
-
-fn set_of(all: ByteBits) -> ByteSet {
-    std::array::from_fn(|b| all[b >> 6] >> (b & 63) & 1 == 1)
-}
-
-fn union(a: ByteBits, b: ByteBits) -> ByteBits {
-    std::array::from_fn(|i| a[i] | b[i])
-}
-
 impl Exprs {
     /// Bytes that members of `e` may contain: all that they do, perhaps some more. Linear in the nodes of `e`, but for
     /// recursive names.
@@ -64,17 +47,14 @@ impl Exprs {
                 let now = match self.get(n) {
                     Expr::Never | Expr::Eps => [0; 4],
                     Expr::Step { edges, .. } => {
-                        edges.iter().fold([0; 4], |u, e| union(u, union(bits(e.lo, e.hi), of(&e.to))))
+                        edges.iter().fold([0; 4], |u, e| union(u, union(range(e.lo, e.hi), of(&e.to))))
                     }
                     Expr::Cat(a, b) => union(of(a), of(b)),
                     Expr::Alt(v) => v.iter().fold([0; 4], |u, e| union(u, of(e))),
-                    Expr::And(v) => v.iter().fold([u64::MAX; 4], |u, e| {
-                        let e = of(e);
-                        std::array::from_fn(|i| u[i] & e[i])
-                    }),
+                    Expr::And(v) => v.iter().fold([u64::MAX; 4], |u, e| intersection(u, of(e))),
                     Expr::Not(_) => [u64::MAX; 4],
                     Expr::Rep { body, .. } => of(body),
-                    Expr::Multiple(_) => union(bits(b'.', b'.'), bits(b'0', b'9')),
+                    Expr::Multiple(_) => union(range(b'.', b'.'), range(b'0', b'9')),
                     Expr::Fix(f) => self.fixes.get(*f as usize).and_then(|f| f.1).map_or([0; 4], |d| of(&d)),
                 };
                 if used.get(&n) != Some(&now) {
@@ -95,8 +75,8 @@ impl Exprs {
     /// intersection nor complement nor recursion. `None` where there is.
     fn read_bytes(&self, nodes: &[ExprId]) -> Option<ByteBits> {
         nodes.iter().try_fold([0; 4], |all, &n| match self.get(n) {
-            Expr::Step { edges, .. } => Some(edges.iter().fold(all, |all, e| union(all, bits(e.lo, e.hi)))),
-            Expr::Multiple(_) => Some(union(all, union(bits(b'.', b'.'), bits(b'0', b'9')))),
+            Expr::Step { edges, .. } => Some(edges.iter().fold(all, |all, e| union(all, range(e.lo, e.hi)))),
+            Expr::Multiple(_) => Some(union(all, union(range(b'.', b'.'), range(b'0', b'9')))),
             Expr::And(_) | Expr::Not(_) | Expr::Fix(_) => None,
             Expr::Never | Expr::Eps | Expr::Cat(..) | Expr::Alt(_) | Expr::Rep { .. } => Some(all),
         })

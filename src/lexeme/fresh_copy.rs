@@ -93,7 +93,7 @@ impl Lexeme {
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
-            end_bytes: Default::default(),
+            bytes_around_ends: Default::default(),
             ends: Default::default(),
             reach: self.reach,
         }

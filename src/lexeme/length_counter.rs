@@ -45,7 +45,7 @@ impl Lexeme {
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
-            end_bytes: Default::default(),
+            bytes_around_ends: Default::default(),
             ends: ShortestEnds::default(),
             reach: self.reach,
         }

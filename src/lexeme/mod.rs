@@ -10,7 +10,8 @@
 //! [`Lexeme::live_at`]), so a `maxLength` of 65,535 costs no states. `docs/internals/lexemes.md` has an example.
 
 mod by_char;
-pub mod end_bytes;
+pub mod bytes_around_ends;
+mod compile_checks;
 mod ending_bytes;
 mod finite_members;
 mod fresh_copy;
@@ -22,6 +23,8 @@ pub mod max_distance;
 mod prefix_exhaustion;
 pub mod shortest_end;
 mod state;
+#[cfg(test)]
+mod test_lexemes;
 mod transitions;
 pub mod walk_cache;
 
@@ -37,7 +40,8 @@ use crate::expr::analysis::slice::SliceTable;
 use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
 use crate::json::string_escape::EscapeState;
-use crate::lexeme::end_bytes::KnownEndBytes;
+use crate::lexeme::bytes_around_ends::KnownBytesAroundEnds;
+use crate::lexeme::compile_checks::{decide_live, try_out};
 use crate::lexeme::length_growth::{LengthGrowth, growth};
 use crate::lexeme::shortest_end::ShortestEnds;
 pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
@@ -134,57 +138,9 @@ pub struct Lexeme {
     farthest: OnceLock<u32>,
     /// See [`Lexeme::least_bytes_are_exact`].
     exact: OnceLock<bool>,
-    end_bytes: KnownEndBytes,
+    bytes_around_ends: KnownBytesAroundEnds,
     ends: ShortestEnds,
     reach: TokenReach,
-}
-
-/// Whether nothing that an expression derives to is dead; `None` if it accepts nothing itself. `origin` is the
-/// expression of which it is a copy, in its own arena.
-fn decide_live(
-    exprs: &mut Exprs,
-    expr: ExprId,
-    origin: Option<(&Exprs, ExprId)>,
-    limits: &Limits,
-) -> Result<Option<bool>> {
-    let mut all_live = false;
-    if let Some((source, stated)) = origin {
-        // What the source decided need not be decided again. Dead expressions are not brought along: where there are
-        // any, each state is asked when it is found, which takes no more than deciding all of them took.
-        if !source.is_live(stated) {
-            return Ok(None);
-        }
-        all_live = source.is_all_live(stated);
-        if !all_live {
-            exprs.search_live();
-        }
-    } else if !exprs.decide_live(expr, limits.max_explored_states)? {
-        return Ok(None);
-    }
-    Ok(Some(all_live || exprs.is_all_live(expr)))
-}
-
-/// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
-/// as it has, and then each takes as long as a whole compile. Whoever asks for a mask must not find that out.
-fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {
-    /// Nodes from which on an expression is large.
-    const LARGE: usize = 512;
-    const STATES: usize = 16;
-    if exprs.own_len() < LARGE {
-        return Ok(());
-    }
-    let mut order = vec![expr];
-    let mut at = 0;
-    while let Some(&e) = order.get(at) {
-        for edge in exprs.row(e).iter() {
-            if order.len() < STATES && !order.contains(&edge.to) {
-                order.push(edge.to);
-            }
-        }
-        exprs.check()?;
-        at += 1;
-    }
-    Ok(())
 }
 
 impl Lexeme {
@@ -264,7 +220,7 @@ impl Lexeme {
             multiplies: OnceLock::new(),
             farthest: OnceLock::new(),
             exact: OnceLock::new(),
-            end_bytes: Default::default(),
+            bytes_around_ends: Default::default(),
             ends: ShortestEnds::default(),
             reach,
             shared: Arc::new(ByLexeme {

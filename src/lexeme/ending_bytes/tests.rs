@@ -1,20 +1,8 @@
 use rustc_hash::FxHashSet;
 
 use super::*;
-use crate::expr::Exprs;
-use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::lexeme::DEAD;
-use crate::limits::Limits;
-use crate::regex::{Dialect, RegexOptions, lower_full};
-
-fn lexeme(pattern: &str) -> Lexeme {
-    let limits = Limits::default();
-    let mut exprs = Exprs::new(limits.max_expr_nodes);
-    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-    let expr = lower_full(&mut exprs, pattern, &options, &limits).expect("the pattern is fine");
-    let reach = TokenReach { digits: 3, word: 8, any: 16 };
-    Lexeme::compile(&exprs, expr, LexemeKind::Raw, reach, &limits).expect("within limits").expect("accepts something")
-}
+use crate::lexeme::test_lexemes::lexeme;
 
 #[test]
 fn no_shortest_end_has_another_byte() {
@@ -32,7 +20,7 @@ fn no_shortest_end_has_another_byte() {
         // Not known: a search need not find the shortest end of an intersection.
         ("(?=.*\\d)(?=.*[a-f])[^\\x00]{3,9}", true),
     ] {
-        let lexeme = lexeme(pattern);
+        let lexeme = lexeme(pattern, LexemeKind::Raw);
         let found = lexeme.ending_bytes();
         let mut states = vec![lexeme.start()];
         let mut seen: FxHashSet<_> = states.iter().copied().collect();

@@ -1,19 +1,8 @@
 use super::*;
-use crate::expr::analysis::saturate_counts::TokenReach;
-use crate::expr::{Exprs, INF};
+use crate::expr::INF;
 use crate::json::string_escape::EscapeUse;
 use crate::lexeme::shortest_end::shortest_end;
-use crate::limits::Limits;
-use crate::regex::{Dialect, RegexOptions, lower_full};
-
-fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
-    let limits = Limits::default();
-    let mut exprs = Exprs::new(limits.max_expr_nodes);
-    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-    let expr = lower_full(&mut exprs, pattern, &options, &limits).expect("the pattern is fine");
-    let reach = TokenReach { digits: 3, word: 8, any: 16 };
-    Lexeme::compile(&exprs, expr, kind, reach, &limits).expect("within limits").expect("accepts something")
-}
+use crate::lexeme::test_lexemes::lexeme;
 
 /// Calls with the states of a text, the characters read, and the shortest end: of fewer than about `most` states,
 /// behind fewer than `chars` characters.

@@ -296,13 +296,13 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
 
     /// Adds the tokens below a node.
     fn visit(&mut self, trie: &Trie, visit: Visit) {
+        /// Terminals at a boundary whose rows are united. Of more, most begin with few bytes.
+        const FEW: usize = 64;
         let (node, state, column, place) = visit;
         let size = trie.end[node as usize] - node - 1;
         if size == 0 {
             return;
         }
-        /// Terminals at a boundary whose rows are united. Of more, most begin with few bytes.
-        const FEW: usize = 64;
         let program = self.masker.program;
         let scan = program.scanner.state(state);
         let few = !scan.at_boundary || scan.live.len() <= FEW;

@@ -7,7 +7,8 @@
 use std::sync::OnceLock;
 
 use crate::expr::ByteSet;
-use crate::lexeme::end_bytes::EndBytes;
+use crate::expr::byte_bits::{ByteBits, bits, set_of, union};
+use crate::lexeme::bytes_around_ends::BytesAroundEnds;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{END, ScanStateId};
 use crate::vocab::Trie;
@@ -52,12 +53,9 @@ impl NodesByByte {
 
 /// For each terminal the bytes that tell where it may end: made on use.
 #[derive(Default)]
-pub(super) struct EndBytesOfTerminals(OnceLock<Box<[OnceLock<ByteBits>]>>);
+pub(super) struct BytesAroundEndsOfTerminals(OnceLock<Box<[OnceLock<ByteBits>]>>);
 
-/// A bit for each byte.
-type ByteBits = [u64; 4];
-
-impl EndBytesOfTerminals {
+impl BytesAroundEndsOfTerminals {
     /// The bytes of nodes at which a terminal may end, or those of the nodes behind: whichever fewer nodes have.
     fn of(&self, program: &GrammarProgram, terminal: u32, by_byte: &NodesByByte) -> ByteBits {
         let scanner = &program.scanner;
@@ -69,16 +67,14 @@ impl EndBytesOfTerminals {
             let (before, behind) = match (looks_ahead, is_longest) {
                 (false, false) => (lexeme.last_bytes(), *follow),
                 // Whether a text is longer may depend on what is ahead of it.
-                (true, _) => (&lexeme.end_bytes(Some(END)).before, *follow),
+                (true, _) => (&lexeme.bytes_around_ends(Some(END)).before, *follow),
                 (false, true) => {
-                    let EndBytes { before, behind } = lexeme.end_bytes(None);
+                    let BytesAroundEnds { before, behind } = lexeme.bytes_around_ends(None);
                     (before, std::array::from_fn(|byte| follow[byte] && behind[byte]))
                 }
             };
             let fewer = if by_byte.count(before) < by_byte.count(&behind) { before } else { &behind };
-            let mut bits = [0; 4];
-            (0..256).filter(|&byte| fewer[byte]).for_each(|byte| bits[byte / 64] |= 1 << (byte % 64));
-            bits
+            bits(fewer)
         })
     }
 }
@@ -100,14 +96,14 @@ impl LastEndNodes {
         state: ScanStateId,
         below: u32,
         by_byte: &NodesByByte,
-        of_terminals: &EndBytesOfTerminals,
+        of_terminals: &BytesAroundEndsOfTerminals,
     ) -> Option<&EndNodes> {
         if below < FEW {
             return None;
         }
         let mut bytes: ByteBits = [0; 4];
         for &(terminal, _) in &program.scanner.state(state).live {
-            bytes.iter_mut().zip(of_terminals.of(program, terminal, by_byte)).for_each(|(all, own)| *all |= own);
+            bytes = union(bytes, of_terminals.of(program, terminal, by_byte));
         }
         if self.0.as_ref().is_none_or(|(known, _)| *known != bytes) {
             if below < WALKED {
@@ -121,7 +117,7 @@ impl LastEndNodes {
 
 impl EndNodes {
     fn of_bytes(bytes: ByteBits, by_byte: &NodesByByte) -> Option<EndNodes> {
-        let bytes: ByteSet = std::array::from_fn(|byte| bytes[byte / 64] >> (byte % 64) & 1 == 1);
+        let bytes = set_of(bytes);
         if by_byte.count(&bytes) > by_byte.nodes.len() / 3 {
             return None;
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::grammar::model::Lexer;
-use crate::mask::grammar::end_nodes::{EndBytesOfTerminals, EndNodes, LastEndNodes, NodesByByte};
+use crate::mask::grammar::end_nodes::{BytesAroundEndsOfTerminals, EndNodes, LastEndNodes, NodesByByte};
 use crate::mask::grammar::segments::{TrieName, VOCABULARY};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
@@ -51,7 +51,7 @@ pub struct Exits {
     known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXITS>,
     /// How many tries were named.
     names: AtomicU32,
-    end_bytes: EndBytesOfTerminals,
+    bytes_around_ends: BytesAroundEndsOfTerminals,
 }
 
 impl Exits {
@@ -70,7 +70,7 @@ impl Exits {
             return known;
         }
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
-        let ends = last.of(program, state, below, by_byte, &self.end_bytes);
+        let ends = last.of(program, state, below, by_byte, &self.bytes_around_ends);
         let found: Found = find(program, vocabulary, nodes, state, ends, &self.names).map(Arc::new);
         let size = |exits: &Arc<ExitsBelow>| {
             let behind: usize = exits.few.iter().map(|exit| exit.behind.len() * 16 + 96).sum();

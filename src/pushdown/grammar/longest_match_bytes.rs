@@ -3,36 +3,26 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::expr::ByteSet;
+use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::reachable_states::{ReachableStates, all_lead_to};
 use crate::pushdown::grammar::scanner::Scanner;
 use crate::util::seeded_hash::SeededSet;
 
-/// A set of bytes as bits.
-pub type Bits = [u64; 4];
-
-/// The bytes of a set as bits.
-pub fn bits(set: &ByteSet) -> Bits {
-    let mut out = [0; 4];
-    (0..256).filter(|&b| set[b]).for_each(|b| out[b / 64] |= 1 << (b % 64));
-    out
-}
-
 /// Whether some byte of `first` is none of `going_on`.
-pub fn escapes(going_on: &Bits, first: &Bits) -> bool {
+pub fn escapes(going_on: &ByteBits, first: &ByteBits) -> bool {
     going_on.iter().zip(first).any(|(on, first)| first & !on != 0)
 }
 
 /// States of automata that are looked at for one terminal.
 const MOST: usize = 20_000;
 
-fn add(to: &mut Bits, more: &Bits) {
+fn add(to: &mut ByteBits, more: &ByteBits) {
     to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
 }
 
 /// Whether all bytes of a set are in another one.
-pub fn is_within(set: &Bits, other: &Bits) -> bool {
+pub fn is_within(set: &ByteBits, other: &ByteBits) -> bool {
     set.iter().zip(other).all(|(a, b)| a & !b == 0)
 }
 
@@ -123,12 +113,12 @@ fn only_text(scanner: &Scanner, terminal: u32) -> Option<Vec<u8>> {
 }
 
 /// What must not come behind an end; `None` where the terminal does not end.
-type End = Option<Bits>;
+type End = Option<ByteBits>;
 
 /// Sets of bytes that must not come behind a terminal: from every state of its automaton an end can be reached at which
 /// no byte beyond the set matters. `others` may begin at the same places and take a text for themselves. All bytes if
 /// the automaton is large; none if the others take every text.
-pub fn bytes_that_go_on(scanner: &Scanner, terminal: u32, others: &[u32]) -> Vec<Bits> {
+pub fn bytes_that_go_on(scanner: &Scanner, terminal: u32, others: &[u32]) -> Vec<ByteBits> {
     let Some(states) = states_of(scanner, terminal) else { return vec![[u64::MAX; 4]] };
     let end = |&state: &StateId| {
         scanner.accepts(terminal, state).then(|| bits(&scanner.bytes_that_matter((terminal, state))))
@@ -144,21 +134,21 @@ pub fn bytes_that_go_on(scanner: &Scanner, terminal: u32, others: &[u32]) -> Vec
 }
 
 /// Which sets of bytes hold at ends that can be reached from everywhere. None if some state leads to no end.
-fn sets_reached_from_everywhere(from: &[SmallVec<[u32; 2]>], ends: &[End]) -> Vec<Bits> {
+fn sets_reached_from_everywhere(from: &[SmallVec<[u32; 2]>], ends: &[End]) -> Vec<ByteBits> {
     /// Sets that are tried.
     const FEW: usize = 8;
     let mut all = [0; 4];
     ends.iter().flatten().for_each(|set| add(&mut all, set));
-    let mut sets: Vec<Bits> = ends.iter().flatten().copied().collect();
+    let mut sets: Vec<ByteBits> = ends.iter().flatten().copied().collect();
     sets.sort_unstable_by_key(|set| (set.iter().map(|word| word.count_ones()).sum::<u32>(), *set));
     sets.dedup();
     sets.truncate(FEW);
     sets.push(all);
-    let is_reached_from_everywhere = |set: &Bits| {
+    let is_reached_from_everywhere = |set: &ByteBits| {
         let holds = |end: &End| end.is_some_and(|end| is_within(&end, set));
         all_lead_to(from, ends.iter().map(holds).collect())
     };
-    let mut out: Vec<Bits> = sets.into_iter().filter(is_reached_from_everywhere).collect();
+    let mut out: Vec<ByteBits> = sets.into_iter().filter(is_reached_from_everywhere).collect();
     // What a smaller set says, a larger one need not.
     let least = out.clone();
     out.retain(|set| !least.iter().any(|other| other != set && is_within(other, set)));

@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 
 use crate::expr::ByteSet;
+use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::scanner::{Builder, END, NO_OBLIGATIONS, ObligationsId, Scanner, TerminalState};
 
@@ -32,7 +33,7 @@ pub(super) struct Obligations {
     /// Whether some text keeps all of them, made on use.
     possible: OnceLock<bool>,
     /// The bytes that keep some of them open, or break it, made on use.
-    kept: OnceLock<[u64; 4]>,
+    kept: OnceLock<ByteBits>,
 }
 
 /// Whether the same is said to follow and not to follow.
@@ -169,14 +170,9 @@ impl Scanner {
     }
 
     /// The bytes that keep some obligation open, or break it, as bits.
-    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> [u64; 4] {
+    pub fn bytes_that_keep(&self, obligations: ObligationsId) -> ByteBits {
         let Some(obligations) = self.obligations.get(obligations) else { return [0; 4] };
-        *obligations.kept.get_or_init(|| {
-            let bytes = self.bytes_that_leave(&obligations.list);
-            let mut out = [0; 4];
-            (0..256).filter(|&byte| bytes[byte]).for_each(|byte| out[byte / 64] |= 1 << (byte % 64));
-            out
-        })
+        *obligations.kept.get_or_init(|| bits(&self.bytes_that_leave(&obligations.list)))
     }
 
     /// The bytes that keep some promise open, or break it.

@@ -11,13 +11,14 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::expr::ByteSet;
+use crate::expr::byte_bits::{ByteBits, bits};
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::bnf_rules::Productions;
 use crate::pushdown::grammar::closure::{Closure, Found, Shifted};
 use crate::pushdown::grammar::ends_ahead::EndsAhead;
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::indenter::{Effect, Indenter, NewlineUse};
-use crate::pushdown::grammar::longest_match_bytes::{Bits, Rivals, bits, bytes_that_go_on, escapes};
+use crate::pushdown::grammar::longest_match_bytes::{Rivals, bytes_that_go_on, escapes};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId};
 use crate::pushdown::grammar::program::GrammarMachine;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner, TerminalState};
@@ -27,10 +28,10 @@ use crate::util::cache_register::ENDS_AHEAD;
 /// Which terminals the longest match of another one lets follow.
 pub struct Succession {
     /// For each terminal the bytes that can begin it.
-    first: Box<[Bits]>,
+    first: Box<[ByteBits]>,
     /// For each terminal the bytes that must not come behind it, more rather than fewer. There may be several such
     /// sets: from wherever the terminal has come it can be ended so that each of them holds.
-    going_on: Box<[Vec<Bits>]>,
+    going_on: Box<[Vec<ByteBits>]>,
     /// For each terminal whether it lets all follow that may come behind it.
     free: Box<[bool]>,
     /// For each terminal whether the output may end with it: nothing must follow.
@@ -38,7 +39,7 @@ pub struct Succession {
     /// The ignored terminals.
     ignored: Box<[u32]>,
     /// The bytes that begin each document.
-    documents: Box<[Bits]>,
+    documents: Box<[ByteBits]>,
     /// The ends that can be reached from states of the scanner.
     ends_ahead: BoundedCache<ScanStateId, Option<Arc<EndsAhead>>, ENDS_AHEAD>,
     /// All terminals are free, ignored ones too.
@@ -72,10 +73,10 @@ impl Succession {
         indenter: Option<&Indenter>,
     ) -> Result<Self> {
         let count = follow.len() as u32;
-        let first: Box<[Bits]> = (0..count).map(|t| bits(follow.first(t))).collect();
+        let first: Box<[ByteBits]> = (0..count).map(|t| bits(follow.first(t))).collect();
         // All bytes that a terminal reads are more than those that go on, and known at once.
         let read = |t: u32| vec![scanner.lexeme(t).map_or([0; 4], |l| bits(&l.used_bytes()))];
-        let going_on: Box<[Vec<Bits>]> = (0..count).map(read).collect();
+        let going_on: Box<[Vec<ByteBits>]> = (0..count).map(read).collect();
         let known: Vec<u32> = (0..count).filter(|&t| scanner.lexeme(t).is_some()).collect();
         let mut this = Succession {
             first,
@@ -151,7 +152,7 @@ impl Succession {
     }
 
     /// Whether what begins with one of these bytes can come at once behind a terminal.
-    fn lets_begin(&self, terminal: u32, first: &Bits) -> bool {
+    fn lets_begin(&self, terminal: u32, first: &ByteBits) -> bool {
         self.going_on[terminal as usize].iter().any(|set| escapes(set, first))
     }
 
@@ -162,16 +163,16 @@ impl Succession {
     }
 
     /// Whether what begins with these bytes can come behind a terminal, at once or behind an ignored one.
-    fn leads_to_begin(&self, terminal: u32, first: &Bits) -> bool {
+    fn leads_to_begin(&self, terminal: u32, first: &ByteBits) -> bool {
         let between = |&t: &u32| self.lets(terminal, t) && self.lets_begin(t, first);
         self.lets_begin(terminal, first) || self.ignored.iter().any(between)
     }
 
     /// Whether something may come behind a terminal, of which `sets` say what must not follow, behind which everything
     /// can be completed.
-    fn leads_on(&self, sets: &[Bits], closure: &Closure, productions: &Productions) -> bool {
-        let lets_begin = |first: &Bits| sets.iter().any(|set| escapes(set, first));
-        let leads_to = |first: &Bits| {
+    fn leads_on(&self, sets: &[ByteBits], closure: &Closure, productions: &Productions) -> bool {
+        let lets_begin = |first: &ByteBits| sets.iter().any(|set| escapes(set, first));
+        let leads_to = |first: &ByteBits| {
             let between = |&t: &u32| lets_begin(&self.first[t as usize]) && self.lets_begin(t, first);
             lets_begin(first) || self.ignored.iter().any(between)
         };

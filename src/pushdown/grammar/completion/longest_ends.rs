@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 
+use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::StateId;
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
-use crate::pushdown::grammar::longest_match_bytes::{Bits, bits, is_within, states_of};
+use crate::pushdown::grammar::longest_match_bytes::{is_within, states_of};
 use crate::pushdown::grammar::scanner::Scanner;
 
 /// Bounds of what completes an output.
@@ -26,7 +27,7 @@ impl LargestCosts {
     pub fn of<'s>(
         productions: &Productions,
         scanner: &Scanner,
-        going_on: impl Fn(u32) -> &'s [Bits],
+        going_on: impl Fn(u32) -> &'s [ByteBits],
         token_sets: &[Box<[u32]>],
         ignored: &[u32],
     ) -> LargestCosts {
@@ -53,12 +54,12 @@ impl LargestCosts {
 }
 
 /// So many bytes lead from any state of a terminal to an end that lets follow what may.
-fn farthest_end(scanner: &Scanner, going_on: &[Bits], terminal: u32) -> u64 {
+fn farthest_end(scanner: &Scanner, going_on: &[ByteBits], terminal: u32) -> u64 {
     let Some(lexeme) = scanner.lexeme(terminal) else { return NO_COST };
     let Some(states) = states_of(scanner, terminal) else { return NO_COST };
     let accepting = |&(_, state): &(u32, StateId)| lexeme.state(state).accepting;
     let ends: Vec<(u32, StateId)> = (0..).zip(states.all.iter().copied()).skip(1).filter(accepting).collect();
-    let matters: Vec<Bits> = ends.iter().map(|&(_, s)| bits(&scanner.bytes_that_matter((terminal, s)))).collect();
+    let matters: Vec<ByteBits> = ends.iter().map(|&(_, s)| bits(&scanner.bytes_that_matter((terminal, s)))).collect();
     let mut most = 0;
     for set in going_on {
         let mut distance = vec![NO_COST; states.all.len()];

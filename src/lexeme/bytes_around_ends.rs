@@ -10,7 +10,7 @@ use crate::expr::analysis::last_bytes::last_bytes;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
 
 /// The bytes before and behind the ends of a lexeme's texts; perhaps some more.
-pub struct EndBytes {
+pub struct BytesAroundEnds {
     /// The last bytes of texts.
     pub before: ByteSet,
     /// Bytes that can stand behind a text without making it a longer one.
@@ -19,25 +19,25 @@ pub struct EndBytes {
 
 /// What a lexeme was asked for.
 #[derive(Default)]
-pub(super) struct KnownEndBytes {
+pub(super) struct KnownBytesAroundEnds {
     last: OnceLock<ByteSet>,
     /// Without a byte that separates a look-ahead, and with one.
-    all: [OnceLock<EndBytes>; 2],
+    all: [OnceLock<BytesAroundEnds>; 2],
 }
 
 impl Lexeme {
     /// The last bytes of the texts of a raw lexeme; perhaps some more. Makes no states.
     pub fn last_bytes(&self) -> &ByteSet {
-        self.end_bytes.last.get_or_init(|| last_bytes(&self.lock().exprs, self.state(self.start).expr))
+        self.bytes_around_ends.last.get_or_init(|| last_bytes(&self.lock().exprs, self.state(self.start).expr))
     }
 
     /// The bytes at the ends of the texts. If `border` is a byte, the lexeme reads what follows a text behind it, and a
     /// text ends where it may come. All bytes for lexemes of many states. Costs a walk over the states, once.
-    pub fn end_bytes(&self, border: Option<u8>) -> &EndBytes {
-        self.end_bytes.all[usize::from(border.is_some())].get_or_init(|| self.find_end_bytes(border))
+    pub fn bytes_around_ends(&self, border: Option<u8>) -> &BytesAroundEnds {
+        self.bytes_around_ends.all[usize::from(border.is_some())].get_or_init(|| self.find_bytes_around_ends(border))
     }
 
-    fn find_end_bytes(&self, border: Option<u8>) -> EndBytes {
+    fn find_bytes_around_ends(&self, border: Option<u8>) -> BytesAroundEnds {
         /// States that are looked at.
         const MOST: usize = 256;
         let accepts = |state: StateId| match border {
@@ -46,7 +46,7 @@ impl Lexeme {
             None => self.state(state).accepting,
         };
         let runs: Vec<(u8, u8)> = self.byte_runs().collect();
-        let mut out = EndBytes { before: [false; 256], behind: [false; 256] };
+        let mut out = BytesAroundEnds { before: [false; 256], behind: [false; 256] };
         let mut states = vec![self.start()];
         let mut at = 0;
         while let Some(&from) = states.get(at) {
@@ -64,7 +64,7 @@ impl Lexeme {
                 out.behind[bytes].iter_mut().for_each(|behind| *behind |= ends && !is_end);
                 if to > CLOSED && !states.contains(&to) {
                     if states.len() == MOST {
-                        return EndBytes { before: [true; 256], behind: [true; 256] };
+                        return BytesAroundEnds { before: [true; 256], behind: [true; 256] };
                     }
                     states.push(to);
                 }

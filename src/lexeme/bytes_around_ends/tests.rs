@@ -1,17 +1,5 @@
-use crate::expr::Exprs;
-use crate::expr::analysis::saturate_counts::TokenReach;
+use crate::lexeme::test_lexemes::lexeme;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind};
-use crate::limits::Limits;
-use crate::regex::{Dialect, RegexOptions, lower_full};
-
-fn lexeme(pattern: &str) -> Lexeme {
-    let limits = Limits::default();
-    let mut exprs = Exprs::new(limits.max_expr_nodes);
-    let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
-    let expr = lower_full(&mut exprs, pattern, &options, &limits).expect("the pattern is fine");
-    let reach = TokenReach { digits: 3, word: 8, any: 16 };
-    Lexeme::compile(&exprs, expr, LexemeKind::Raw, reach, &limits).expect("within limits").expect("accepts something")
-}
 
 /// Whether a text is one of the lexeme's, followed from its beginning.
 fn accepts(lexeme: &Lexeme, text: &[u8]) -> bool {
@@ -46,8 +34,8 @@ fn bytes_at_ends_are_those_of_all_short_texts() {
         "a(?:bc)*",
         "(?!b)[ab]{2}c?",
     ] {
-        let lexeme = lexeme(pattern);
-        let found = lexeme.end_bytes(None);
+        let lexeme = lexeme(pattern, LexemeKind::Raw);
+        let found = lexeme.bytes_around_ends(None);
         let texts: Vec<&Vec<u8>> = all.iter().filter(|text| !text.is_empty() && accepts(&lexeme, text)).collect();
         for &byte in &alphabet {
             let before = texts.iter().any(|text| text.last() == Some(&byte));
@@ -64,8 +52,8 @@ fn bytes_at_ends_are_those_of_all_short_texts() {
 #[test]
 fn a_border_ends_a_text_and_is_no_byte_of_it() {
     // What follows the text stands behind the border.
-    let lexeme = lexeme("ab*\\x7F(?:cd)");
-    let found = lexeme.end_bytes(Some(0x7F));
+    let lexeme = lexeme("ab*\\x7F(?:cd)", LexemeKind::Raw);
+    let found = lexeme.bytes_around_ends(Some(0x7F));
     let bytes = |all: &[bool; 256]| (0..=255u8).filter(|&byte| all[usize::from(byte)]).collect::<Vec<_>>();
     assert_eq!(bytes(&found.before), b"ab");
     assert!(!found.behind[usize::from(b'b')] && found.behind[usize::from(b'c')]);
@@ -73,6 +61,6 @@ fn a_border_ends_a_text_and_is_no_byte_of_it() {
 
 #[test]
 fn all_bytes_are_said_of_lexemes_of_many_states() {
-    let found = lexeme("(?:[ab]{300}c|[bc]{299}a)");
-    assert!(found.end_bytes(None).before.iter().chain(&found.end_bytes(None).behind).all(|&byte| byte));
+    let found = lexeme("(?:[ab]{300}c|[bc]{299}a)", LexemeKind::Raw);
+    assert!(found.bytes_around_ends(None).before.iter().chain(&found.bytes_around_ends(None).behind).all(|&byte| byte));
 }

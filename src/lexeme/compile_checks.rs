@@ -1,0 +1,53 @@
+//! What may fail while a lexeme is compiled, and must not fail when a mask is asked for.
+
+use crate::error::Result;
+use crate::expr::{ExprId, Exprs};
+use crate::limits::Limits;
+
+/// Whether nothing that an expression derives to is dead; `None` if it accepts nothing itself. `origin` is the
+/// expression of which it is a copy, in its own arena.
+pub(super) fn decide_live(
+    exprs: &mut Exprs,
+    expr: ExprId,
+    origin: Option<(&Exprs, ExprId)>,
+    limits: &Limits,
+) -> Result<Option<bool>> {
+    let mut all_live = false;
+    if let Some((source, stated)) = origin {
+        // What the source decided need not be decided again. Dead expressions are not brought along: where there are
+        // any, each state is asked when it is found, which takes no more than deciding all of them took.
+        if !source.is_live(stated) {
+            return Ok(None);
+        }
+        all_live = source.is_all_live(stated);
+        if !all_live {
+            exprs.search_live();
+        }
+    } else if !exprs.decide_live(expr, limits.max_explored_states)? {
+        return Ok(None);
+    }
+    Ok(Some(all_live || exprs.is_all_live(expr)))
+}
+
+/// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
+/// as it has, and then each takes as long as a whole compile. Whoever asks for a mask must not find that out.
+pub(super) fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {
+    /// Nodes from which on an expression is large.
+    const LARGE: usize = 512;
+    const STATES: usize = 16;
+    if exprs.own_len() < LARGE {
+        return Ok(());
+    }
+    let mut order = vec![expr];
+    let mut at = 0;
+    while let Some(&e) = order.get(at) {
+        for edge in exprs.row(e).iter() {
+            if order.len() < STATES && !order.contains(&edge.to) {
+                order.push(edge.to);
+            }
+        }
+        exprs.check()?;
+        at += 1;
+    }
+    Ok(())
+}
