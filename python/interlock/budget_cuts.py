@@ -11,15 +11,16 @@ import numpy.typing as npt
 from interlock._core import Guide, Index, Vocabulary
 from interlock.masks import allocate_bitmask
 
-__all__ = ["allowed_spellings", "budget_cuts", "first_bytes", "has_budget_cut"]
+__all__ = ["NO_TEXT", "allowed_spellings", "budget_cuts", "first_bytes", "has_budget_cut"]
 
-_NO_TEXT = 256
+NO_TEXT = 256
+"""Stands for the first byte of a token without text."""
 
 
 def first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.uint16]:
     """The first byte of each token, 256 for tokens without text. Some hundredths of a second for a large vocabulary."""
     silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
-    found = np.full(vocabulary.size, _NO_TEXT, dtype=np.uint16)
+    found = np.full(vocabulary.size, NO_TEXT, dtype=np.uint16)
     for i in range(len(vocabulary)):
         spelling = b"" if i in silent else vocabulary.token_bytes(i)
         if spelling:

@@ -13,7 +13,7 @@ from typing import Any
 
 import interlock
 from interlock.explain.wording import literal
-from interlock.util.json_pointer import escaped, unescaped
+from interlock.util.json_pointer import escaped, unescaped, value_at
 from interlock.util.quoting import shortened
 
 TRIES = 80
@@ -40,7 +40,7 @@ def contradiction(schema: Any, pointer: str, accepts_nothing: Callable[[Any], bo
     ``accepts_nothing`` says of a whole schema whether it is unsatisfiable. Costs up to ``TRIES`` of its calls.
     """
     whole = json.loads(json.dumps(schema, default=_number))
-    part = _at(whole, pointer)
+    part = value_at(whole, map(unescaped, pointer.split("/")[1:]))
     if not isinstance(part, dict):
         return []
     left = TRIES
@@ -96,15 +96,3 @@ def _restore_order(holder: dict[str, Any]) -> None:
 
 def _number(value: Any) -> Any:
     return int(value) if value == int(value) else float(value)
-
-
-def _at(schema: Any, pointer: str) -> Any:
-    for part in pointer.split("/")[1:]:
-        part = unescaped(part)
-        if isinstance(schema, dict) and part in schema:
-            schema = schema[part]
-        elif isinstance(schema, list) and part.isdecimal() and int(part) < len(schema):
-            schema = schema[int(part)]
-        else:
-            return None
-    return schema

@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Vocabulary
-from interlock.budget_cuts import first_bytes
+from interlock.budget_cuts import NO_TEXT, first_bytes
 
-__all__ = ["Ending", "NumberEnd", "first_bytes"]
+__all__ = ["Ending", "NumberEnd"]
 
-_NO_TEXT = 256
 _NONE = float("-inf")
 
 
@@ -82,9 +81,9 @@ class NumberEnd:
         if not stops:
             return None
         first = self.first_bytes
-        going_on = np.zeros(_NO_TEXT + 1, dtype=np.bool_)
+        going_on = np.zeros(NO_TEXT + 1, dtype=np.bool_)
         going_on[first[allowed]] = True
-        going_on[_NO_TEXT] = False
+        going_on[NO_TEXT] = False
         is_part = np.zeros(len(logits), dtype=np.bool_)
         width = min(len(first), len(logits))
         is_part[:width] = going_on[first[:width]]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Index
+from interlock.budget_cuts import first_bytes
 from interlock.generators.replies.budget_warnings import judge_budget
-from interlock.integrations._number_end import first_bytes
 from interlock.masks import allocate_bitmask, apply_padded
 from interlock.output_types.context_room import context_room
 from interlock.programs.cached_model import CachedModel, common_length

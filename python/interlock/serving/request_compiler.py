@@ -79,7 +79,7 @@ class CompiledRequest:
         return Reply(
             self._compiler.vocabulary,
             self.guide if guide is None else guide,
-            max_tokens=max(self.max_tokens - self._compiler.stop_tokens, 0),
+            max_tokens=self._compiler._room(self.max_tokens),
             first_bytes=lambda: self._compiler._first_bytes,
             has_events=self._has_events,
             stop_token_ids=self.stop_token_ids,
@@ -254,9 +254,10 @@ class RequestCompiler:
             if token is None and self.seconds is not None:
                 token = CancelToken.after(self.seconds)
             index = self._index(body, asked, has_events, thinks, token)
+            room = self._room(ending.max_tokens)
             guide = index.guide(
-                max_tokens=max(ending.max_tokens - self.stop_tokens, 0),
-                min_tokens=min(ending.min_tokens, max(ending.max_tokens - self.stop_tokens, 0)),
+                max_tokens=room,
+                min_tokens=min(ending.min_tokens, room),
                 stop_token_ids=stops if ending.stop_token_ids else None,
                 context_ids=context_ids,
             )
@@ -304,6 +305,10 @@ class RequestCompiler:
         'max_completion_tokens is 5, but a complete output needs 10 tokens'
         """
         return refusal(error, stop_tokens=self.stop_tokens, budget=budget_field(body))
+
+    def _room(self, max_tokens: int) -> int:
+        """The tokens that a guide may take of a request's number: those of the stop token are left out."""
+        return max(max_tokens - self.stop_tokens, 0)
 
     def _index(
         self, body: Mapping[str, Any], asked: Any, has_events: bool, thinks: dict[str, Any], cancel: CancelToken | None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["escaped", "unescaped"]
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = ["escaped", "unescaped", "value_at"]
 
 
 def escaped(key: object) -> str:
@@ -21,3 +24,19 @@ def unescaped(part: str) -> str:
     'a/b~c'
     """
     return part.replace("~1", "/").replace("~0", "~")
+
+
+def value_at(value: Any, keys: Iterable[str], default: Any = None) -> Any:
+    """The part of a JSON value that keys and numbers of elements lead to; ``default`` where nothing is there.
+
+    >>> value_at({"a": [1, {"b": 2}]}, ["a", "1", "b"]), value_at([], ["0"])
+    (2, None)
+    """
+    for key in keys:
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return default
+    return value

@@ -28,7 +28,7 @@ from interlock.tools.spec import nodes
 from interlock.tools.tag_grammars.grammar_text import written_json
 from interlock.tools.tags.structural_tag import tag_of_request
 from interlock.tools.tags.tag_index import REQUEST
-from interlock.util.json_pointer import unescaped
+from interlock.util.json_pointer import unescaped, value_at
 
 BOUNDS = frozenset(
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems "
@@ -206,7 +206,7 @@ def _is_written_alike(row: dict[str, Any], schemas: list[Any]) -> bool:
     if outer and outer[-1] in MAPS:
         if outer[-1] != "properties" or ("first" in row) == ("second" in row):
             return False
-        parents = [_at(schema, outer[1:-1]) for schema in schemas]
+        parents = [value_at(schema, map(unescaped, outer[1:-1])) for schema in schemas]
         return all(
             isinstance(parent, dict)
             and "patternProperties" not in parent
@@ -216,17 +216,6 @@ def _is_written_alike(row: dict[str, Any], schemas: list[Any]) -> bool:
     if last == "additionalProperties":
         return all(isinstance(row.get(side, True), bool) for side in ("first", "second"))
     return last in BOUNDS or last in ANNOTATIONS or last in WRITTEN_PLAINLY and "first" in row and "second" in row
-
-
-def _at(value: Any, steps: list[str]) -> Any:
-    for step in map(unescaped, steps):
-        if isinstance(value, dict):
-            value = value.get(step)
-        else:
-            value = (
-                value[int(step)] if isinstance(value, list) and step.isdecimal() and int(step) < len(value) else None
-            )
-    return value
 
 
 def _arguments(tag: nodes.Tag) -> nodes.JsonSchema | None:

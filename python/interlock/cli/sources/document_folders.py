@@ -9,7 +9,6 @@ file. A file that names itself by ``$id`` has that name as well. Nothing outside
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal import atomic_files
 from interlock.cli.terminal.exits import UsageError
 from interlock.cli.terminal.named_files import in_folder
+from interlock.cli.terminal.place_in_source import json_value
 from interlock.cli.terminal.suggest import near_file
 
 SUFFIXES = (".json", ".schema")
@@ -72,11 +72,11 @@ def with_reached(documents: Documents, text: Any, file: str) -> Documents:
     all_of.tops = documents.tops
     first = documents.tops[0][1]
     start = _folder(file) if file else first if os.path.isdir(first) else _folder(first)
-    value = _value(text)
+    value = json_value(text)
     own = set(_own_names(value))
     todo = [_File(value, start, "")]
     for given_uri, data in documents.items():
-        todo.append(_File(_value(data), _folder(documents.paths[given_uri]), given_uri))
+        todo.append(_File(json_value(data), _folder(documents.paths[given_uri]), given_uri))
     for one in todo:
         for uri, reference in _references(one):
             if uri in own or uri in documents or not (path := _find(all_of, reference, uri, one.folder)):
@@ -100,7 +100,7 @@ class _File:
 def _read(documents: Documents, uri: str, path: str) -> _File | None:
     """Read a file, unless that was done under another URI and the engine finds it by its ``$id`` as well."""
     data = atomic_files.read(path)
-    value = _value(data)
+    value = json_value(data)
     named = set(_own_names(value))
     for other, known in list(documents.paths.items()):
         if _same(known, path):
@@ -145,7 +145,7 @@ def _named(documents: Documents) -> Iterator[tuple[str, str]]:
 @cache
 def _names_of(path: str, _changed: int) -> tuple[str, ...]:
     """The names that a file gives itself; read once for all sources of a run."""
-    return tuple(_own_names(_value(atomic_files.read(path))))
+    return tuple(_own_names(json_value(atomic_files.read(path))))
 
 
 def _folder(file: str) -> str:
@@ -184,14 +184,6 @@ def _inside(folder: str, reference: str, top: str) -> str | None:
         return None
     real, within = os.path.realpath(path), os.path.realpath(top)
     return path if real == within or real.startswith(os.path.join(within, "")) else None
-
-
-def _value(text: Any) -> Any:
-    """The value of a schema's text; ``None`` for what is no JSON, which the engine says with its place."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _parts(value: Any) -> Iterator[dict[str, Any]]:

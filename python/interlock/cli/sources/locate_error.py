@@ -18,10 +18,10 @@ from interlock import explain
 from interlock.cli.sources import document_folders
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.exits import CUT_OFF
-from interlock.cli.terminal.place_in_source import PlaceInSource
+from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Member, Node
-from interlock.util.json_pointer import unescaped
+from interlock.util.json_pointer import unescaped, value_at
 from interlock.util.near_words import nearest
 
 if TYPE_CHECKING:
@@ -203,11 +203,9 @@ def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
 
         meant = nearest(error.subject, FORMAT_TYPES)
         return PlaceInSource("", 0, 0, f"did you mean {meant}?", found=False) if meant else None
-    with contextlib.suppress(KeyError, IndexError, ValueError, TypeError):
-        for part in (error.pointer or "").split("/")[1:]:
-            tag = tag[int(part)] if isinstance(tag, list) else tag[unescaped(part)]
-        if isinstance(tag, dict) and (slip := nearest(error.subject, tag)):
-            return PlaceInSource("", 0, 0, f"did you mean {error.subject} by {slip}?", found=False)
+    part = value_at(tag, map(unescaped, (error.pointer or "").split("/")[1:]))
+    if isinstance(part, dict) and (slip := nearest(error.subject, part)):
+        return PlaceInSource("", 0, 0, f"did you mean {error.subject} by {slip}?", found=False)
     return None
 
 
@@ -304,14 +302,14 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
         return _contradiction(error, source, text)
     if error.hint is not None and "`documents`" in error.hint:
         asked = re.match(r'reference "(.*?)" leads to', str(error))
-        if meant := definition_meant(asked[1] if asked else "", _json(text)):
+        if meant := definition_meant(asked[1] if asked else "", json_value(text)):
             return f'did you mean "{meant}"?', ()
         paths = getattr(source.options.get("documents"), "paths", {})
         file = paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
         return document_folders.way_to(asked[1] if asked else "", os.path.dirname(file) or "."), ()
     if isinstance(error, interlock.SchemaError) and (lost := re.match(r'reference "(.*?)" leads nowhere', str(error))):
         uri = (error.pointer or "").partition("#")[0]
-        meant = definition_meant(lost[1], _json(text)) if not uri and 'did you mean "#' not in str(error) else ""
+        meant = definition_meant(lost[1], json_value(text)) if not uri and 'did you mean "#' not in str(error) else ""
         return (f'did you mean "{meant}"?' if meant else ""), ()
     if isinstance(error, interlock.SchemaError) and (key := re.search(r'pass what \["([^"]+)"\] holds', str(error))):
         return f"--schema-key {key[1]} takes the schema out of its envelope", ()
@@ -320,13 +318,6 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
             source.make(explain.byte_vocabulary(), on_unsupported="warn")
             return "--on-unsupported warn leaves it out and says so in the report (interlock inspect)", ()
     return "", ()
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _contradiction(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from interlock.cli.terminal.exits import InputError, UsageError
 from interlock.cli.terminal.suggest import near_file
 from interlock.schema_hints import KEYWORDS
-from interlock.util.json_pointer import escaped, unescaped
+from interlock.util.json_pointer import escaped, unescaped, value_at
 from interlock.util.near_words import nearest
 from interlock.util.verbatim_json import dump, parse
 
@@ -63,22 +63,22 @@ def find(document: Any, key: str) -> Any:
             instead = _instead(key, document)
             if inside := _pointer_meant(document, key):
                 instead = f", did you mean {inside}?"
-            if "." in key and _at(document, key.split(".")) is not _NOTHING:
+            if "." in key and value_at(document, key.split("."), _NOTHING) is not _NOTHING:
                 instead = f"; for what is inside, write --schema-key /{key.replace('.', '/')}"
             raise UsageError(f"the file has no key {key!r} at its top{instead} (see --schema-key)")
         return document[key]
     steps = _steps(key)
     for depth, step in enumerate(steps):
         place = "/" + "/".join(steps[:depth]) if depth else "the top of the file"
-        outer = _at(document, steps[:depth])
-        if _at(outer, [step]) is _NOTHING:
+        outer = value_at(document, steps[:depth], _NOTHING)
+        if value_at(outer, [step], _NOTHING) is _NOTHING:
             if isinstance(outer, dict):
                 raise UsageError(
                     f"nothing is at {key}: {place} has no key {step!r}{_instead(step, outer)} (--schema-key)"
                 )
             what = f"a list of {len(outer)}" if isinstance(outer, list) else "no object"
             raise UsageError(f"nothing is at {key}: at {place} is {what}, which has no {step!r} (--schema-key)")
-    return _at(document, steps)
+    return value_at(document, steps, _NOTHING)
 
 
 _NOTHING = object()
@@ -95,17 +95,6 @@ def _steps(pointer: str) -> list[str]:
     return [unescaped(step) for step in pointer.split("/")[1:]]
 
 
-def _at(value: Any, steps: list[str]) -> Any:
-    for step in steps:
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return _NOTHING
-    return value
-
-
 def definition_meant(reference: str, schema: Any) -> str:
     """The reference to a definition of the schema that has the name, or a near one, of what a reference leads to;
     empty if none.
@@ -114,7 +103,9 @@ def definition_meant(reference: str, schema: Any) -> str:
     if mark and address or ":" in address or "." in address:
         return ""
     name = unescaped(unquote((fragment or address).rpartition("/")[2]))
-    places = [(steps, _at(schema, steps)) for steps in (["$defs"], ["definitions"], ["components", "schemas"])]
+    places = [
+        (steps, value_at(schema, steps, _NOTHING)) for steps in (["$defs"], ["definitions"], ["components", "schemas"])
+    ]
     held = [(steps, there) for steps, there in places if isinstance(there, dict)]
     for steps, there in held:
         if (meant := name if name in there else nearest(name, there)) and f"#/{'/'.join(steps)}/{meant}" != reference:
@@ -125,7 +116,7 @@ def definition_meant(reference: str, schema: Any) -> str:
 def schemas_of(document: Any) -> list[str]:
     """The pointers of the schemas that an API's document names (OpenAPI, or Swagger's ``definitions``)."""
     for steps in (["components", "schemas"], ["definitions"], ["$defs"]):
-        there = _at(document, steps)
+        there = value_at(document, steps, _NOTHING)
         if isinstance(there, dict) and there:
             return ["".join("/" + escaped(step) for step in [*steps, name]) for name in there]
     return []
@@ -133,7 +124,7 @@ def schemas_of(document: Any) -> list[str]:
 
 def _pointer_meant(document: dict[str, Any], key: str) -> str:
     """The pointer that a name of a schema, or a pointer without its first slash, stands for; empty if none."""
-    if "/" in key and _at(document, _steps("/" + key)) is not _NOTHING:
+    if "/" in key and value_at(document, _steps("/" + key), _NOTHING) is not _NOTHING:
         return f"/{key}"
     return next((place for place in schemas_of(document) if place.endswith("/" + escaped(key))), "")
 
@@ -147,7 +138,7 @@ class OuterFile:
     def place(self, where: str) -> str:
         """The JSON Pointer in the file. What the schema refers to outside of itself has the same pointer in both."""
         whole = self._inside + where
-        return whole if _at(self._document, _steps(whole)) is not _NOTHING else where
+        return whole if value_at(self._document, _steps(whole), _NOTHING) is not _NOTHING else where
 
 
 def _instead(key: str, there: dict[str, Any]) -> str:
@@ -172,7 +163,7 @@ def _with_targets(schema: Any, document: Any, is_pointer: bool) -> Any:
             reference = part.get("$ref")
             if isinstance(reference, str) and reference.startswith("#/"):
                 steps = _steps(reference)
-                there, here = _at(document, steps), _at(whole, steps)
+                there, here = value_at(document, steps, _NOTHING), value_at(whole, steps, _NOTHING)
                 if here is not _NOTHING:
                     if is_pointer and there is not _NOTHING and dump(there) != dump(here):
                         raise InputError(
@@ -193,10 +184,10 @@ def _put(whole: dict[str, Any], steps: list[str], document: Any, reference: str)
         )
     inner, outer = whole, document
     for step in steps[:-1]:
-        outer = _at(outer, [step])
+        outer = value_at(outer, [step], _NOTHING)
         if isinstance(outer, list):
             inner[step] = outer
             return
         inner[step] = dict(inner.get(step, {}))  # The file's own objects stay as they are.
         inner = inner[step]
-    inner[steps[-1]] = _at(outer, steps[-1:])
+    inner[steps[-1]] = value_at(outer, steps[-1:], _NOTHING)

@@ -21,7 +21,6 @@ A source is one word: a file, or text with a prefix that says what it is.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 from dataclasses import dataclass, replace
@@ -55,7 +54,7 @@ from interlock.cli.sources.source_words import (
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml_schema, yaml_name
 from interlock.cli.terminal import atomic_files
 from interlock.cli.terminal.exits import InputError, UsageError
-from interlock.cli.terminal.place_in_source import PlaceInSource, parsed_json
+from interlock.cli.terminal.place_in_source import PlaceInSource, json_value, parsed_json
 from interlock.grammar_syntax import syntax_of
 from interlock.util.near_words import nearest
 from interlock.util.verbatim_json import extract
@@ -115,7 +114,7 @@ class Source:
     @cached_property
     def document(self) -> Any:
         """A schema as a value; ``None`` for other sources, and for one that is nested too deeply for Python."""
-        return _parsed(self.text) if self.kind == "json_schema" else None
+        return json_value(self.text) if self.kind == "json_schema" else None
 
     @property
     def file(self) -> str:
@@ -351,7 +350,7 @@ def from_bytes(
         _point_to_yaml(error, data, name)
         raise
     if kind == "schema":
-        parsed = _parsed(text)
+        parsed = json_value(text)
         if isinstance(parsed, dict) and parsed.get("type") == "structural_tag":
             kind, text = "tag", parsed
         elif not args.schema_key and tool_sources.is_asked(args) and schema_or_answer.tools_in(parsed):
@@ -406,14 +405,6 @@ def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[st
     return found.tools, found.options
 
 
-def _parsed(text: Any) -> Any:
-    """The value of a JSON text; ``None`` if it is not JSON, which the engine says with its place."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _syntax(name: str, text: str) -> str:
     """The notation of a grammar: that of its file's name, or else what its text looks like."""
     ending = name.rpartition(".")[2].lower()
@@ -429,7 +420,7 @@ def _unwrapped(text: bytes, parsed: Any) -> tuple[Any, Any, tuple[str, ...]]:
     if found is None:
         return text, parsed, ()
     inner = extract(text, *found.path)
-    return inner, _parsed(inner), (f"{found}; --no-unwrap takes the whole as the schema",)
+    return inner, json_value(inner), (f"{found}; --no-unwrap takes the whole as the schema",)
 
 
 def _refuse_documents(text: str | bytes, parsed: Any, name: str) -> None:

@@ -27,6 +27,14 @@ def located(error: BaseException) -> PlaceInSource | None:
     return place if isinstance(place, PlaceInSource) else None
 
 
+def json_value(text: str | bytes) -> Any:
+    """The value of JSON text; ``None`` if it is not JSON, which the engine says with its place."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def parsed_json(text: str, what: str, error_type: type[interlock.InterlockError]) -> Any:
     """The value of JSON text; raises ``error_type``, with the place, if it is not JSON. ``what`` names the text."""
     try:

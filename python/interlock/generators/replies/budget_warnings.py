@@ -91,7 +91,7 @@ def is_cut_short(
     index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
 ) -> bool:
     """Whether the budget decided how an output went on, or where it ended."""
-    return any(True for _ in budget_cuts(index, tokens, max_tokens, first_bytes, _may_be_reported(index)))
+    return has_budget_cut(index, tokens, max_tokens, first_bytes, _may_be_reported(index))
 
 
 def _may_be_reported(index: Index) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from interlock.tools.notations.argument_writing import json_type
-from interlock.util.json_pointer import unescaped
+from interlock.util.json_pointer import unescaped, value_at
 
 __all__ = ["declared_types", "property_schema"]
 
@@ -58,13 +58,4 @@ def resolved(reference: str, root: Any) -> Any:
     """What a reference into the same schema means; ``True`` for any other."""
     if not reference.startswith("#"):
         return True
-    found = root
-    for part in reference[1:].split("/")[1:]:
-        part = unescaped(unquote(part))
-        if isinstance(found, list) and part.isdigit() and int(part) < len(found):
-            found = found[int(part)]
-        elif isinstance(found, Mapping) and part in found:
-            found = found[part]
-        else:
-            return True
-    return found
+    return value_at(root, (unescaped(unquote(part)) for part in reference[1:].split("/")[1:]), True)
