@@ -33,3 +33,26 @@ fn only_a_special_token_completes() {
         assert!(guide.is_accepting() && guide.must_stop());
     }
 }
+
+/// Behind `W` both rules go on, so all that may come next competes: `B` takes what `A` would, and nothing is accepted
+/// that begins with `W` and `c`. The mask asked behind each of the two alone.
+#[test]
+fn an_ignored_terminal_of_a_rule_leaves_one_place_behind_it() {
+    let grammar = "start: | A B W | W A A\nB.1: /[ bc]+/\nA: /c+/\nW: / [ab]*\\n/\n%ignore W";
+    let options = GrammarOptions { lexer: Some(Lexer::Contextual), ..GrammarOptions::default() };
+    for (vocabulary, _) in vocabularies() {
+        let index = Index::from_grammar(grammar, vocabulary, &options, &Limits::default()).unwrap();
+        let guide = index.guide(&GuideOptions::default()).unwrap();
+        let mut row = vec![0; index.vocabulary().words()];
+        guide.clone().fill_mask(&mut row);
+        let mut longer = 0;
+        for id in 0..index.vocabulary().size() as u32 {
+            let spelled = index.vocabulary().spelling(id).unwrap_or_default();
+            let is_allowed = row[id as usize / 32] >> (id % 32) & 1 == 1;
+            assert_eq!(is_allowed, guide.clone().try_advance(id), "{id} {spelled:?}");
+            longer += usize::from(spelled.starts_with(b" \nc"));
+            assert!(!is_allowed || !spelled.starts_with(b" \nc"), "{id} {spelled:?}");
+        }
+        assert!(longer > 0);
+    }
+}

@@ -21,7 +21,7 @@ use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
-use crate::pushdown::grammar::succession::Outlook;
+use crate::pushdown::grammar::succession::outlook::Outlook;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 use crate::vocab::Trie;
 
@@ -50,7 +50,8 @@ pub(super) struct Built {
 /// A node of the trie, the state of the scanner, the column of a newline, and a place.
 pub(super) type Visit = (u32, ScanStateId, u32, u32);
 
-/// The places behind the end of a terminal: two at most, where it is ignored and named by rules as well.
+/// The places behind the end of a terminal: two at most, where it is ignored and named by rules as well, and nothing
+/// competes.
 type Ends = SmallVec<[u32; 2]>;
 
 pub(super) struct MaskBuilder<'b, 'a> {
@@ -432,12 +433,16 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 }
             }
             Effect::Taken(indents) => {
-                if program.ignored.contains(&terminal) {
-                    out.push(place);
-                }
+                let is_ignored = program.ignored.contains(&terminal);
                 let mut shifted = Shifted::default();
                 from.found.shift(&program.lr, &program.productions, self.stack, terminal, &mut shifted);
-                let tops = shifted.finish(self.stack);
+                let mut tops = shifted.finish(self.stack);
+                if is_ignored && (self.merges || tops.is_empty()) {
+                    out.push(place);
+                } else if is_ignored {
+                    // All that may come next competes, whether the rules took the terminal or not.
+                    tops.extend_from_slice(&from.tops);
+                }
                 if !tops.is_empty() {
                     out.push(self.place(None, tops, indents, level));
                 }

@@ -10,7 +10,7 @@ use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::parse_stack::NO_COLUMN;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
-use crate::pushdown::grammar::succession::Outlook;
+use crate::pushdown::grammar::succession::outlook::Outlook;
 use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Trie;
 

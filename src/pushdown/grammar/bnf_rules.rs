@@ -356,11 +356,16 @@ impl Productions {
             return Err(e.coded_about(ErrorCode::EndlessRule, &rule.name));
         }
         let nullable = fixpoint(&of, first_rule, |symbol| holds(false, symbol));
+        // What no text can need is left out: it would count among what may come next.
+        for alternatives in &mut of {
+            alternatives.retain(|parts| parts.iter().all(|&part| productive[part as usize]));
+        }
+        let reached = reached_from(&of, first_rule, start);
         let mut all = Vec::new();
         let numbers = (first_rule..)
             .zip(of)
             .map(|(symbol, alternatives)| {
-                let kept = alternatives.into_iter().filter(|parts| parts.iter().all(|&p| productive[p as usize]));
+                let kept = alternatives.into_iter().filter(|_| reached[(symbol - first_rule) as usize]);
                 kept.map(|parts| {
                     all.push(Production { of: symbol, parts });
                     all.len() as u32 - 1
@@ -414,6 +419,20 @@ impl Productions {
     pub fn symbols(&self) -> usize {
         self.first_rule as usize + self.of.len()
     }
+}
+
+/// Whether each nonterminal is a part of what one of them may become.
+fn reached_from(of: &[Vec<Box<[Symbol]>>], first_rule: Symbol, start: Symbol) -> Vec<bool> {
+    let mut reached = vec![false; of.len()];
+    let mut todo = vec![start];
+    while let Some(symbol) = todo.pop() {
+        let at = (symbol - first_rule) as usize;
+        if !std::mem::replace(&mut reached[at], true) {
+            let parts = of[at].iter().flat_map(|parts| parts.iter().copied());
+            todo.extend(parts.filter(|&part| part >= first_rule));
+        }
+    }
+    reached
 }
 
 /// The symbols of which some alternative has only parts that hold, terminals by `holds`. Linear in the productions.

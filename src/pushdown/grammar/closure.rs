@@ -173,6 +173,15 @@ impl Found {
         &self.order[..self.described]
     }
 
+    /// Tops from which the same may come next, with nothing left to reduce.
+    pub fn tops(&self, stack: &mut ParseStack) -> SmallVec<[NodeId; 2]> {
+        let top = |reached: &Reached| match (reached.is_top, self.order[reached.base as usize]) {
+            (true, top) => top,
+            (false, base) => stack.push(reached.state, &[base]),
+        };
+        self.closure.reached.iter().map(top).collect()
+    }
+
     /// Adds to `shifted` where a terminal or a set of special tokens leads: states, each with the nodes below it.
     pub fn shift(
         &self,

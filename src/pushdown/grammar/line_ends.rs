@@ -7,7 +7,7 @@ use crate::pushdown::grammar::indenter::{Indenter, NewlineUse};
 use crate::pushdown::grammar::parse_stack::{NO_COLUMN, NodeId, ParseStack};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::ScanStateId;
-use crate::pushdown::grammar::succession::Line;
+use crate::pushdown::grammar::succession::outlook::Line;
 
 /// The tops of a stack.
 pub type Tops = SmallVec<[NodeId; 2]>;

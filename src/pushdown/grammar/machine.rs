@@ -11,7 +11,7 @@ use crate::pushdown::grammar::parse_stack::{
 };
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
-use crate::pushdown::grammar::succession::Outlook;
+use crate::pushdown::grammar::succession::outlook::Outlook;
 
 /// Branches in the making.
 pub type Branches = SmallVec<[Branch; 4]>;

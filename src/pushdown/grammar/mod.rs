@@ -15,7 +15,6 @@ pub mod bnf_rules;
 pub mod closure;
 pub mod completion;
 pub mod document;
-pub mod ends_ahead;
 pub mod events;
 pub mod follow;
 pub mod indenter;

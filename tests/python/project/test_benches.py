@@ -214,7 +214,7 @@ def test_the_soak_judges_growth_and_times(modules):
 
     assert rights(lambda n: 500.0, lambda n: 9.0 if n == 20 else 1.0) == [True, True]
     assert rights(lambda n: 500.0 + 10 * n - 90 * (n == 20), lambda n: 1.0) == [False, True]
-    assert rights(lambda n: 500.0, lambda n: 1.0 if n < 11 else 2.1) == [True, False]
+    assert rights(lambda n: 500.0, lambda n: 1.0 if n < 14 else 2.1) == [True, False]
     assert list(soak.judged([]))[0][0]
 
 

@@ -17,6 +17,7 @@ use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
+use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, Scanner};
 use crate::util::seeded_hash::SeededMap;
@@ -31,6 +32,8 @@ pub struct RelationParts<'p> {
     pub productions: &'p Productions,
     /// The terminals.
     pub scanner: &'p Scanner,
+    /// What may follow each terminal, and which begin at one place.
+    pub follow: &'p Follow,
     /// Terminals that may stand between others.
     pub ignored: &'p [u32],
     /// The special tokens of each set.
@@ -135,7 +138,7 @@ impl ObligationRelations {
             let before = out[at].clone();
             at += 1;
             for &terminal in parts.ignored {
-                let ways = self.ways.from_start(parts.scanner, terminal, before.to);
+                let ways = self.ways.from_start(parts.scanner, parts.follow, terminal, before.to);
                 self.cut |= ways.cut;
                 for way in ways.all {
                     if !out.iter().any(|known| parts.scanner.is_weaker(known.to, way.to)) {
@@ -168,7 +171,7 @@ impl ObligationRelations {
             out.push(from);
         }
         for before in self.between(parts, from).iter() {
-            let ways = self.ways.from_start(parts.scanner, terminal, before.to);
+            let ways = self.ways.from_start(parts.scanner, parts.follow, terminal, before.to);
             self.cut |= ways.cut;
             for way in &ways.all {
                 self.add_least(parts.scanner, &mut out, way.to);

@@ -37,6 +37,7 @@ impl GrammarProgram {
         RelationParts {
             productions: &self.productions,
             scanner: &self.scanner,
+            follow: &self.follow,
             ignored: &self.ignored,
             token_sets: &self.token_sets,
             documents: &self.prospects.documents,

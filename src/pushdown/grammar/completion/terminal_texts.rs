@@ -106,7 +106,7 @@ impl GrammarMachine<'_> {
                 }
                 continue;
             }
-            for way in relations.ways.from_start(&program.scanner, symbol, before.to).all {
+            for way in relations.ways.from_start(&program.scanner, &program.follow, symbol, before.to).all {
                 found(way.to, &[&before.text, &way.text], None);
             }
         }
@@ -124,7 +124,7 @@ impl GrammarMachine<'_> {
         let scanner = &self.program.scanner;
         for before in relations.between(self.program.relation_parts(), from).iter() {
             let start = scanner.oblige_start(scanner.start_of_all(), before.to);
-            for way in relations.ways.from_start(scanner, newline, before.to).all {
+            for way in relations.ways.from_start(scanner, &self.program.follow, newline, before.to).all {
                 if let Some(way) = self.program.line_text(start, NO_COLUMN, &way.text, width) {
                     found(Way { to: way.to, text: [&*before.text, &*way.text].concat().into() });
                 }

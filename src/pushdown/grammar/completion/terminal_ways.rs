@@ -5,14 +5,15 @@
 //! one. Of two ways the one that is no shorter and forbids no less is left out.
 //!
 //! Where terminals are taken each for itself, the search goes over the terminal's own automaton and the obligations,
-//! and finds all ways. Where they compete it goes over the scanner with *all* terminals of the grammar. Fewer compete
-//! at any one place, so a way that is found exists, and others may.
+//! and finds all ways. Where they compete it goes over the scanner with all terminals that may begin at one place with
+//! this one, anywhere in the grammar. Fewer compete at any one place, so a way that is found exists, and others may.
 
 use std::sync::Arc;
 
 use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::preferred;
 use crate::lexeme::{CLOSED, StateId};
+use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner};
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 
@@ -64,6 +65,8 @@ pub struct TerminalWays {
     bytes: Box<[u8]>,
     alone: SeededMap<(u32, StateId, ObligationsId), Arc<Ways>>,
     scans: SeededMap<ScanStateId, Arc<[(u32, Ways)]>>,
+    /// For each terminal that was asked for, the state of the scanner beside all that it competes with.
+    starts: SeededMap<u32, ScanStateId>,
 }
 
 impl TerminalWays {
@@ -72,7 +75,13 @@ impl TerminalWays {
         let mut seen = [false; 256];
         let bytes = preferred().chain(std::iter::once(b'"'));
         let bytes = bytes.filter(|&byte| !std::mem::replace(&mut seen[scanner.class(byte)], true)).collect();
-        TerminalWays { reach, bytes, alone: SeededMap::default(), scans: SeededMap::default() }
+        TerminalWays {
+            reach,
+            bytes,
+            alone: SeededMap::default(),
+            scans: SeededMap::default(),
+            starts: SeededMap::default(),
+        }
     }
 
     /// How many searches are remembered.
@@ -81,14 +90,20 @@ impl TerminalWays {
     }
 
     /// The ways of a terminal that begins under obligations.
-    pub fn from_start(&mut self, scanner: &Scanner, terminal: u32, obligations: ObligationsId) -> Ways {
+    pub fn from_start(
+        &mut self,
+        scanner: &Scanner,
+        follow: &Follow,
+        terminal: u32,
+        obligations: ObligationsId,
+    ) -> Ways {
         let Some(lexeme) = scanner.lexeme(terminal) else { return Ways::default() };
         if scanner.lexer() != Lexer::Contextual {
             return (*self.alone(scanner, terminal, lexeme.start(), obligations)).clone();
         }
-        let start = scanner.oblige_start(scanner.start_of_all(), obligations);
-        let found = self.beside(scanner, start);
-        // One that never wins among all may win where fewer compete.
+        let start = *self.starts.entry(terminal).or_insert_with(|| start_beside_rivals(scanner, follow, terminal));
+        let found = self.beside(scanner, scanner.oblige_start(start, obligations));
+        // One that never wins among all its rivals may win where fewer compete.
         let none = || Ways { all: Vec::new(), cut: true };
         found.iter().find(|(of, _)| *of == terminal).map_or_else(none, |(_, ways)| ways.clone())
     }
@@ -159,6 +174,15 @@ impl TerminalWays {
         self.scans.insert(scan, found.clone());
         found
     }
+}
+
+/// The state at a boundary where a terminal may begin, and all that may begin where it does somewhere.
+fn start_beside_rivals(scanner: &Scanner, follow: &Follow, terminal: u32) -> ScanStateId {
+    if follow.is_everywhere(terminal) {
+        return scanner.start_of_all();
+    }
+    let begins = |&other: &u32| other == terminal || follow.together(terminal, other);
+    scanner.start((0..scanner.len() as u32).filter(begins))
 }
 
 /// The text that led to a state of a search.

@@ -245,6 +245,11 @@ impl Follow {
         self.first.len()
     }
 
+    /// Whether a terminal may begin wherever another one does: ignored ones, and newlines.
+    pub fn is_everywhere(&self, terminal: u32) -> bool {
+        self.everywhere.contains(&terminal)
+    }
+
     /// Whether a terminal may begin where another one does. Where one may begin anywhere, the very first place of a
     /// text is left aside: a terminal that begins only there takes nothing from those behind others.
     pub fn together(&self, terminal: u32, other: u32) -> bool {

@@ -18,12 +18,10 @@ const MOST_WORDS: usize = 1 << 21;
 
 /// The positions of a grammar, and which may come behind which.
 struct Graph {
-    /// The terminal of each position.
+    /// The terminal of each position; the last position is the beginning of the text, which has none.
     symbols: Vec<Symbol>,
     /// For each position those that may come behind it.
     next: NumberSets,
-    /// Those that a text may begin with.
-    first: Vec<u64>,
 }
 
 impl Graph {
@@ -48,6 +46,8 @@ impl Graph {
         if rules * symbols.len().div_ceil(64) > MOST_WORDS {
             return None;
         }
+        let beginning = symbols.len();
+        symbols.push(productions.first_rule);
         let mut first = NumberSets::new(rules, symbols.len());
         // Alternatives whose first parts are rules are looked at until nothing is new.
         let mut open: Vec<(usize, usize)> = Vec::new();
@@ -97,8 +97,8 @@ impl Graph {
         for (position, rule) in ends {
             next.add_row(position, follow.row(rule));
         }
-        let first = first.row(productions.start as usize).to_vec();
-        Some(Graph { symbols, next, first })
+        next.add_row(beginning, first.row(productions.start as usize));
+        Some(Graph { symbols, next })
     }
 }
 
@@ -110,7 +110,7 @@ pub fn shared_places(
     silent: &[Symbol],
     ignored: &[u32],
 ) -> Option<Vec<Box<[u64]>>> {
-    let Graph { symbols, mut next, first } = Graph::of(productions, nullable, silent)?;
+    let Graph { symbols, mut next } = Graph::of(productions, nullable, silent)?;
     let mut class: Vec<u32> = (0..symbols.len() as u32).collect();
     let root = |class: &mut Vec<u32>, mut at: u32| {
         while class[at as usize] != at {
@@ -121,24 +121,16 @@ pub fn shared_places(
     };
     let mut todo: Vec<u32> = class.clone();
     let mut by_symbol: Vec<Option<u32>> = vec![None; productions.first_rule as usize];
-    let mut at_start = true;
-    loop {
-        let (from, behind) = match at_start {
-            true => (None, first.clone()),
-            false => {
-                let Some(from) = todo.pop() else { break };
-                if class[from as usize] != from {
-                    continue;
-                }
-                (Some(from), next.row(from as usize).to_vec())
-            }
-        };
-        at_start = false;
+    while let Some(from) = todo.pop() {
+        if class[from as usize] != from {
+            continue;
+        }
+        let behind = next.row(from as usize).to_vec();
         by_symbol.fill(None);
         for position in ones(&behind) {
             let (symbol, position) = (symbols[position], position as u32);
             // Behind an ignored terminal the text goes on as before it, or as behind one that a rule names.
-            let before = from.filter(|_| ignored.contains(&symbol));
+            let before = Some(from).filter(|_| ignored.contains(&symbol));
             for other in by_symbol[symbol as usize].into_iter().chain(before) {
                 let (a, b) = (root(&mut class, position), root(&mut class, other));
                 if a != b {
@@ -158,7 +150,6 @@ pub fn shared_places(
     };
     let classes = (0..symbols.len()).filter(|&at| class[at] as usize == at);
     let mut places: Vec<Box<[u64]>> = classes.map(|at| terminals_of(next.row(at))).collect();
-    places.push(terminals_of(&first));
     places.sort_unstable();
     places.dedup();
     Some(places)
