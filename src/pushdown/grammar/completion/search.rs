@@ -10,11 +10,13 @@
 //! looks for a place from which a way is known. It is bounded: a branch for which nothing was found is taken for one
 //! that cannot be completed, so no mask leads to a dead end.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::obligation_relations::{ObligationRelations, RelationParts};
 use crate::pushdown::grammar::completion::prospects::{ALL, FEW, lock};
+use crate::pushdown::grammar::completion::stack_costs::StackCosts;
 use crate::pushdown::grammar::completion::terminal_ways::Reach;
 use crate::pushdown::grammar::indenter::{Effect, Indenter, NewlineUse};
 use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
@@ -226,7 +228,7 @@ impl GrammarMachine<'_> {
                     continue;
                 }
                 // What forbids least is tried first.
-                behind.sort_by_key(|&to| std::cmp::Reverse(program.scanner.obligations(to).len()));
+                behind.sort_by_key(|&to| Reverse(program.scanner.obligations(to).len()));
                 let mut bases: Vec<NodeId> = base.into_iter().collect();
                 for _ in 1..item.parts {
                     decided.extend_from_slice(&bases);
@@ -273,17 +275,22 @@ impl GrammarMachine<'_> {
         }
     }
 
-    /// Looks terminal by terminal for a place from which the output is known to be completed, nearest first. Which
-    /// terminals compete is known at each place, so what is found exists.
+    /// Looks terminal by terminal for a place from which the output is known to be completed. Places from which little
+    /// is missing come first, as far as the rules tell (Hart, Nilsson and Raphael 1968). Which terminals compete is
+    /// known at each place, so what is found exists.
     fn search_by_terminals(&mut self, branch: &Branch) -> bool {
         let program = self.program;
         if program.indenter.is_some() || branch.is_in_document() {
             return false;
         }
-        let mut todo: VecDeque<Branch> = VecDeque::from([*branch]);
+        let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
+        // Each place with the bytes that lead to it, by these and those that are missing at least.
+        let mut places: Vec<(Branch, u64)> = vec![(*branch, 0)];
+        let mut todo = BinaryHeap::from([(Reverse(0), 0)]);
         let mut seen = SeededSet::default();
         let mut tried = 0;
-        while let Some(at) = todo.pop_front() {
+        while let Some((_, at)) = todo.pop() {
+            let (at, read) = places[at];
             let relations = &program.prospects.few;
             let known = self.is_known_to_complete(&at, &mut lock(relations), FEW, &mut Vec::new());
             if known == Some(true) || self.accepts(&[at]) {
@@ -301,10 +308,13 @@ impl GrammarMachine<'_> {
                     continue;
                 }
                 let (group, found) = (self.stack.group(&behind), program.closure(self.stack, &behind));
+                let missing = costs.of_tops(self.stack, &behind).0;
                 for way in &ways.all {
                     let to = Branch::scanning(group, program.scan_start(&found, way.to), at.indents);
                     if seen.insert((behind.clone(), to.scan)) {
-                        todo.push_back(to);
+                        let read = read + way.text.len() as u64;
+                        todo.push((Reverse(read.saturating_add(missing)), places.len()));
+                        places.push((to, read));
                     }
                 }
             }
