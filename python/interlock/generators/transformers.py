@@ -20,7 +20,8 @@ from interlock.generators.local import LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.replies.values import about_row
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
-from interlock.integrations.transformers._options import option_names, seeded, with_sampling
+from interlock.integrations.transformers._options import option_names, with_sampling
+from interlock.integrations.transformers._seeds import seeded
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import ContextRoom, PromptTooLongError, context_room
 
@@ -214,7 +215,7 @@ class TransformersGenerator(LocalGenerator):
                 return own(ids, scores)
 
             options["logits_processor"] = [begin, *(options.get("logits_processor") or ())]
-        with seeded(seed, self.model.device):
+        with seeded(seed, self.model):
             try:
                 out = self.model.generate(**inputs, **options)
             except (TypeError, ValueError, AttributeError) as error:

@@ -25,7 +25,8 @@ from interlock.generators.call_arguments.arguments import (
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.integrations.transformers._jump import jump_forward
-from interlock.integrations.transformers._options import option_names, refuse_other_names, seeded, with_sampling
+from interlock.integrations.transformers._options import option_names, refuse_other_names, with_sampling
+from interlock.integrations.transformers._seeds import seeded
 from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.result_notation import Result, result_notation
 from interlock.tools.requests.tool_descriptions import describe_tools, for_template
@@ -219,7 +220,7 @@ class ToolLoop:
             last[:] = [guide]
             return self._follow(guide, progress)
 
-        with seeded(seed, self._model.device):
+        with seeded(seed, self._model):
             made = self._model.generate(
                 input_ids=ids,
                 attention_mask=torch.ones_like(ids),
