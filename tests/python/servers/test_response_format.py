@@ -512,23 +512,3 @@ def test_blanks_and_spelling_of_a_structural_tag(begin):
     for other in ({"whitespace": "spaced"}, {"spelling": "constants"}):
         with pytest.raises(interlock.ArgumentError, match="structural tags is"):
             accepts("[]", {}, **other)
-
-
-def test_blanks_beside_a_structural_tag_are_those_that_the_request_asks_for():
-    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"type": "array"}}}
-    for fields, takes in (
-        ({}, True),
-        ({"disable_any_whitespace": False}, True),
-        ({"disable_any_whitespace": True}, False),
-    ):
-        body = {"structured_outputs": {"structural_tag": json.dumps(tag), **fields}}
-        guide = Index.from_response_format(format_of_request(body), VOCABULARY).guide()
-        assert (guide.validate(b"[1, 2]") == 6) is takes
-        assert guide.validate(b"[1,2]") == 5
-    said = {"type": "json_schema", "json_schema": {"type": "array"}, "max_whitespace_cnt": 1}
-    own = {"structural_tag": {**tag, "format": said}, "disable_any_whitespace": True}
-    assert Index.from_response_format(own, VOCABULARY).guide().validate(b"[1, 2]") == 6
-    with pytest.raises(RequestError, match="white space has no meaning beside a structural tag") as caught:
-        response_format({"structural_tag": tag, "whitespace_pattern": "[ ]?"})
-    assert caught.value.pointer == "/structural_tag"
-    assert interlock.refusal(caught.value).status == 400
