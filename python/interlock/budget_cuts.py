@@ -11,7 +11,7 @@ import numpy.typing as npt
 from interlock._core import Guide, Index, Vocabulary
 from interlock.masks import allocate_bitmask
 
-__all__ = ["NO_TEXT", "allowed_spellings", "budget_cuts", "first_bytes", "has_budget_cut"]
+__all__ = ["NO_TEXT", "allowed_spellings", "budget_cuts", "cached_first_bytes", "first_bytes", "has_budget_cut"]
 
 NO_TEXT = 256
 """Stands for the first byte of a token without text."""
@@ -25,6 +25,20 @@ def first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.uint16]:
         spelling = b"" if i in silent else vocabulary.token_bytes(i)
         if spelling:
             found[i] = spelling[0]
+    return found
+
+
+_KEPT: dict[str, npt.NDArray[np.uint16]] = {}
+"""What ``first_bytes`` found, by the fingerprints of vocabularies: half a megabyte for a large one."""
+
+
+def cached_first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.uint16]:
+    """``first_bytes``, kept for the last few vocabularies that were asked for."""
+    found = _KEPT.get(vocabulary.fingerprint)
+    if found is None:
+        while len(_KEPT) >= 4:
+            _KEPT.pop(next(iter(_KEPT)), None)
+        found = _KEPT[vocabulary.fingerprint] = first_bytes(vocabulary)
     return found
 
 

@@ -213,7 +213,8 @@ pub fn fill_bitmasks(
     for (i, guide) in guides.iter().enumerate() {
         let Some(guide) = &guide.0 else { continue };
         let guide = guide.get();
-        mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))?;
+        mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))
+            .map_err(|error| of_batch(py, error, i))?;
         slots.push(slot_in_batch(py, i, guide)?);
     }
     let mut jobs = Vec::with_capacity(slots.len());

@@ -60,7 +60,8 @@ impl PyRowSlots {
         let mut slots = Vec::with_capacity(guides.len());
         for (i, guide) in guides.iter().enumerate() {
             let Some(guide) = guide.get() else { continue };
-            mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))?;
+            mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))
+                .map_err(|error| of_batch(py, error, i))?;
             slots.push((i, slot_in_batch(py, i, guide)?));
         }
         if slots.len() > rows.len() || slots.len() > mask.rows() {

@@ -31,8 +31,12 @@ def sample(self: Index, seed: int | None = None, max_tokens: int = 200, cancel: 
     for some bytes, which ``random_member`` refuses. The tokens have no stop token at their end.
     ``Vocabulary.decode(tokens, skip_special_tokens=False)`` is their text.
 
-    ``BudgetError`` if no output is so short; ``CancelledError`` between two tokens, once ``cancel`` is cancelled. About
-    as long as the masks of so many tokens take.
+    The cost is that of one mask a token, with a budget: microseconds for a token whose mask is known, milliseconds at
+    most places of a source that is new, and more near the end of the budget. ``max_tokens`` bounds it. Nothing else
+    does, so pass ``CancelToken.after(seconds)`` for a source from a stranger.
+
+    ``BudgetError`` if no output is so short; ``CancelledError`` between two tokens, once ``cancel`` is cancelled or its
+    deadline has passed: a mask that is being made is finished first.
 
     >>> import interlock
     >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])

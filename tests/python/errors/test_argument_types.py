@@ -186,6 +186,7 @@ CALLS = [
     (guide, "validate", {"ids": [97]}),
     (guide, "rollback", {"n": 0}),
     (guide, "force", {"text": b"a"}),
+    (guide, "was_cut_by_budget", {"including_end": True}),
     (guide, "fill_bitmask", {"bits": BITS, "row": 0}),
     (guide, "fill_draft_bitmasks", {"ids": [], "bits": BITS, "row": 0, "parents": None}),
     (guide, "forced_tokens", {"after": None, "canonical": True}),

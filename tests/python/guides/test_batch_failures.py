@@ -58,6 +58,18 @@ def test_masks(byte_vocabulary, torn):
     assert interlock.ArgumentError("of no batch").batch_index is None
 
 
+def test_rows_that_are_too_narrow_for_one_guide(byte_vocabulary):
+    narrow = interlock.Vocabulary([bytes([i]) for i in range(100)] + [b""], eos_token_ids=[100])
+    batch = [interlock.Index.from_choices(["ACE"], narrow).guide(), None]
+    batch.append(interlock.Index.from_choices(["yes"], byte_vocabulary).guide())
+    bits = np.zeros((3, 4), np.int32)
+    for fill in (interlock.fill_bitmasks, _RowSlots(4).fill):
+        with pytest.raises(interlock.ArgumentError, match="the vocabulary of guide 2") as caught:
+            fill(batch, bits)
+        assert caught.value.batch_index == 2
+        assert not bits.any()
+
+
 def test_rows_of_a_device(byte_vocabulary, torn):
     other = interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide()
     with pytest.raises(interlock.ArtifactError):

@@ -29,6 +29,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     *(DOCS / f"{name}.md" for name in ("index", "quick-start", "how-to", "options", "limits", "errors", "faq")),
     *sorted((DOCS / "tutorials").glob("*.md")),
+    DOCS / "servers" / "own.md",
     DOCS / "servers" / "production.md",
     *sorted((DOCS / "coming-from").glob("*.md")),
 ]

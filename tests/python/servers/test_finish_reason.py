@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 import interlock
@@ -109,3 +111,49 @@ def test_tokens_that_the_guide_did_not_take_are_refused():
         with pytest.raises(interlock.ArgumentError, match="other tokens"):
             reply.deltas([*b"aa", END])
         assert reply.deltas([*b"ab", END])[-1] == {"content": "ab"}
+
+
+def guide_of(index, text, **options):
+    guide = index.guide(**options)
+    assert guide.advance_many(text) == len(text)
+    return guide
+
+
+def test_a_guide_says_whether_its_budget_cut_the_output():
+    note = interlock.Index.from_json_schema(NOTE, byte_vocabulary(), whitespace="compact")
+    whole = b'{"note":"abc"}'
+    # The string had to be closed for its brace to have room.
+    for taken in (whole[:-2] + b'"', whole, [*whole, END]):
+        assert guide_of(note, taken, max_tokens=len(whole)).was_cut_by_budget()
+    assert not guide_of(note, whole[:-2], max_tokens=len(whole) + 1).was_cut_by_budget()
+    assert not guide_of(note, [*whole, END], max_tokens=len(whole) + 1).was_cut_by_budget()
+    assert not guide_of(note, [*whole, END]).was_cut_by_budget()
+
+
+def test_the_end_of_a_text_counts_unless_it_is_left_out():
+    letters = interlock.Index.from_regex("a+", byte_vocabulary())
+    for taken in (b"aaa", [*b"aaa", END]):
+        guide = guide_of(letters, taken, max_tokens=3)
+        assert guide.was_cut_by_budget()
+        assert guide.was_cut_by_budget(including_end=False) is False
+    assert not guide_of(letters, [*b"aa", END], max_tokens=3).was_cut_by_budget()
+    # Nothing could have followed.
+    choice = interlock.Index.from_choices(["yes", "no"], byte_vocabulary())
+    assert not guide_of(choice, [*b"yes", END], max_tokens=3).was_cut_by_budget()
+
+
+def test_what_was_cut_is_asked_of_forks_and_copies_and_after_going_back():
+    letters = interlock.Index.from_regex("a+", byte_vocabulary())
+    guide = guide_of(letters, b"aaa", max_tokens=3)
+    assert guide.fork().was_cut_by_budget()
+    assert pickle.loads(pickle.dumps(guide)).was_cut_by_budget()
+    guide.rollback(1)
+    assert not guide.was_cut_by_budget()
+
+
+def test_a_stop_token_of_the_request_is_no_text_of_the_index():
+    letters = interlock.Index.from_regex("[ab]+", byte_vocabulary())
+    for text, was_cut in ((b"ab\n", False), (b"aba\n", True)):
+        guide = guide_of(letters, text, max_tokens=3, stop_token_ids=[10])
+        assert guide.is_terminated
+        assert guide.was_cut_by_budget() is was_cut

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import interlock
 import pytest
 from interlock import Index
-from interlock.tools import RequestError, format_of_request, request_kind
+from interlock.tools import RequestError, format_of_request, request_kind, response_format
 
 SCHEMA = {"const": "yes"}
 ASKED = {"type": "json_schema", "name": "a", "schema": SCHEMA}
@@ -290,3 +292,23 @@ def test_a_format_of_the_responses_api_stands_in_format(text):
     with pytest.raises(RequestError, match='stands in a format: write "text": {"format": {…}}') as caught:
         format_of_request({"text": text})
     assert caught.value.pointer == f"/text/{next(iter(text))}"
+
+
+def test_blanks_beside_a_structural_tag_are_those_that_the_request_asks_for(byte_vocabulary):
+    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"type": "array"}}}
+    for fields, takes in (
+        ({}, True),
+        ({"disable_any_whitespace": False}, True),
+        ({"disable_any_whitespace": True}, False),
+    ):
+        body = {"structured_outputs": {"structural_tag": json.dumps(tag), **fields}}
+        guide = Index.from_response_format(format_of_request(body), byte_vocabulary).guide()
+        assert (guide.validate(b"[1, 2]") == 6) is takes
+        assert guide.validate(b"[1,2]") == 5
+    said = {"type": "json_schema", "json_schema": {"type": "array"}, "max_whitespace_cnt": 1}
+    own = {"structural_tag": {**tag, "format": said}, "disable_any_whitespace": True}
+    assert Index.from_response_format(own, byte_vocabulary).guide().validate(b"[1, 2]") == 6
+    with pytest.raises(RequestError, match="white space has no meaning beside a structural tag") as caught:
+        response_format({"structural_tag": tag, "whitespace_pattern": "[ ]?"})
+    assert caught.value.pointer == "/structural_tag"
+    assert interlock.refusal(caught.value).status == 400

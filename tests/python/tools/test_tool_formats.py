@@ -9,6 +9,7 @@ from interlock import Index, InterlockError, TokenRejected
 from interlock.tools import Call, ToolFormatError, detect_format, format_names, render, tool_format
 from interlock.tools.notations.argument_parsing import read_arguments
 from interlock.tools.notations.argument_writing import write_arguments
+from interlock.tools.notations.parser_names import PARSER_NAMES
 from interlock.tools.notations.render import render_calls
 from tool_call_parser import Reasoning, Text, calls, parse
 
@@ -373,3 +374,17 @@ def test_calls_with_json_values_stand_on_one_line(byte_vocabulary):
     for written in ("a=[1,\n2]", 'b={"x":\r1}', "b={\n}"):
         with pytest.raises(TokenRejected):
             index.parse(f"<function_calls>f({written})</function_calls>")
+
+
+def test_names_of_parsers_of_servers_name_the_format_that_they_read():
+    assert set(PARSER_NAMES.values()) <= set(format_names())
+    assert not set(PARSER_NAMES) & set(format_names())
+    for name, form in (
+        ("qwen25", "hermes"),
+        ("qwen3_xml", "qwen3_coder"),
+        ("glm45", "glm_4_5"),
+        ("gpt-oss", "harmony"),
+    ):
+        assert tool_format(name) is tool_format(form)
+    with pytest.raises(ToolFormatError, match=r"did you mean 'deepseek_v3' \(DeepSeek R1\)"):
+        tool_format("deepseek_r1")

@@ -97,9 +97,10 @@ def _format(word: str) -> Any:
     """The format that a name or a file stands for."""
     from interlock.tools.errors import ToolFormatError
     from interlock.tools.notations.format_files import formats_meant, tool_format
+    from interlock.tools.notations.parser_names import PARSER_NAMES
 
     is_file = word.endswith(".toml") or os.sep in word
-    if not is_file and word not in format_names():
+    if not is_file and word not in format_names() and word not in PARSER_NAMES:
         meant = formats_meant(word)
         way = f"did you mean {meant}?" if meant else f"there are {', '.join(format_names())}; or a .toml file"
         raise UsageError(f"--tool-format {word}: no format of tool calls has this name", way)

@@ -16,6 +16,7 @@ from interlock.tools.errors import ToolFormatError
 from interlock.tools.notations import template
 from interlock.tools.notations.format_marks import literal_texts, marks_of
 from interlock.tools.notations.format_suggestions import suggested_formats
+from interlock.tools.notations.parser_names import PARSER_NAMES
 from interlock.tools.notations.tool_format import Arguments, CallId, Encoding, Layout, Notation, Reasoning, ToolFormat
 from interlock.util.near_words import meant, nearest
 
@@ -41,6 +42,8 @@ def format_names() -> tuple[str, ...]:
 def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat) -> ToolFormat:
     """A tool format by its name, from a TOML file (a path), or from a dictionary with a file's fields.
 
+    vLLM's and SGLang's names of parsers are names too, where the parser reads one format (``glm45``, ``qwen25``).
+
     ``ToolFormatError`` for a name that no format has, and for a file that is not well formed: it names the field.
 
     >>> tool_format("glm_4_7").families[0]
@@ -59,8 +62,8 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         raise ToolFormatError(
             f"a tool format is a name, a path, a dictionary or a ToolFormat, not {type(format).__name__}"
         )
-    if format in format_names():
-        return _of_package(format)
+    if (name := PARSER_NAMES.get(format, format)) in format_names():
+        return _of_package(name)
     close = formats_meant(format, "'")
     hint = f"did you mean {close}? " if close else ""
     if "/" in format or not close:

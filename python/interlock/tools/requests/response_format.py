@@ -292,7 +292,13 @@ def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> So
             raise RequestError(f'write "response_format": {{"type": "{inner["type"]}", "value": …}}', pointer)
         return Source("grammar", _text(inner, pointer), place=pointer)
     tag, form = _tag(inner, pointer)
-    return Source("structural_tag", options.tag(tag), place=pointer, tag_form=form)
+    if whitespace not in ("", "compact"):
+        raise RequestError(
+            "a pattern of white space has no meaning beside a structural tag: write max_whitespace_cnt into the tag, "
+            'or "disable_any_whitespace": true',
+            pointer,
+        )
+    return Source("structural_tag", options.tag(tag), whitespace=whitespace, place=pointer, tag_form=form)
 
 
 def _only(value: dict[str, Any], pointer: str, *known: str) -> None:

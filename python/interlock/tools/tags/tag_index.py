@@ -61,7 +61,6 @@ from interlock.util.nesting import bounded_nesting
 
 __all__ = ["check_structural_tag", "check_tag", "index_of_response_format", "index_of_structural_tag", "index_of_tools"]
 
-
 MOST_LEVELS = 127
 """Levels of a schema inside of a grammar, for objects and arrays alike."""
 
@@ -440,7 +439,8 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     if found.kind == "text":
         return "regex", "(?s:.*)", {}
     if found.kind == "structural_tag":
-        return found.kind, found.value, {name: options[name] for name in ("whitespace", "spelling") if name in options}
+        said = options | ({"whitespace": found.whitespace} if found.whitespace else {})
+        return found.kind, found.value, {name: said[name] for name in ("whitespace", "spelling") if name in said}
     return found.kind, found.value, {}
 
 
