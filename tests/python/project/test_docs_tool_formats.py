@@ -17,6 +17,7 @@ import interlock.tools
 import pytest
 from interlock.tools import Call, format_names, render, tool_format
 from interlock.tools.notations.argument_writing import write_arguments
+from interlock.tools.notations.parser_names import PARSER_NAMES
 from interlock.tools.spec import STYLES
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -28,7 +29,9 @@ def formats_section():
     for name in format_names():
         form = tool_format(name)
         written = render(name, CALLS, "I will look.", "Rome." if form.reasoning else None)
-        parts.append(f"### `{name}`\n\n{form.title}: {', '.join(form.families)}. Source: {form.source}.\n")
+        others = ", ".join(f"`{other}`" for other, meant in PARSER_NAMES.items() if meant == name)
+        also = f" Also named {others}." if others else ""
+        parts.append(f"### `{name}`\n\n{form.title}: {', '.join(form.families)}.{also} Source: {form.source}.\n")
         if form.layout.kind == "blocks" and form.reasoning and form.reasoning.opened_by_prompt:
             begin = f"`{form.layout.text_begin}`"
             parts.append(f"Without reasoning, the prompt ends with {begin}, and an output begins behind it.\n")

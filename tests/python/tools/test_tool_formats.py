@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from interlock import Index, InterlockError, TokenRejected
+from interlock import Index, InterlockError, TokenRejected, Vocabulary
 from interlock.tools import Call, ToolFormatError, detect_format, format_names, render, tool_format
 from interlock.tools.notations.argument_parsing import read_arguments
 from interlock.tools.notations.argument_writing import write_arguments
-from interlock.tools.notations.parser_names import PARSER_NAMES
+from interlock.tools.notations.parser_names import PARSER_NAMES, REASONING_PARSERS, UNREAD_PARSERS
 from interlock.tools.notations.render import render_calls
 from tool_call_parser import Reasoning, Text, calls, parse
 
@@ -376,15 +376,72 @@ def test_calls_with_json_values_stand_on_one_line(byte_vocabulary):
             index.parse(f"<function_calls>f({written})</function_calls>")
 
 
-def test_names_of_parsers_of_servers_name_the_format_that_they_read():
+VLLM_PARSERS = (
+    "dots deepseek_v3 deepseek_v31 deepseek_v32 deepseek_v4 deepseek_v41 cohere_command3 cohere_command4 ernie45 glm45 "
+    "glm47 ling3 granite-20b-fc granite granite4 hermes hf poolside_v1 hunyuan_a13b hy_v3 hy_v4 internlm jamba lfm2 "
+    "kimi_k2 kimi_k3 k2_horizon llama3_json llama4_json llama4_pythonic longcat mimo minimax_m2 minimax_m3 minicpm5 "
+    "mistral olmo3 plamo3 muse_glimmer openai phi4_mini_json pythonic qwen3_coder qwen3_json qwen3_xml seed_oss step3 "
+    "step3p5 inkling xlam gigachat3 functiongemma gemma4 apertus"
+)
+SGLANG_PARSERS = (
+    "apertus2509 beam cohere_command4 deepseekv3 deepseekv31 deepseekv32 deepseekv4 deepseekv41 dots glm glm45 glm47 "
+    "gpt-oss k2_horizon kimi_k2 kimi_k3 lfm2 ling3 llama3 mimo minicpm5 mistral muse poolside_v1 pythonic qwen qwen25 "
+    "qwen3_coder spark25 step3 step3p5 minimax-m2 minimax-m3 nanbeige trinity interns1 hermes hunyuan gigachat3 "
+    "gigachat35 gemma4 inkling iquest_q1 response_template"
+)
+REASONING = (
+    "deepseek_r1 deepseek-r1 deepseek-v3 deepseek-v41 openai_gptoss qwen3 qwen3-thinking nemotron_v3 holo2 minicpmv "
+    "kimi minimax minimax-append-think granite_thinking_parser"
+)
+
+
+@pytest.mark.parametrize("name", sorted({*VLLM_PARSERS.split(), *SGLANG_PARSERS.split(), *REASONING.split()}))
+def test_the_name_of_each_parser_of_a_server_is_a_format_or_its_error_says_what_to_do(name):
+    try:
+        found = tool_format(name)
+    except ToolFormatError as error:
+        advice = str(error).removeprefix(f"no tool format has the name {name!r}: ")
+        assert advice.startswith(("did you mean", "a parser of", "pass the response template")), advice
+    else:
+        assert found.name in format_names()
+
+
+def test_names_of_parsers_name_the_format_that_they_read():
     assert set(PARSER_NAMES.values()) <= set(format_names())
-    assert not set(PARSER_NAMES) & set(format_names())
+    for others in (UNREAD_PARSERS, REASONING_PARSERS, format_names()):
+        assert not set(PARSER_NAMES) & set(others)
+    assert {near for near in UNREAD_PARSERS.values() if near} <= set(format_names())
     for name, form in (
         ("qwen25", "hermes"),
         ("qwen3_xml", "qwen3_coder"),
         ("glm45", "glm_4_5"),
         ("gpt-oss", "harmony"),
+        ("granite-20b-fc", "granite_20b"),
+        ("minimax-m2", "minimax_m2"),
+        ("deepseek-r1", "deepseek_v3"),
+        ("phi4_mini_json", "functools"),
     ):
         assert tool_format(name) is tool_format(form)
-    with pytest.raises(ToolFormatError, match=r"did you mean 'deepseek_v3' \(DeepSeek R1\)"):
-        tool_format("deepseek_r1")
+
+
+@pytest.mark.parametrize(
+    "name, advice",
+    [
+        ("granite", "did you mean 'granite_20b' or 'granite_3' or 'hermes' (Granite 4)?"),
+        ("poolside_v1", "did you mean 'glm_4_5' (Laguna XS) or 'glm_4_7' (Laguna S)?"),
+        ("plamo3", "a parser of calls has this name, and none of the formats is what it reads. docs/formats.md says"),
+        ("hy_v4", "is what it reads. 'hunyuan_3' is built alike: docs/formats.md says how to write one of your own."),
+        ("response_template", "pass the response template itself"),
+        ("qwen3", "a parser of reasoning has this name, and a format says how calls are written. Did you mean"),
+        ("holo2", 'A format has the reasoning of its models: reasoning="optional" permits it.'),
+    ],
+)
+def test_names_of_parsers_that_are_no_format(name, advice):
+    with pytest.raises(ToolFormatError) as caught:
+        tool_format(name)
+    assert advice in str(caught.value)
+
+
+def test_a_parser_of_reasoning_says_nothing_of_whether_there_is_any():
+    with pytest.raises(InterlockError, match="not 'deepseek_r1'; the format says how the model writes it"):
+        Index.from_tools([], Vocabulary([b"a"], eos_token_ids=[0]), format="hermes", reasoning="deepseek_r1")

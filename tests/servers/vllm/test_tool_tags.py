@@ -60,3 +60,17 @@ def test_every_tag_compiles(vocabulary, choice):
         assert choice == "auto" or not index.guide().is_accepting, model
         made += 1
     assert made >= 10
+
+
+def test_every_parser_of_calls_is_a_format_or_is_known_to_be_none():
+    from interlock.tools import ToolFormatError, tool_format
+    from vllm.tool_parsers import _TOOL_PARSERS_TO_REGISTER
+
+    unknown = []
+    for name in _TOOL_PARSERS_TO_REGISTER:
+        try:
+            tool_format(name)
+        except ToolFormatError as error:
+            if 'format="auto"' in str(error):
+                unknown.append(name)
+    assert not unknown

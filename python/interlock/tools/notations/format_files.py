@@ -16,11 +16,11 @@ from interlock.tools.errors import ToolFormatError
 from interlock.tools.notations import template
 from interlock.tools.notations.format_marks import literal_texts, marks_of
 from interlock.tools.notations.format_suggestions import suggested_formats
-from interlock.tools.notations.parser_names import PARSER_NAMES
+from interlock.tools.notations.parser_names import format_of_parser, model_of_parser, said_of_parser
 from interlock.tools.notations.tool_format import Arguments, CallId, Encoding, Layout, Notation, Reasoning, ToolFormat
 from interlock.util.near_words import meant, nearest
 
-__all__ = ["format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
+__all__ = ["format_advice", "format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
 
 _ESCAPES = ("none", "json", "attribute", "xml")
 #: How like a name must be to one that is missing, to be taken for a slip of it: ``text_begin`` is none of ``begin``.
@@ -42,7 +42,8 @@ def format_names() -> tuple[str, ...]:
 def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat) -> ToolFormat:
     """A tool format by its name, from a TOML file (a path), or from a dictionary with a file's fields.
 
-    vLLM's and SGLang's names of parsers are names too, where the parser reads one format (``glm45``, ``qwen25``).
+    A name that vLLM or SGLang gives its parser of calls is a name too, where one format is what the parser reads
+    (``glm45``, ``qwen25``). docs/formats.md has them all.
 
     ``ToolFormatError`` for a name that no format has, and for a file that is not well formed: it names the field.
 
@@ -62,16 +63,24 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         raise ToolFormatError(
             f"a tool format is a name, a path, a dictionary or a ToolFormat, not {type(format).__name__}"
         )
-    if (name := PARSER_NAMES.get(format, format)) in format_names():
+    if (name := format_of_parser(format)) in format_names():
         return _of_package(name)
-    close = formats_meant(format, "'")
-    hint = f"did you mean {close}? " if close else ""
-    if "/" in format or not close:
+    hint = format_advice(format, "'")
+    if "/" in format or not hint:
         hint += 'format="auto" finds the one of a tokenizer. '
     raise ToolFormatError(
         f"no tool format has the name {format!r}: {hint}interlock.tools.format_names() lists all "
         f"{len(format_names())}; a file is given as a pathlib.Path"
     )
+
+
+def format_advice(word: str, quote: str = "") -> str:
+    """What a message says of a word that names no format: sentences that end with a space, or nothing.
+
+    >>> format_advice("olmo"), format_advice("oak")
+    ('did you mean olmo_3? ', '')
+    """
+    return said_of_parser(word, formats_meant(model_of_parser(word), quote))
 
 
 def formats_meant(word: str, quote: str = "") -> str:

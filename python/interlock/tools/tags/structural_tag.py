@@ -104,7 +104,8 @@ def tag_of_request(
 ) -> nodes.StructuralTag:
     """The structural tag of a request as objects; see ``structural_tag``, which has the defaults."""
     if reasoning not in ("none", "optional", "required"):
-        raise RequestError(f'reasoning is "none", "optional" or "required", not {reasoning!r}', "/reasoning")
+        writes = "; the format says how the model writes it" if isinstance(reasoning, str) else ""
+        raise RequestError(f'reasoning is "none", "optional" or "required", not {reasoning!r}{writes}', "/reasoning")
     parallel = True if parallel is None else parallel
     if not isinstance(parallel, bool):
         # Clients write it, and by this name.

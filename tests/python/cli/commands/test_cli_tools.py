@@ -33,6 +33,7 @@ def accepts(folder, source, text, *options):
 def test_every_way_to_name_them(tools, word):
     assert accepts(tools, word, NOW, *HERMES) and accepts(tools, word, f"Well.\n{WEATHER}", *HERMES)
     assert not accepts(tools, word, NOW.replace("now", "new"), *HERMES)
+    assert accepts(tools, word, NOW, "--tool-format", "qwen25")
 
 
 def test_the_standard_input(tools):
@@ -71,6 +72,7 @@ def test_a_format_of_ones_own(tools):
     [
         ((), "is a list of tools, and what a model writes depends on the format of calls", "--tool-format NAME"),
         (("--tool-format", "herms"), "no format of tool calls has this name", "did you mean hermes?"),
+        (("--tool-format", "step3"), "no format of tool calls has this name", "a parser of calls has this name"),
         (("--tool-format", "zzzz"), "no format of tool calls has this name", "there are apertus, "),
         ((*HERMES, "--tool-choice", "wether"), "--tool-choice wether: no tool has this name", "did you mean weather?"),
         ((*HERMES, "--tool-choice", "x"), "no tool has this name", "auto, required, none, or one of weather, now"),
