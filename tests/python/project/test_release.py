@@ -74,12 +74,12 @@ def test_every_loop_looks_at_formats_and_style(target):
         assert program in rule("style-python") + rule("style"), program
 
 
-def made_by(target: str) -> str:
+def made_by(target: str, *more: str) -> str:
     """What ``make`` would run for a target."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     return subprocess.run(
-        ["make", "-n", "-o", ".venv/.ready", target], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "-n", "-o", ".venv/.ready", target, *more], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
 
 
@@ -120,13 +120,41 @@ def test_paths_of_tests_that_are_not_there_are_refused(tmp_path):
             assert "TESTS: no file or folder is named" in said and "missing" in said
     # Options and their words are no paths.
     words = ["TESTS=tests/python/project -k 'a or b' -x -m slow"]
-    said = refused_by_make("-o", f"{ready}/.ready", "-o", "style-python", f"VENV={ready}", "check-python", *words)
-    assert "TESTS: " not in said
+    words = ["-o", f"{ready}/.ready", "-o", "style-python", f"VENV={ready}", "check-python", *words]
+    assert "TESTS: " not in refused_by_make(*words)
+    assert "TESTS: " not in refused_by_make(*words[:-1], "TESTS=tests/python/project -n 0 --maxfail 1 -k x")
+    assert "TESTS: name a file or folder first" in refused_by_make(*words[:-1], "TESTS=-k a")
+
+
+@pytest.mark.parametrize("target", ["check", "check-python"])
+def test_a_selection_of_tests_leaves_the_order_of_folders_in(target):
+    layers = "-m pytest -q tests/python/project/test_layering.py"
+    path = "tests/python/guides/test_guide.py"
+    made = made_by(target, f'TESTS={path} -k "a or b"')
+    assert f'-m "not slow" {path} -k "a or b" && ' in made and layers in made
+    made = made_by(target, f"TESTS={path}")
+    assert f'-m "not slow" {path}  tests/python/project/test_layering.py' in made and layers not in made
+
+
+def test_style_installs_the_linter_alone(tmp_path):
+    def installed(venv):
+        made = made_by("style", f"VENV={venv}")
+        return [line.split("version-check ")[1] for line in made.splitlines() if "pip install" in line]
+
+    assert [words.count(" ") for words in installed(tmp_path / "none")] == [0]
+    (tmp_path / ".ready").touch()
+    assert installed(tmp_path) == []
+
+
+def test_what_is_not_installed_is_uninstalled_without_a_warning():
+    for target in ("dev", "dev-python"):
+        (line,) = [line for line in made_by(target).splitlines() if "pip uninstall" in line]
+        assert line.count("--quiet") == 2
 
 
 def test_nothing_is_installed_in_an_environment_of_others(tmp_path):
     (tmp_path / "pyvenv.cfg").touch()
-    for target in ("check", "dev-python", f"{tmp_path}/.ready"):
+    for target in ("check", "style", "dev-python", f"{tmp_path}/.ready"):
         assert f"make did not make {tmp_path}" in refused_by_make(f"VENV={tmp_path}", target)
     assert [path.name for path in tmp_path.iterdir()] == ["pyvenv.cfg"]
 
@@ -155,7 +183,7 @@ def test_one_release_of_ruff():
         wanted = tomllib.load(file)["tool"]["ruff"]["required-version"]
     assert re.fullmatch(r"==\d+\.\d+\.\d+", wanted), wanted
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.findall(r'"(ruff.*?|\$\(RUFF\))"', makefile) == ["$(RUFF)"]
+    assert re.findall(r'"(ruff.*?|\$\(RUFF\))"', makefile) == ["$(RUFF)"] * 2
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     made = subprocess.run(["make", "-n", "-B", ".venv/.ready"], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -27,7 +27,7 @@ from typing import Any
 
 import interlock
 from interlock.cli.arguments.number_arguments import at_least
-from interlock.cli.precomputing.process_pool import Pool
+from interlock.cli.precomputing.process_pool import Alone, Pool, are_little
 from interlock.cli.precomputing.summary import ALIKE, Summary, one_reason, remedy_of
 from interlock.cli.precomputing.worker import Item, Task, kind_of
 from interlock.cli.sources import kind_options, source_words, vocabularies
@@ -56,7 +56,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shard", metavar="I/N", default="1/1", help="only every Nth source, from the Ith on; 1/N to N/N"
     )
-    parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="processes (default: one for each core)")
+    parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="worker processes (default: one a core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
@@ -66,8 +66,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """List, compile what is missing, and write the report."""
     number, count = _shard(args.shard)
-    jobs = args.jobs if args.jobs is not None else _cores()
-    if jobs < 1:
+    if args.jobs is not None and args.jobs < 1:
         raise UsageError("--jobs must be at least 1")
     if any(pair.endswith("=-") for pair in args.document):
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
@@ -95,9 +94,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
     refused = 0
-    jobs = min(jobs, len(items))  # None where the shard is empty, of sources that are fewer than shards.
-    with Pool(task, jobs) as pool, Journal(report) as journal, Progress("compiling", len(items), output) as bar:
-        for row in pool.rows(items):
+    # None where the shard is empty, of sources that are fewer than shards.
+    jobs = min(args.jobs if args.jobs is not None else _cores(), len(items))
+    workers: Alone | Pool
+    if args.jobs is None and are_little(items):  # Whoever names a number of processes gets them.
+        jobs, workers = 1, Alone(task, vocabulary)
+    else:
+        workers = Pool(task, jobs)
+    with workers, Journal(report) as journal, Progress("compiling", len(items), output) as bar:
+        for row in workers.rows(items):
             row = _full(row, old)
             rows[row["name"]] = row
             refused += not row["ok"] and "left_out" not in row

@@ -3,13 +3,14 @@
   interlock vocab tokenizer.json
   interlock vocab tokenizer.model --eos 128001,128009 --size 128256
   interlock vocab tokenizer.json --token 5018 --find '{"'
+  interlock vocab tokenizer.json --containing '"}'
   interlock vocab tokenizer.json --special
   interlock vocab tokenizer.json -o vocabulary.ilk
 
 Processes map a pack and share its memory; every command takes it as --tokenizer. Exit code 1: a text of --find is no
-token. The memory, memory_bytes in JSON, is what the vocabulary takes in this process: the bytes of its tokens, their
-trie and, where a file says it, how texts are encoded. What is mapped from a pack is shared and not counted, nor are the
-indexes over it, whose memory interlock inspect shows.
+token, or no token has a text of --containing in it. The memory, memory_bytes in JSON, is what the vocabulary takes in
+this process: the bytes of its tokens, their trie and, where a file says it, how texts are encoded. What is mapped
+from a pack is shared and not counted, nor are the indexes over it, whose memory interlock inspect shows.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--special", action="store_true", help="list every special token with its id")
     parser.add_argument("--find", action="append", default=[], metavar="TEXT", help="the id of a text (repeatable)")
+    parser.add_argument(
+        "--containing",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="every token with this text in it (repeatable)",
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -53,12 +61,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
         vocabularies.require_token("--token", token, vocabulary)
     if args.out is not None:
         atomic_files.write(args.out, vocabulary.save)
+    if "" in args.containing:
+        raise exits.UsageError(
+            "every token has the empty text in it: --containing takes a text of one character or more"
+        )
     is_text = spells(vocabulary)
     tokens = [(i, t) for i in range(vocabulary.size) if (t := vocabulary.token_bytes(i)) and is_text(i)]
     missing = sorted(set(range(256)) - {t[0] for _, t in tokens if len(t) == 1})
     longest = max((t for _, t in tokens), key=len, default=b"")
     shown = [{"id": i, "bytes": list(vocabulary.token_bytes(i)), "text": is_text(i)} for i in args.token]
     found = {text: [i for i, t in tokens if t == text.encode()] for text in args.find}
+    containing = {text: [(i, t) for i, t in tokens if text.encode() in t] for text in args.containing}
     special = [(i, _name(vocabulary, i)) for i in vocabulary.special_token_ids]
     machine = {
         "size": vocabulary.size,
@@ -72,6 +85,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         "fingerprint": vocabulary.fingerprint,
         "tokens": shown,
         "found": found,
+        "containing": {text: [{"id": i, "bytes": list(t)} for i, t in some] for text, some in containing.items()},
     }
     people = facts(
         [
@@ -96,12 +110,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
         people += [Line(f"special token {i}: {text_of(name.encode())}") for i, name in special]
     for text, ids in found.items():
         people.append(Line(f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}"))
+    for text, some in containing.items():
+        people.append(Line(f"{counted(len(some), 'token')} with {text_of(text.encode())} in it"))
+        people += [Line(f"  token {i}: {text_of(t)}") for i, t in some]
     if args.out is not None:
         machine["file"] = args.out
         people.append(Line(f"written to {args.out}"))
-    asked = args.token or args.find or args.special or args.out is None
+    asked = args.token or args.find or args.containing or args.special or args.out is None
     (output.result if asked else output.answer)(machine, people)
-    return exits.OK if all(found.values()) else exits.NO
+    return exits.OK if all((*found.values(), *containing.values())) else exits.NO
 
 
 def _name(vocabulary: interlock.Vocabulary, token: int) -> str:

@@ -1,4 +1,4 @@
-"""Worker processes that outlive nothing and whose death ends nothing.
+"""Worker processes that outlive nothing and whose death ends nothing; or, for little work, none.
 
 A thread for each process hands it an item and waits for its answer. A process that dies is replaced; its item is tried
 once more, because the end may have come from outside, and is then reported as the one that ends its worker.
@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from interlock.cli.precomputing.worker import Item, Task
+import interlock
+from interlock.cli.precomputing.worker import Item, Task, Worker
 from interlock.cli.terminal import atomic_files
 from interlock.cli.terminal.exits import InputError
 
@@ -24,6 +25,43 @@ STARTS = 5
 """How often a worker may end before it is ready; more than that is no accident."""
 PATIENCE = 1.0
 """Seconds that an interrupted run gives its workers together to finish what they are writing."""
+FEW = 8
+"""So many sources, if they are small, take less time than the start of a process for them."""
+SMALL = 32 * 1024
+"""Bytes that few sources may have together."""
+
+
+def are_little(items: list[Item]) -> bool:
+    """Whether the work is done sooner in this process than in others that are started for it."""
+    if len(items) > FEW:
+        return False
+    try:
+        return sum(os.path.getsize(item.path) if item.length < 0 else item.length for item in items) <= SMALL
+    except OSError:  # It is reported as what cannot be read, wherever that is tried.
+        return False
+
+
+class Alone:
+    """This process does the work. It has what ``Pool`` has; a source that ends the process ends the run."""
+
+    def __init__(self, task: Task, vocabulary: interlock.Vocabulary) -> None:
+        self.task = task
+        self.vocabulary = vocabulary
+
+    def __enter__(self) -> Alone:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def rows(self, items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+        """The rows of all items, in their order."""
+        worker = Worker(self.task, self.vocabulary)
+        for item in items:
+            row = worker.handle(item)
+            if "fatal" in row:
+                raise InputError(row["error"]["message"])
+            yield row
 
 
 class Pool:

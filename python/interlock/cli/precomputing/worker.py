@@ -1,9 +1,9 @@
 """A worker of ``precompute``: it compiles the sources that it is told, one after the other, into a store.
 
-It is a process of its own, so that whatever happens to it happens to one source. It speaks JSON, a line at a time: the
-first line on its standard input is what it is for, every further line an item; every answer is a row of the report. It
-ends with its standard input, so that nothing has to end it when the process that started it is killed: what it was
-compiling then is finished, and kept.
+For more than a few small sources it is a process of its own, so that whatever happens to it happens to one source. That
+process speaks JSON, a line at a time: the first line on its standard input is what it is for, every further line an
+item; every answer is a row of the report. It ends with its standard input, so that nothing has to end it when the
+process that started it is killed: what it was compiling then is finished, and kept.
 """
 
 from __future__ import annotations
@@ -54,13 +54,10 @@ class Task(NamedTuple):
 class Worker:
     """A store, a vocabulary and options, opened once for many items."""
 
-    def __init__(self, task: Task) -> None:
-        # The work is in parallel already, a process for each core.
-        interlock.set_num_threads(1)
-        # What is compiled goes into the store, and is not asked for again.
-        interlock.set_index_cache_bytes(0)
+    def __init__(self, task: Task, vocabulary: interlock.Vocabulary | None = None) -> None:
+        """``vocabulary``, if it is open in this process already, is the one that the task names."""
         self.store = interlock.Store(task.store, tables=task.tables)
-        self.vocabulary = interlock.Vocabulary.load(task.vocabulary)
+        self.vocabulary = interlock.Vocabulary.load(task.vocabulary) if vocabulary is None else vocabulary
         self.arguments = argparse.Namespace(**task.arguments)
         self.refused = frozenset(task.refused)
 
@@ -166,6 +163,10 @@ def _read(item: Item) -> bytes:
 def main() -> None:
     """Answer until the standard input ends."""
     lines = sys.stdin.buffer
+    # The work is in parallel already, a process for each core.
+    interlock.set_num_threads(1)
+    # What is compiled goes into the store, and is not asked for again.
+    interlock.set_index_cache_bytes(0)
     try:
         worker = Worker(Task(*json.loads(lines.readline())))
         sys.stdout.write("{}\n")

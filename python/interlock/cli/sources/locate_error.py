@@ -75,7 +75,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
         pointer = inside + pointer if node_at(document, inside + pointer) is not None else pointer
     start, end = _span(document, pointer, error.keyword, is_slip="is no keyword of JSON Schema" in str(error))
     if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
-        start, end, remedy = _inner_pattern(document, pointer, text, start, end)
+        start, end, remedy = _inner_pattern(document, pointer, error.keyword, text) or (start, end, "")
     return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
 
 
@@ -277,24 +277,40 @@ def node_at(document: Node, pointer: str) -> Node | None:
     return next((node for where, node in document.walk() if where == pointer), None)
 
 
-def _inner_pattern(document: Node, pointer: str, text: str, start: int, end: int) -> tuple[int, int, str]:
-    """The character of a pattern inside a schema that is at fault, and what is different in this dialect."""
+def _inner_pattern(document: Node, pointer: str, keyword: str, text: str) -> tuple[int, int, str] | None:
+    """The character of a pattern inside a schema that is at fault, and what is different in this dialect. The patterns
+    of ``patternProperties`` are keys.
+    """
     node = node_at(document, pointer)
-    pattern = node.get("pattern") if node is not None else None
-    if pattern is None or not isinstance(pattern.value, str):
-        return start, end, ""
-    remedy = ""
-    if re.search(r"\\[AZz]|\(\?P<", pattern.value):
-        remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
-    try:
-        interlock.Index.from_regex(pattern.value, explain.byte_vocabulary(), dialect="ecma")
-    except interlock.PatternError as inner:
-        if inner.offset is not None and text[pattern.start + 1 : pattern.end - 1] == pattern.value:
-            at = pattern.start + 1 + inner.offset
-            return at, at + 1, remedy
-    except interlock.InterlockError:
-        pass
-    return pattern.start, pattern.end, remedy
+    value = node.get(keyword) if node is not None else None
+    if value is None:
+        return None
+    patterns = [(value.value, value.start, value.end)] if keyword == "pattern" else []
+    patterns += [(member.key, member.start, member.end) for member in value.members if keyword != "pattern"]
+    for pattern, start, end in patterns:
+        try:
+            interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect="ecma")  # type: ignore[arg-type]
+        except interlock.PatternError as inner:
+            remedy = ""
+            if re.search(r"\\[AZz]|\(\?P<", str(pattern)):
+                remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
+            place = (start, end) if inner.offset is None else _character(text, start, end, inner.offset)
+            return *place, remedy
+        except (interlock.InterlockError, TypeError):
+            continue
+    return None
+
+
+_SPELT = re.compile(r"\\ud[89ab]..\\ud[c-f]..|\\u....|\\.|.", re.IGNORECASE | re.DOTALL)
+"""A character inside a string of JSON, which may be an escape."""
+
+
+def _character(text: str, start: int, end: int, number: int) -> tuple[int, int]:
+    """Where a string of JSON, which stands from ``start`` to ``end``, spells a character of it; else its last quote."""
+    for at, spelt in enumerate(_SPELT.finditer(text, start + 1, end - 1)):
+        if at == number:
+            return spelt.span()
+    return end - 1, end
 
 
 def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:

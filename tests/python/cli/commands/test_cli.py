@@ -366,6 +366,16 @@ def test_verify_and_find_say_no(folder):
     }
 
 
+def test_containing_lists_tokens_or_says_no(folder):
+    interlock.Vocabulary(
+        [b"a", b'"', b'"}', b'x"}\xc3', b'<"}>', b"\xa9"], eos_token_ids=[5], special_token_ids=[4]
+    ).save(folder / "six.ilk")
+    both = machine(folder, "vocab", "six.ilk", "--containing", '"}')["containing"]
+    assert both == {'"}': [{"id": 2, "bytes": [34, 125]}, {"id": 3, "bytes": [120, 34, 125, 195]}]}
+    shown = run(folder, "vocab", "six.ilk", "--containing", '"}', "--containing", "b", code=1).stdout
+    assert '2 tokens with "\\"}" in it\n  token 2: "\\"}"\n  token 3: "x\\"}\\xc3"\n0 tokens with "b" in it' in shown
+
+
 def test_draw(folder):
     made = machine(folder, "draw", 'schema:{"enum": ["<a>", "b"]}', "--form", "jumps", "-o", "a.html")
     assert made["compressed_states"] < made["states"]

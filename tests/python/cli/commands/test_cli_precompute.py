@@ -17,6 +17,7 @@ import interlock
 from interlock.cli.precomputing import process_pool
 from interlock.cli.precomputing.summary import Summary, remedy_of
 from interlock.cli.precomputing.worker import Task
+from support.command_line import here
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +39,7 @@ def folder(tmp_path):
 
 
 def run(folder, *args, code=0):
-    done = subprocess.run([*COMMAND, *args, "--json"], cwd=folder, capture_output=True, text=True, timeout=120)
+    done = here(folder, *args, "--json")
     assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
     assert done.stderr == ""
     return json.loads(done.stdout)
@@ -145,6 +146,45 @@ def test_interrupted(folder, number, code):
     assert run(folder, "verify", "store")["problems"] == []
 
 
+def test_few_small_sources_need_no_worker_and_have_the_same_rows(folder, monkeypatch):
+    few = folder / "few"
+    few.mkdir()
+    for name, text in (("a", '{"type": "integer"}'), ("b", '{"type": "strin"}'), ("c", '{"answer": 1}'), ("d", "{")):
+        (few / f"{name}.json").write_text(text)
+    (few / "link.json").symlink_to(few / "a.json")
+    said = {}
+    for store, jobs in (("with", ["--jobs", "1"]), ("without", [])):
+        made = run(folder, "precompute", "few", "-t", "bytes", "-o", store, *jobs, code=1)
+        report = [json.loads(line) for line in (folder / store / "report.jsonl").read_text().splitlines()]
+        for row in report:
+            row.pop("milliseconds", None)
+        said[store] = report, {k: v for k, v in made.items() if k not in ("seconds", "store", "report")}
+    assert said["with"] == said["without"] and said["with"][1]["processes"] == 1
+    assert run(folder, "verify", "without")["packs"] == 1
+
+    class Started(Exception):
+        pass
+
+    def start(*_):
+        raise Started
+
+    monkeypatch.setattr(process_pool.Pool, "_start", start)
+
+    def starts(*jobs):
+        done = here(folder, "precompute", "few", "-t", "bytes", "-o", "again", *jobs)
+        return done.returncode == 4
+
+    assert not starts() and starts("--jobs", "1") and starts("--jobs", "2")
+    (few / "long.json").write_text(json.dumps({"const": "x" * process_pool.SMALL}))
+    assert starts()
+    (few / "long.json").unlink()
+    for n in range(process_pool.FEW - len(list(few.iterdir()))):
+        (few / f"n{n}.json").write_text(json.dumps({"const": n}))
+    assert not starts()
+    (few / "more.json").write_text("{}")
+    assert starts()
+
+
 def test_workers_that_do_not_end_are_waited_for_together(monkeypatch):
     monkeypatch.setattr(process_pool, "PATIENCE", 0.5)
     busy = process_pool.Pool(Task("store", "vocabulary", {}), 8)
@@ -205,7 +245,7 @@ def test_what_is_no_schema_is_left_out_and_named(folder):
     assert (made["sources"], made["ok"], made["refused"], made["duplicates"]) == (4, 3, 1, 1)
     assert (made["compiled"], made["done_before"], made["packs"]) == (2, 0, 2)
     assert {row["name"] for row in made["left_out"]} == {"answer.json", "list.json", "README.md"}
-    people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    people = here(folder, *args).stdout
     for words in (
         'refused broken.json:1:10: SchemaError: "strin" is not a type',
         "left out answer.json: none of its keys (item, count) is a keyword of JSON Schema",
@@ -279,14 +319,16 @@ def test_tables_are_stored_unless_refused(folder):
     made, bare = run(folder, *args), run(folder, *args, "--no-tables")
     assert (made["complete"], made["states"], bare["complete"], bare["states"]) == (True, 11, False, None)
     assert bare["bytes"] < made["bytes"]
-    run(folder, *ARGS, code=1)
-    run(folder, *ARGS[:-1], "bare", "--no-tables", code=1)
+    few = [f"schemas/{n:03}.json" for n in range(COUNT - 3 - process_pool.FEW, COUNT - 3)]
+    args = ["precompute", *few, "--schema-key", "schema", "-t", "bytes", "-o"]
+    run(folder, *args, "store")
+    run(folder, *args, "bare", "--no-tables")
     full, recipes = (interlock.Store(folder / name).total_bytes() for name in ("store", "bare"))
     assert recipes < full / 2
 
 
 def shown(folder, *args, code=0):
-    done = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=120)
+    done = here(folder, *args)
     assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
     return done.stdout
 
@@ -389,10 +431,8 @@ def test_quiet_leaves_the_numbers_to_the_report(folder):
     (folder / "few").mkdir()
     (folder / "few" / "bad.json").write_text("{")
     (folder / "few" / "notes.txt").write_text("about")
-    args = [*COMMAND, "precompute", "few", "-t", "bytes", "-o", "store", "-j", "1"]
-    loud, quiet = (
-        subprocess.run([*args, *more], cwd=folder, capture_output=True, text=True, timeout=60) for more in ([], ["-q"])
-    )
+    args = ["precompute", "few", "-t", "bytes", "-o", "store"]
+    loud, quiet = (here(folder, *args, *more) for more in ([], ["-q"]))
     assert (
         "refused bad.json:1:2: SchemaError" in loud.stdout
         and "left out:  1 besides, which are no sources" in loud.stdout
@@ -412,7 +452,7 @@ def test_one_reason_of_all_is_said_once(folder):
     done = run(folder, "precompute", "alike", "-t", "bytes", "-o", "st", code=1)
     assert done["first_error"].startswith('0.json: SchemaError: "strin" is not a type')
     args = ["precompute", "alike", "-t", "bytes", "-o", "st2"]
-    people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    people = here(folder, *args).stdout
     assert people.count("is not a type") == 1 and "refused all 8, for the same reason; the first, 0.json:1:" in people
     assert remedy_of('SchemaError: pass what ["schema"] holds').startswith("--schema-key schema takes each schema")
     error = run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", code=4)["error"]
@@ -420,7 +460,7 @@ def test_one_reason_of_all_is_said_once(folder):
     assert run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", "--schema-key", "schema")["packs"] == 1
     (folder / "plain" / "9.json").write_text(json.dumps({"const": 9}))
     args = ["precompute", "plain", "-t", "bytes", "-o", "st3"]
-    people = subprocess.run([*COMMAND, *args], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    people = here(folder, *args).stdout
     assert "left out 8, for the same reason; the first, 0.json" in people and "  try: --schema-key schema" in people
 
 

@@ -382,6 +382,7 @@ MISTAKES = [
     (["completion"], 2, "try: interlock completion SHELL"),
     (["compile", "order.json", "-t", "bytes", "-o", ""], 2, "--out is empty; where it is a variable of the shell"),
     (["check", "order.json", ""], 2, "FILE is empty"),
+    (["vocab", "bytes", "--containing", ""], 2, "every token has the empty text in it"),
     (["vocab", ""], 2, "the name of the tokenizer file is empty"),
     (["verify", ""], 2, "STORE is empty"),
     (["check", "--foo"], 2, "unrecognized arguments: --foo"),

@@ -145,6 +145,23 @@ def test_a_limit_that_is_fixed_names_no_option(folder):
     assert "this limit is fixed" in error["remedy"] and "NAME" not in error["remedy"]
 
 
+@pytest.mark.parametrize(
+    ("schema", "at"),
+    [
+        (r'{"patternProperties": {"^a": {}, "^[b-a]$": {}}}', "b-a"),
+        (r'{"patternProperties": {"\ud83d\ude00\\d[b-a]": {}}}', "b-a"),
+        (r'{"patternProperties": {"^a\\": {}}}', r"\\"),
+        (r'{"pattern": "\\d\u00e9[b-a]"}', "b-a"),
+        (r'{"pattern": "(a"}', "(a"),
+    ],
+)
+def test_the_caret_of_a_pattern_in_a_schema_is_at_its_character(folder, schema, at):
+    """Keys of ``patternProperties`` are patterns, and a string of JSON may spell a character as an escape."""
+    (folder / "pattern.json").write_text(schema)
+    said = machine(folder, "check", "pattern.json", "-t", "bytes", "--text", "{}", code=3)["error"]
+    assert (said["type"], said["line"], said["column"]) == ("PatternError", 1, schema.index(at) + 1)
+
+
 def test_the_caret_of_a_slip_is_at_its_key(folder):
     slip = 'schema:{"type": "object", "additionalPropertie": false}'
     error = machine(folder, "inspect", slip, "--unknown-keywords", "error", code=3)["error"]
