@@ -91,6 +91,6 @@ def test_elsewhere_the_grammar_names_the_character(tmp_path, form, written, char
 
 
 def test_json_that_breaks_off_has_its_place_in_the_text(tmp_path):
-    found = problems(tmp_path, tag("\n<a>", document(COUNT)), '\n<a>{"count": 0')
+    found = problems(tmp_path, tag("\n<a>", document(COUNT)), '\n<a>{"count": 0,')
     assert found[0] == BELOW
     assert found[1][1] == "not JSON: the text ends inside the object that begins at line 2, column 4"
