@@ -4,16 +4,14 @@ schema of the tool refuses. Elsewhere the grammar of the format says which chara
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import interlock
-from interlock.explain import Explanation, Problem, byte_vocabulary, explain
+from interlock.cli.checking.document_problems import read_document
+from interlock.explain import Explanation, Problem
 from interlock.explain.wording import listed
-from interlock.schema_hints import quiet
 from interlock.util.near_words import nearest
 
 
@@ -60,26 +58,13 @@ def _no_tool(begin: re.Match[str], names: list[str]) -> Problem:
     return Problem("", "name", "", f"no tool is named {begin['name']}; {known}", start, end, end, hint)
 
 
-@quiet()
 def _of_arguments(text: str, begin: int, place: int, tool: Any, form: Any) -> list[Problem]:
-    """What the schema of a tool says of its arguments; their places are known where they are written as JSON."""
-    from interlock.tools.notations.argument_parsing import read_arguments_at
-
-    written = form.arguments
-    try:
-        if written.encoding == "json":
-            end = json.JSONDecoder().raw_decode(text, begin)[1]
-            arguments = text[begin:end]
-        else:
-            value, end = read_arguments_at(written, text, begin, tool.parameters)
-            arguments = json.dumps(value)
-        index = interlock.Index.from_json_schema(tool.parameters, byte_vocabulary(), property_order="any")
-    except (interlock.InterlockError, ValueError, RecursionError):
+    """What the schema of a tool says of its arguments."""
+    found = read_document(form.arguments, text, begin, place, tool.parameters, property_order="any")
+    if found is None:
         return []
     # A format may begin what stands behind the arguments as it begins a parameter: the place is in the middle of that.
-    if not any(notation.end.strip().startswith(text[end:place].strip()) for notation in form.notations):
+    behind = text[found.end : place].strip()
+    if not any(notation.end.strip().startswith(behind) for notation in form.notations):
         return []
-    of_tool = explain(index, arguments).problems
-    if written.encoding != "json":
-        return [replace(one, start=place, end=place + 1, until=place + 1) for one in of_tool]
-    return [replace(one, start=begin + one.start, end=begin + one.end, until=begin + one.until) for one in of_tool]
+    return [replace(one, message=f"tool {tool.name}: {one.message}") for one in found.problems]

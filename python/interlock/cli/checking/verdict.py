@@ -75,7 +75,9 @@ class Walker:
         if self.source.kind == "tools":
             found = in_words_of_tools(found, self.source.text, self.source.options)
         elif self.source.kind == "structural_tag":
-            found = in_words_of_schemas(found, self.source.text)
+            found = in_words_of_schemas(
+                found, self.source.text, lambda tag, vocabulary: self.source.with_text(tag).make(vocabulary)
+            )
         people = _people(found, refused, reason, bytes)
         return Verdict(False, _machine(found, data, refused, reason), people, *_brief(found, reason))
 

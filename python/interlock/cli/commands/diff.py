@@ -17,12 +17,13 @@ import argparse
 import contextlib
 import json
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import interlock
-from interlock.cli.comparing.document_differences import changes, differences, is_reordered, shown
+from interlock.cli.comparing.document_differences import changes, differences, is_reordered, sides
 from interlock.cli.comparing.open_objects import has_open_objects
+from interlock.cli.comparing.plain_witness import plainly_spelled
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
 from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
@@ -76,6 +77,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         found, tools = _compare_tools(read, indexes, output)
     else:
         found = _compare(read, indexes, output)
+    for side, text in enumerate(found.texts):
+        if text is not None:
+            found.texts[side] = plainly_spelled(text, partial(_tells_apart, indexes, side))
     known = [text is not None for text in found.texts]
     if any(known):
         relation = "different"
@@ -313,7 +317,7 @@ def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Nam
         lines.append(Line(f"  tried: {numbers}, {what}"))
     if rows:
         lines.append(Line(f"  the schemas differ in {counted(len(rows), 'place')}:"))
-        cells = [("", row["pointer"] or "(root)", shown(row, "first"), shown(row, "second")) for row in rows]
+        cells = [("", row["pointer"] or "(root)", *sides(row)) for row in rows]
         lines += table(cells, ("", "place", "first", "second"))
     ways = [] if not found.states else ["--limit max_flat_states=N looks at more states"]
     if found.states and args.whitespace != "compact" and any(row for row in rows):
@@ -323,6 +327,19 @@ def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Nam
     if ways:
         lines.append(Line(("  try: ", TRY), "; ".join(ways)))
     return lines
+
+
+def _tells_apart(indexes: tuple[interlock.Index, interlock.Index], side: int, data: bytes) -> bool:
+    """Whether one side accepts a text that the other refuses."""
+
+    def accepts(index: interlock.Index) -> bool:
+        guide = index.guide()
+        try:
+            return guide.advance_many(list(data)) == len(data) and guide.is_accepting
+        except interlock.InterlockError:
+            return False
+
+    return accepts(indexes[side]) and not accepts(indexes[1 - side])
 
 
 def _same(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -75,6 +76,47 @@ def shown(row: dict[str, Any], name: str) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
+def sides(row: dict[str, Any]) -> tuple[str, str]:
+    """What stands at a place in both documents, for people: of lists of which only the beginning could be shown, what
+    the second has more and less.
+    """
+    first, second = row.get("first"), row.get("second")
+    if not isinstance(first, list) or not isinstance(second, list):
+        return shown(row, "first"), shown(row, "second")
+    if max(len(json.dumps(side, ensure_ascii=False)) for side in (first, second)) <= SHOWN:
+        return shown(row, "first"), shown(row, "second")
+    added, removed = _without(second, first), _without(first, second)
+    parts = [_counted_values(values, word) for values, word in ((added, "added"), (removed, "removed")) if values]
+    if not parts:
+        place = next(i for i, (one, other) in enumerate(zip(first, second)) if not _same(one, other))
+        parts = [f"the same values in another order, from the {place + 1}. on"]
+    return f"... {len(first)}", f"{len(second)} values: {'; '.join(parts)}"
+
+
+def _without(values: list[Any], others: list[Any]) -> list[Any]:
+    """The values that are not among the others; one that is there more often counts as often as it is there more."""
+    left = Counter(json.dumps(value, sort_keys=True) for value in others)
+    found = []
+    for value in values:
+        written = json.dumps(value, sort_keys=True)
+        if left[written]:
+            left[written] -= 1
+        else:
+            found.append(value)
+    return found
+
+
+def _counted_values(values: list[Any], word: str) -> str:
+    """How many values were added or removed, and as many of them as a line can show."""
+    texts: list[str] = []
+    for value in values:
+        text = shown({"value": value}, "value")
+        if texts and len(", ".join([*texts, text])) > SHOWN:
+            return f"{len(values)} {word}: {', '.join(texts)}, ..."
+        texts.append(text)
+    return f"{len(values)} {word}: {', '.join(texts)}"
+
+
 def changes(rows: list[dict[str, Any]]) -> list[Line]:
     """What changed from the first schema to the second, a line each: the place, the keyword, and both values."""
     lines = []
@@ -84,7 +126,7 @@ def changes(rows: list[dict[str, Any]]) -> list[Line]:
             what = f"{place or '(root)'}: {last}"
         else:
             what = f"{row['pointer'] or '(root)'}:"
-        lines.append(Line(f"  {what} {shown(row, 'first')} -> {shown(row, 'second')}"))
+        lines.append(Line(f"  {what} {' -> '.join(sides(row))}"))
     if len(rows) > MOST_CHANGES:
         lines.append(Line(f"  and {len(rows) - MOST_CHANGES} other places; --json has them"))
     return lines

@@ -344,7 +344,10 @@ def _contradiction(error: interlock.InterlockError, source: Source, text: str) -
             return True
         return False
 
-    found = contradiction(json.loads(text), error.pointer or "", accepts_nothing)
+    document = json.loads(text)
+    if not accepts_nothing(document):  # Over bytes it has outputs.
+        return "another --tokenizer: the source has outputs; interlock vocab names the bytes without a token", ()
+    found = contradiction(document, error.pointer or "", accepts_nothing)
     if not found:
         return "the place above contradicts itself; no output can satisfy it", ()
     kinds = [k for k in found if k.keyword == "type" and k.pointer == (error.pointer or "")]

@@ -7,15 +7,16 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.notations import template
 from interlock.tools.notations.escapes import unescape
 from interlock.tools.notations.schema_types import declared_types, property_schema
 from interlock.tools.notations.tool_format import Arguments
+from interlock.util.json_pointer import escaped
 
-__all__ = ["PYTHON_WORDS", "read_arguments", "read_arguments_at"]
+__all__ = ["PYTHON_WORDS", "Places", "read_arguments", "read_arguments_at", "read_with_places"]
 
 #: What Python writes for values that JSON writes otherwise.
 PYTHON_WORDS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
@@ -48,6 +49,25 @@ def read_arguments_at(arguments: Arguments, text: str, at: int, schema: Any = Tr
     """The arguments that begin at ``at``, and where they end."""
     try:
         return _read_at(arguments, text, at, schema)
+    except RecursionError as error:
+        raise ToolFormatError("the arguments are nested too deep") from error
+
+
+Places: TypeAlias = dict[str, tuple[int, int]]
+"""Where values stand, by their JSON Pointers: the first character, and the one behind the last."""
+
+
+def read_with_places(
+    arguments: Arguments, text: str, at: int, schema: Any = True
+) -> tuple[dict[str, Any], int, Places]:
+    """What ``read_arguments_at`` returns, and the places of the values where they are tagged. There, what is no value
+    of the type that the schema asks for is read as a string.
+    """
+    if arguments.encoding != "tagged":
+        return *read_arguments_at(arguments, text, at, schema), {}
+    reader = _WithPlaces(arguments, text, schema)
+    try:
+        return *reader.members(at, schema), reader.places
     except RecursionError as error:
         raise ToolFormatError("the arguments are nested too deep") from error
 
@@ -231,8 +251,12 @@ class _Tagged(_Reader):
             key = unescape(found["key"], self.arguments.key_escape)
             closer = template.fill(self.arguments.end, {"key": found["key"]})
             inner = property_schema(schema, key, self.root)
-            values[key], at = self.value(match.end(), closer, found.get("type"), inner)
+            values[key], at = self.part(key, match.end(), closer, found.get("type"), inner)
         return values, at
+
+    def part(self, step: str | int, at: int, closer: str, type_text: str | None, schema: Any) -> tuple[Any, int]:
+        """The value of the member or the element that ``step`` names."""
+        return self.value(at, closer, type_text, schema)
 
     def value(self, at: int, closer: str, type_text: str | None, schema: Any) -> tuple[Any, int]:
         kinds = self.kinds(type_text, schema)
@@ -271,7 +295,8 @@ class _Tagged(_Reader):
         items: list[Any] = []
         inner = schema.get("items", True) if isinstance(schema, Mapping) else True
         while self.item_opener and (match := self.item_opener.match(self.text, _blank(self.text, at))):
-            item, at = self.value(match.end(), self.arguments.item_end, match.groupdict().get("type"), inner)
+            kind = match.groupdict().get("type")
+            item, at = self.part(len(items), match.end(), self.arguments.item_end, kind, inner)
             items.append(item)
         return items, self.expect(closer, at)
 
@@ -305,6 +330,31 @@ class _Tagged(_Reader):
         if isinstance(found, str) and (kinds is None or "string" in kinds):
             return text
         return found
+
+
+class _WithPlaces(_Tagged):
+    """Notes where each value stands. What is no value of its type is a string, about which the schema has its say."""
+
+    def __init__(self, arguments: Arguments, text: str, root: Any) -> None:
+        super().__init__(arguments, text, root)
+        self.places: Places = {}
+        self.pointer = ""
+
+    def part(self, step: str | int, at: int, closer: str, type_text: str | None, schema: Any) -> tuple[Any, int]:
+        outer, self.pointer = self.pointer, f"{self.pointer}/{escaped(str(step))}"
+        found, after = self.value(at, closer, type_text, schema)
+        ends = (after - len(one) for one in (closer, closer.strip("\n")) if self.text.endswith(one, at, after))
+        written = self.text[at : next(ends, after)]
+        start = at + len(written) - len(written.lstrip())
+        self.places[self.pointer] = (start, start + max(len(written.strip()), 1))
+        self.pointer = outer
+        return found, after
+
+    def scalar(self, text: str, kinds: set[str] | None) -> Any:
+        try:
+            return super().scalar(text, kinds)
+        except ToolFormatError:
+            return text.strip()
 
 
 def _pattern_of(delimiter: str, is_loose: bool) -> re.Pattern[str]:

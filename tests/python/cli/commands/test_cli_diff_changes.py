@@ -6,6 +6,7 @@ import pytest
 from command_line import machine, run
 
 from interlock.cli.commands.diff import Comparison
+from interlock.cli.comparing.document_differences import changes, differences
 
 NAMED = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 80}}, "additionalProperties": False}
 
@@ -103,3 +104,43 @@ def test_properties_in_another_order(folder):
 def test_warnings_say_whose_they_are(folder):
     said = run(folder, "diff", *words(NAMED, NAMED | {"minPropertys": 1})).stderr
     assert said.startswith("warning: in the second, `minPropertys` is no keyword")
+
+
+VALUES = [f"value{i}" for i in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ([*VALUES[:150], *VALUES[151:], "x", "y"], '... 300 -> 301 values: 2 added: "x", "y"; 1 removed: "value150"'),
+        ([*VALUES[:9], VALUES[10], VALUES[9], *VALUES[11:]], "the same values in another order, from the 10. on"),
+        (
+            VALUES + [f"a long new value {i}" for i in range(50)],
+            '50 added: "a long new value 0", "a long new value 1", ...',
+        ),
+    ],
+)
+def test_a_long_list_is_cut_around_what_changed(second, said):
+    (row,) = differences({"enum": VALUES}, {"enum": second})
+    (line,) = changes([row])
+    assert said in str(line) and str(line).startswith("  (root): enum ... 300 -> ")
+
+
+def test_a_table_of_places_cuts_long_lists_in_the_same_way(folder):
+    closed = {"type": "object", "additionalProperties": False}
+    pair = words(*(closed | {"properties": {"k": {"enum": v}}} for v in (VALUES, [*VALUES, "new"])))
+    assert '/properties/k: enum ... 300 -> 301 values: 1 added: "new"' in run(folder, "diff", *pair, code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "texts"),
+    [
+        ("pattern:.{2}", "pattern:.{3}", ["aa", "aaa"]),
+        ("pattern:[\\x00-\\x7f]{3}", "pattern:[a-z]{3}", ["000", None]),
+        ("pattern:\\x00[\\x00-b]", "pattern:\\x00\\x00", ["\0a", None]),
+        ("pattern:\\x00", "pattern:\\x01", ["\0", "\x01"]),
+    ],
+)
+def test_texts_have_everyday_characters_where_these_tell_the_two_apart(folder, first, second, texts):
+    found = machine(folder, "diff", first, second, code=1)
+    assert [found["only_first"], found["only_second"]] == texts

@@ -46,7 +46,7 @@ def test_structural_tags(folder):
     (folder / "tag.json").write_text(json.dumps(tag))
     for word in ("tag.json", "tag:@tag.json", "tag:" + json.dumps(tag)):
         assert run(folder, "check", word, "--text", '<call>{"a":1}</call>').stdout.startswith("accepted: 20 tokens")
-    assert "does not fit" in run(folder, "check", "tag.json", "--text", '<call>{"a":2}</call>', code=1).stdout
+    assert "2 is not 1" in run(folder, "check", "tag.json", "--text", '<call>{"a":2}</call>', code=1).stdout
     facts = machine(folder, "inspect", "tag.json")
     assert (facts["kind"], facts["start"]["forced_text"]) == ("structural_tag", "<call>{")
     drawn = machine(folder, "sample", "tag.json", "-n", "3")

@@ -194,16 +194,16 @@ FUNCTION = "<tool_call>\n<function=%s>\n<parameter=a>\n%s\n</parameter>\n</funct
 @pytest.mark.parametrize(
     ("form", "text", "message", "at"),
     [
-        ("hermes", CALL % ("add", '{"a": 1}'), "`b` is missing; it is required", '{"a"'),
+        ("hermes", CALL % ("add", '{"a": 1}'), "tool add: `b` is missing; it is required", '{"a"'),
         (
             "hermes",
             "Well. " + CALL % ("add", '{"a": 1, "b": "x"}'),
-            '`b`: an integer is expected, not a string ("x")',
+            'tool add: `b`: an integer is expected, not a string ("x")',
             '"x"',
         ),
         ("hermes", CALL % ("wether", "{}"), "no tool is named wether; there are weather, add", "wether"),
-        ("hermes", CALL % ("add", '{"a": 1, "c": 2}'), "`b` is missing; it is required", '{"a"'),
-        ("qwen3_coder", FUNCTION % ("add", 1), "`b` is missing; it is required", "/function"),
+        ("hermes", CALL % ("add", '{"a": 1, "c": 2}'), "tool add: `b` is missing; it is required", '{"a"'),
+        ("qwen3_coder", FUNCTION % ("add", 1), "tool add: `b` is missing; it is required", "/function"),
         ("qwen3_coder", FUNCTION % ("ad", 1), "no tool is named ad; there are weather, add", "ad>"),
         ("llama3_json", '{"name": "sub", "parameters": {}}', "no tool is named sub; there are weather, add", "sub"),
         ("pythonic", "[ad(a=1)]", "no tool is named ad; there are weather, add", "ad("),
@@ -220,3 +220,65 @@ def test_a_call_is_explained_in_the_words_of_the_tools(folder, form, text, messa
     assert problem["message"] == message and text[problem["start"] :].startswith(at)
     if "named" in problem["message"] and "sub" not in text:
         assert problem["hint"].startswith("did you mean ")
+
+
+STAY = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "ok": {"type": "boolean"},
+        "tags": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["city"],
+}
+VALUES = {"city": "Rome", "days": "nine", "ok": "yes", "tags": '[1, "x"]'}
+M3_MARK = "]<]minimax[>["
+
+
+def tagged(form):
+    """A call whose values are no values of their types, in the notation of a format."""
+    begin, parameter, end = {
+        "qwen3_coder": (
+            "<tool_call>\n<function=stay>\n",
+            "<parameter={}>\n{}\n</parameter>\n",
+            "</function>\n</tool_call>",
+        ),
+        "glm_4_5": (
+            "<tool_call>stay\n",
+            "<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>\n",
+            "</tool_call>",
+        ),
+        "minimax_m2": (
+            '<minimax:tool_call>\n<invoke name="stay">\n',
+            '<parameter name="{}">{}</parameter>\n',
+            "</invoke>\n</minimax:tool_call>",
+        ),
+        "seed_oss": (
+            "<seed:tool_call>\n<function=stay>\n",
+            "<parameter={}>{}</parameter>\n",
+            "</function>\n</seed:tool_call>",
+        ),
+    }[form]
+    return begin + "".join(parameter.format(*one) for one in VALUES.items()) + end
+
+
+@pytest.mark.parametrize("form", ["qwen3_coder", "glm_4_5", "minimax_m2", "seed_oss"])
+def test_every_value_of_a_wrong_type_is_named_at_its_place(folder, form):
+    text = tagged(form)
+    tools = json.dumps([{"name": "stay", "parameters": STAY}])
+    problems = machine(folder, "check", f"tools:{tools}", "--tool-format", form, "--text", text, code=1)["problems"]
+    assert [(one["pointer"], one["message"], text[one["start"] : one["end"]]) for one in problems] == [
+        ("/days", 'tool stay: `days`: an integer is expected, not a string ("nine")', "nine"),
+        ("/ok", 'tool stay: `ok`: a boolean is expected, not a string ("yes")', "yes"),
+        ("/tags/1", 'tool stay: `tags[1]`: an integer is expected, not a string ("x")', '[1, "x"]'),
+    ]
+
+
+def test_an_element_that_is_tagged_has_a_place_of_its_own(folder):
+    parts = ("<tool_call>\n", '<invoke name="stay">', "<city>Rome", "</city>", "<tags>")
+    parts += ("<item>1", "</item>", "<item>x", "</item>", "</tags>", "</invoke>\n", "</tool_call>")
+    text = "".join(M3_MARK + part for part in parts)
+    words = (f"tools:{json.dumps([{'name': 'stay', 'parameters': STAY}])}", "--tool-format", "minimax_m3")
+    (problem,) = machine(folder, "check", *words, "--text", text, code=1)["problems"]
+    assert problem["pointer"] == "/tags/1" and text[problem["start"] - 6 : problem["end"]] == "<item>x"

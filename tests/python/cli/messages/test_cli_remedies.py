@@ -5,6 +5,7 @@ import json
 import pytest
 from command_line import here, machine, run
 
+import interlock
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 
@@ -194,3 +195,13 @@ def test_the_end_is_no_byte(folder):
 
 def test_the_version_for_machines(folder):
     assert set(machine(folder, "--version")) == {"version"}
+
+
+def test_a_source_that_the_vocabulary_cannot_write_contradicts_nothing(tmp_path):
+    letters = [bytes([i]) for i in b'abcdefghijklmnopqrstuvwxyz{}":,'] + [b""]
+    interlock.Vocabulary(letters, eos_token_ids=[len(letters) - 1]).save(tmp_path / "letters.ilk")
+    over = ("-t", "letters.ilk")
+    error = machine(tmp_path, "inspect", 'schema:{"type": "integer"}', *over, code=3)["error"]
+    assert error["remedy"].startswith("another --tokenizer: the source has outputs")
+    opposed = 'schema:{"type": "integer", "minimum": 3, "maximum": 1}'
+    assert "tokenizer" not in machine(tmp_path, "inspect", opposed, *over, code=3)["error"]["remedy"]
