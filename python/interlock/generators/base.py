@@ -15,19 +15,20 @@ from interlock.generators.awaited_calls import AwaitedCalls
 from interlock.generators.call_arguments.arguments import (
     DEFAULT_MAX_TOKENS,
     MISSING,
-    OTHER_METHODS,
     Prompt,
     check_max_tokens,
     check_options,
     check_prompt,
     is_batch,
     refuse_more,
+    refuse_of_calls,
 )  # fmt: skip
 from interlock.generators.call_arguments.sampling_options import warn_unused_seed
 from interlock.generators.call_options import CallOptions
 from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
+from interlock.generators.public_names import PublicNames
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.finished_items import element_reader
@@ -45,7 +46,6 @@ from interlock.generators.stream import Stream
 from interlock.output_types import InvalidOutputError, OutputType, output_type_of
 from interlock.pattern_hints import warn_unicode_classes
 from interlock.util.argument_types import require
-from interlock.util.attribute_hints import no_attribute
 
 __all__ = ["DEFAULT_MAX_TOKENS", "KEPT", "Generator", "TextType"]
 
@@ -55,7 +55,7 @@ KEPT = 256
 """Types, and indexes of them, that a generator keeps."""
 
 
-class Generator(AwaitedCalls, ABC):
+class Generator(AwaitedCalls, PublicNames, ABC):
     """A model that answers with values of Python types. Call it with a prompt and an output type.
 
     ``generator(prompt, User)`` returns a ``User``. A prompt is a text or a list of messages; a list of prompts makes a
@@ -385,6 +385,7 @@ class Generator(AwaitedCalls, ABC):
             raise ArgumentError(
                 "a stream has one prompt: make a stream for each, or call gen.batch(prompts, output_type)"
             )
+        refuse_of_calls(options, "a stream")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         read_element = reads_in_context(element_reader(output_type), options.get("context"))
@@ -393,10 +394,6 @@ class Generator(AwaitedCalls, ABC):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         is_json = output.kind == "json_schema"
         return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element)
-
-    def __getattr__(self, name: str) -> Any:
-        """Only called for what a generator does not have."""
-        raise no_attribute(self, name, OTHER_METHODS)
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)

@@ -16,6 +16,7 @@ from interlock.generators.call_arguments.arguments import (
     check_options,
     check_prompt,
     is_batch,
+    refuse_of_calls,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.error_advice import advice
@@ -135,6 +136,7 @@ class LocalGenerator(BudgetChecks, Generator):
         check_prompt(prompt, options)
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
+        refuse_of_calls(options, "a trace")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)

@@ -20,6 +20,7 @@ from interlock.generators.call_arguments.arguments import (
     check_prompt,
     is_batch,
     refuse_more,
+    refuse_of_calls,
 )  # fmt: skip
 from interlock.generators.call_options import CallOptions
 from interlock.generators.error_advice import advice
@@ -269,6 +270,7 @@ class AsyncOpenAIGenerator(_Requests):
             raise ArgumentError(
                 "a stream has one prompt: make a stream for each, or await gen.batch(prompts, output_type)"
             )
+        refuse_of_calls(options, "a stream")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         read_element = reads_in_context(element_reader(output_type), options.get("context"))

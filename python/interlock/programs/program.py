@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
@@ -12,8 +12,12 @@ from interlock.generators.call_arguments.arguments import Prompt, check_max_toke
 from interlock.generators.call_options import SamplingOptions
 from interlock.generators.error_advice import advice
 from interlock.generators.local import LocalGenerator
+from interlock.generators.replies.attempts import add_count, is_refused, take_attempts, told
 from interlock.generators.replies.number_warnings import warn_long_number
-from interlock.output_types import FunctionCall, OutputType
+from interlock.generators.replies.validation_context import in_context
+from interlock.generators.replies.values import check_errors
+from interlock.output_types import FunctionCall, InvalidOutputError, OutputType
+from interlock.output_types.context_room import PromptTooLongError
 from interlock.programs.sampling import Sampler
 from interlock.programs.seam_tokenization import Transcript
 from interlock.util.argument_types import require
@@ -33,6 +37,18 @@ def _check_name(name: object) -> None:
     if name is not None and not isinstance(name, str):
         given = name.__name__ if isinstance(name, type) else repr(name)
         raise ArgumentError(f"the name of a part is a str or None, not {given}: the name comes first, then the type")
+
+
+def _stops(stop: str | Sequence[str] | None, output: OutputType[Any]) -> list[bytes]:
+    """The texts that end a part. ``ArgumentError`` for what is no text, and beside a type that ends by itself."""
+    if stop is not None and not isinstance(stop, Sequence):
+        raise ArgumentError(f"stop is a text, or a list of texts, not {type(stop).__name__}")
+    stops = [stop] if isinstance(stop, str) else list(stop or ())
+    if stops and output.kind != "text":
+        raise ArgumentError(f"stop belongs to free text; {output.name} ends by itself")
+    if not all(isinstance(one, str) and one for one in stops):
+        raise ArgumentError("stop is a text, or a list of texts, that are not empty")
+    return [one.encode() for one in stops]
 
 
 class Program:
@@ -81,6 +97,8 @@ class Program:
         if not isinstance(prompt, Sequence):
             raise ArgumentError(f"a prompt is a text or a list of messages, not {type(prompt).__name__}")
         as_chat = not isinstance(prompt, str) or bool(chat)
+        # Where a part is asked for again, the turns of the chat are written once more, and what was wrong behind them.
+        self._chat: Prompt | None = prompt if as_chat else None
         text = "" if as_chat else str(prompt)
         self._transcript = Transcript(self.model, generator.encode(prompt, True) if as_chat else generator.begin())
         self._transcript.append(text)
@@ -96,8 +114,28 @@ class Program:
 
     @overload
     def gen(
-        self, name: str | None, output_type: type[T], *, max_tokens: int = ..., **sampling: Unpack[SamplingOptions]
+        self,
+        name: str | None,
+        output_type: type[T],
+        *,
+        max_tokens: int = ...,
+        errors: Literal["raise"] = ...,
+        attempts: int | None = ...,
+        context: Any = ...,
+        **sampling: Unpack[SamplingOptions],
     ) -> T: ...
+    @overload
+    def gen(
+        self,
+        name: str | None,
+        output_type: type[T],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        attempts: int | None = ...,
+        context: Any = ...,
+        **sampling: Unpack[SamplingOptions],
+    ) -> T | InvalidOutputError: ...
     @overload
     def gen(
         self,
@@ -106,6 +144,9 @@ class Program:
         *,
         stop: str | Sequence[str] | None = ...,
         max_tokens: int = ...,
+        errors: Literal["raise"] = ...,
+        attempts: int | None = ...,
+        context: Any = ...,
         **sampling: Unpack[SamplingOptions],
     ) -> str: ...
     @overload
@@ -116,6 +157,9 @@ class Program:
         *,
         stop: str | Sequence[str] | None = ...,
         max_tokens: int = ...,
+        errors: Literal["raise", "return"] = ...,
+        attempts: int | None = ...,
+        context: Any = ...,
         **sampling: Unpack[SamplingOptions],
     ) -> Any: ...
     def gen(
@@ -125,6 +169,9 @@ class Program:
         *,
         stop: str | Sequence[str] | None = None,
         max_tokens: int = DEFAULT_MAX_TOKENS,
+        errors: Literal["raise", "return"] = "raise",
+        attempts: int | None = None,
+        context: Any = None,
         **sampling: Any,
     ) -> Any:
         """Have the model write a value of ``output_type``; return it, and keep it under ``name``.
@@ -133,48 +180,29 @@ class Program:
         which is not kept, at a stop token, or after ``max_tokens`` tokens. Any other type ends where it is complete and
         the model would go on with something else. Named groups of a pattern are kept under their names.
 
+        ``errors``, ``attempts`` and ``context`` are those of a call of a ``Generator``. A part that was refused is not
+        written: the model reads it, with the reason, only while it is asked again. With ``errors="return"`` the error
+        is returned, and nothing is kept under ``name``.
+
         Errors: ``BudgetError`` if no output is so short, ``ArgumentError`` for ``stop`` with a type other than ``str``
         and for unknown options, and those of the output type. Warnings are those of a call of a ``Generator``; a number
         that ``max_tokens`` ended, however few digits it has, is an ``UnboundedNumberWarning``, too.
         """
         _check_name(name)
         max_tokens = check_max_tokens(max_tokens)
+        check_errors(errors)
+        times = take_attempts({"attempts": attempts})
         check_options(sampling, _SAMPLING, "a program")
-        output = self.generator.output_type(output_type)
-        if stop is not None and not isinstance(stop, Sequence):
-            raise ArgumentError(f"stop is a text, or a list of texts, not {type(stop).__name__}")
-        stops = [stop] if isinstance(stop, str) else list(stop or ())
-        if stops and output.kind != "text":
-            raise ArgumentError(f"stop belongs to free text; {output.name} ends by itself")
-        if not all(isinstance(one, str) and one for one in stops):
-            raise ArgumentError("stop is a text, or a list of texts, that are not empty")
-        ends = [one.encode() for one in stops]
+        output = in_context(self.generator.output_type(output_type), context)
+        ends = _stops(stop, output)
         asked = {name: value for name, value in sampling.items() if value is not None}
-        sampler = Sampler(**{**self._sampling, **asked}) if asked else self._sampler
         begun = len(self._transcript.data)
-        before = self._transcript.fork()
         try:
-            index = self.generator.index(output)
-            with advice(max_tokens), self.model.turns.turn(nests=True):
-                data = self._decoder.write(
-                    self._transcript,
-                    index,
-                    max_tokens,
-                    sampler,
-                    (lambda so_far: any(end in so_far for end in ends)) if ends else None,
-                )
-                by_budget = self._decoder.ended_by_budget
-            found = [at for end in ends if (at := data.find(end)) >= 0]
-            if found:
-                data = data[: min(found)]
-                self._transcript.cut(begun + len(data))
-            text = data.decode("utf-8", "replace")
-            value = output.parse(text)
-            self._warn_of_numbers(output, text, max_tokens, value, by_budget)
-        except BaseException:
-            # A part that failed was never written.
-            self._transcript = before
-            raise
+            text, value = self._asked(output, max_tokens, ends, asked, times)
+        except InvalidOutputError as error:
+            if errors == "raise":
+                raise
+            return error
         if output.kind == "regex":
             match = output.source.fullmatch(text)
             self.captures.update(match.groupdict() if match is not None else {})
@@ -182,6 +210,76 @@ class Program:
         if name is not None:
             self.captures[name] = value
         return value
+
+    def _asked(
+        self, output: OutputType[Any], max_tokens: int, ends: list[bytes], asked: dict[str, Any], attempts: int
+    ) -> tuple[str, Any]:
+        """Write a part, and return its text and its value. A part that failed was never written."""
+        before = self._transcript.fork()
+        refused: InvalidOutputError | None = None
+        prompt: Any = str(self) if self._chat is None else self._chat
+        try:
+            for attempt in range(attempts):
+                seed = asked.get("seed")
+                chosen = asked if seed is None else {**asked, "seed": seed + attempt}
+                sampler = Sampler(**{**self._sampling, **chosen}) if chosen else self._sampler
+                try:
+                    if refused is not None:
+                        prompt = told(prompt, refused, self._chat is not None, before.data.decode("utf-8", "replace"))
+                        self._transcript = self._told_transcript(prompt, before)
+                    text, value = self._written(output, max_tokens, ends, sampler)
+                except InvalidOutputError as error:
+                    # What was said of the first answers may leave the next one no room.
+                    if refused is None or not isinstance(error, PromptTooLongError):
+                        refused = error
+                    if not is_refused(error):
+                        raise refused from refused.__cause__
+                else:
+                    if refused is not None:
+                        self._transcript = before
+                        self._transcript.append(text)
+                    return text, value
+            assert refused is not None
+            if attempts > 1:
+                add_count(refused, attempts)
+            raise refused
+        except BaseException:
+            self._transcript = before
+            raise
+
+    def _told_transcript(self, prompt: Prompt, before: Transcript) -> Transcript:
+        """The text so far behind what was wrong with an answer: what the model reads where it is asked again."""
+        if isinstance(prompt, str):
+            made = Transcript(self.model, self.generator.begin())
+            made.append(prompt)
+        else:
+            made = Transcript(self.model, self.generator.encode(prompt, True))
+            made.append(before.data.decode("utf-8", "replace"))
+        return made
+
+    def _written(
+        self, output: OutputType[Any], max_tokens: int, ends: list[bytes], sampler: Sampler
+    ) -> tuple[str, Any]:
+        """Write a part behind the transcript, and return its text and its value."""
+        begun = len(self._transcript.data)
+        index = self.generator.index(output)
+        with advice(max_tokens), self.model.turns.turn(nests=True):
+            data = self._decoder.write(
+                self._transcript,
+                index,
+                max_tokens,
+                sampler,
+                (lambda so_far: any(end in so_far for end in ends)) if ends else None,
+            )
+            by_budget = self._decoder.ended_by_budget
+        found = [at for end in ends if (at := data.find(end)) >= 0]
+        if found:
+            data = data[: min(found)]
+            self._transcript.cut(begun + len(data))
+        text = data.decode("utf-8", "replace")
+        value = output.parse(text)
+        self._warn_of_numbers(output, text, max_tokens, value, by_budget)
+        return text, value
 
     @overload
     def select(self, name: str | None, options: Sequence[str], **sampling: Unpack[SamplingOptions]) -> str: ...
@@ -194,6 +292,7 @@ class Program:
             raise ArgumentError("options are a list of texts, not a single text: did you mean [text]?")
         if not isinstance(options, Sequence | Mapping):
             raise ArgumentError(f"options are a list of texts, or map texts to values, not {type(options).__name__}")
+        check_options(sampling, _SAMPLING, "a choice")
         texts = list(options)
         # The longest option, in tokens of one byte, is as long as an option can be.
         budget = max((len(text.encode()) for text in texts if isinstance(text, str)), default=1) or 1
@@ -204,18 +303,32 @@ class Program:
             self.captures[name] = value
         return value
 
+    @overload
     def call(
         self,
         name: str | None,
         function: Callable[..., T] | list[Callable[..., T]],
         *,
-        max_tokens: int = 256,
-        **sampling: Any,
-    ) -> T:
+        errors: Literal["raise"] = ...,
+        max_tokens: int = ...,
+        **options: Any,
+    ) -> T: ...
+    @overload
+    def call(
+        self,
+        name: str | None,
+        function: Callable[..., T] | list[Callable[..., T]],
+        *,
+        errors: Literal["return"],
+        max_tokens: int = ...,
+        **options: Any,
+    ) -> T | InvalidOutputError: ...
+    def call(self, name: str | None, function: Any, *, max_tokens: int = 256, **options: Any) -> Any:
         """Have the model write the arguments of ``function`` as JSON, call it with them, and return what it returns.
 
         The arguments follow its annotations. Of a list of functions the model chooses one. What the function returns is
-        kept under ``name`` and not written; write it yourself.
+        kept under ``name`` and not written; write it yourself. ``options`` are those of ``gen``. With
+        ``errors="return"`` arguments that were refused call nothing, and the ``InvalidOutputError`` is returned.
         """
         _check_name(name)
         if isinstance(function, str):
@@ -228,17 +341,21 @@ class Program:
                 f"call takes a function, and {given} is a class: gen(name, {given}) writes a value of it"
             )
         if isinstance(function, list | tuple):
-            chosen = self.gen(None, function, max_tokens=max_tokens, **sampling)
+            chosen = self.gen(None, function, max_tokens=max_tokens, **options)
+            if isinstance(chosen, InvalidOutputError):
+                return chosen
             if not isinstance(chosen, FunctionCall):
                 raise ArgumentError("call takes a function, or a list of functions")
             self._name_part(name)
-            value: T = chosen()
+            value = chosen()
             if name is not None:
                 self.captures[name] = value
             return value
         if not callable(function):
             raise ArgumentError(f"call takes a function, and {function!r} is none: call(name, function)")
-        arguments = self.gen(None, function, max_tokens=max_tokens, **sampling)
+        arguments = self.gen(None, function, max_tokens=max_tokens, **options)
+        if isinstance(arguments, InvalidOutputError):
+            return arguments
         self._name_part(name)
         value = function(**arguments)
         if name is not None:

@@ -246,6 +246,7 @@ CALLS = [
     (interlock, "Program", {"generator": None, "prompt": "a", "chat": None}),
     (program, "text", {"text": "a"}),
     (program, "gen", {"name": "a", "output_type": str, "stop": "b", "max_tokens": 5}),
+    (program, "gen", {"errors": "raise", "attempts": None, "context": None}),
     (program, "select", {"name": "a", "options": ["a"]}),
     (program, "call", {"name": "a", "function": len, "max_tokens": 5}),
     (program, "capture", {"name": "a"}),
@@ -323,6 +324,8 @@ ANY_TYPE = {
     ("structural_tag", "tokenizer"),
     ("call", "function"),
 }
+# What validators get, whatever it is.
+ANY_VALUE = {("gen", "context")}
 # What the error calls it, where the argument has a name for several things.
 CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "pattern"}
 # Made by the package itself, or nothing but data.
@@ -337,6 +340,7 @@ ROWS = [
     pytest.param(owner, name, arguments, which, id=f"{getattr(owner, '__name__', type(owner).__name__)}.{name}-{which}")
     for owner, name, arguments in CALLS
     for which in arguments
+    if (name, which) not in ANY_VALUE
 ]
 
 

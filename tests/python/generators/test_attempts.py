@@ -58,9 +58,14 @@ def test_a_value_that_is_refused_is_asked_for_again():
         gen(chat, Digit, attempts=0)
     with pytest.raises(TypeError, match="attempts must be an int"):
         gen(chat, Digit, attempts="2")
-    for call in (gen.stream, gen.trace):
-        with pytest.raises(interlock.ArgumentError, match="'attempts': it belongs to a call that returns a value"):
+    # The message is about the stream, whatever the backend.
+    for call, what in ((gen.stream, "a stream"), (gen.trace, "a trace")):
+        said = f"^{what} has no option 'attempts': it belongs to a call that returns a value"
+        with pytest.raises(interlock.ArgumentError, match=said):
             call(chat, Digit, attempts=2)
+        call("Two", Digit, attempts=None, max_tokens=20)
+    with pytest.raises(interlock.ArgumentError, match="^a stream has no option 'attempts'"):
+        gen(chat, Digit, attempts=2, stream=True)
 
 
 def test_every_generator_can_be_awaited():
@@ -94,7 +99,7 @@ def test_an_asynchronous_client_asks_again_for_the_rows_that_were_refused():
     assert [one.digit for one in found] == [2, 2] and len(asked) == 3
     assert asyncio.run(gen(prompts[0], Digit, attempts=2)).digit == 2
     assert asyncio.run(gen.agenerate(prompts[0], Digit, attempts=2)).digit == 2
-    with pytest.raises(interlock.ArgumentError, match="'attempts'"):
+    with pytest.raises(interlock.ArgumentError, match="^a stream has no option 'attempts'"):
         gen.stream(prompts[0], Digit, attempts=2)
 
 
@@ -179,3 +184,85 @@ def test_validators_find_the_context_of_the_call():
         interlock.ArgumentError, match="context is for validators of pydantic, which does not read text"
     ):
         gen("T", context=ada, max_tokens=5)
+
+
+def test_a_part_of_a_program_is_asked_for_again_and_only_the_right_one_is_written():
+    script = {"One: ": '{"digit": 1}', "Try again.\n\nOne: ": '{"digit": 2}', "so ": "yes"}
+    gen = ScriptedGenerator(script)
+    program = interlock.Program(gen, "One: ")
+    refused = program.gen("d", Digit, max_tokens=20, errors="return")
+    assert isinstance(refused, interlock.InvalidOutputError) and refused.text == '{"digit": 1}'
+    assert str(program) == "One: " and "d" not in program
+    assert program.gen("d", Digit, max_tokens=20, attempts=2).digit == 2
+    program += ", so "
+    assert program.select("s", ["yes", "no"]) == "yes"
+    assert str(program) == 'One: {"digit": 2}, so yes' and program.captures == {"d": Digit(digit=2), "s": "yes"}
+    assert [program._transcript.data[begun:end] for begun, end, _ in program._parts] == [b'{"digit": 2}', b"yes"]
+    program = interlock.Program(gen, "One: ")
+    gen.script["Try again.\n\nOne: "] = '{"digit": 3}'
+    with pytest.raises(interlock.InvalidOutputError, match=r"odd.*\(the model was asked 3 times\)") as caught:
+        program.gen("d", Digit, max_tokens=20, attempts=3)
+    assert isinstance(caught.value.__cause__, pydantic.ValidationError) and str(program) == "One: "
+    with pytest.raises(interlock.ArgumentError, match="at least 1, not 0"):
+        program.gen("d", Digit, attempts=0)
+    with pytest.raises(interlock.ArgumentError, match="errors is 'raise' or 'return'"):
+        program.gen("d", Digit, errors="ignore")
+
+
+def test_in_the_chat_of_a_program_the_reason_is_a_turn():
+    gen = ScriptedGenerator({"Make one.": 'Here: {"digit": 1}', "odd. Try again.": 'Here: {"digit": 2}'})
+    told = []
+    encode = gen.encode
+    gen.encode = lambda prompt, chat=None: told.append(prompt) or encode(prompt, chat)
+    for prompt, options in (("Make one.", {"chat": True}), ([{"role": "user", "content": "Make one."}], {})):
+        program = gen.program(prompt, **options)
+        program += "Here: "
+        assert program.gen("d", Digit, max_tokens=20, attempts=2).digit == 2
+        assert str(program) == 'Here: {"digit": 2}'
+        assert [turn["role"] for turn in told[-1]] == ["user", "assistant", "user"]
+        assert told[-1][1]["content"] == 'Here: {"digit": 1}'
+
+
+def test_a_seed_of_a_part_grows_by_one_with_each_attempt(monkeypatch):
+    seeds = []
+    sampler = interlock.programs.program.Sampler
+    monkeypatch.setattr(
+        interlock.programs.program, "Sampler", lambda **given: seeds.append(given.get("seed")) or sampler(**given)
+    )
+    program = interlock.Program(ScriptedGenerator({"One: ": '{"digit": 1}'}), "One: ")
+    program.gen("d", Digit, max_tokens=20, attempts=3, errors="return", temperature=0.01, seed=5)
+    assert seeds == [None, 5, 6, 7]
+
+
+def test_what_was_wrong_may_leave_the_next_answer_no_room():
+    gen = ScriptedGenerator({"One: ": '{"digit": 1}'})
+    program = interlock.Program(gen, "One: ")
+    program.model.context = 40
+    with pytest.raises(interlock.InvalidOutputError, match="odd") as caught:
+        program.gen("d", Digit, max_tokens=20, attempts=3)
+    assert not isinstance(caught.value, interlock.PromptTooLongError) and str(program) == "One: "
+    program.model.context = 5
+    refused = program.gen("d", Digit, max_tokens=20, attempts=3, errors="return")
+    assert isinstance(refused, interlock.PromptTooLongError)
+
+
+def test_functions_that_a_program_calls_are_asked_for_again():
+    def half(digit: Annotated[int, pydantic.AfterValidator(lambda n: Digit(digit=n).digit)]) -> int:
+        return digit // 2
+
+    gen = ScriptedGenerator({"Half: ": '{"digit": 3}', "Try again.\n\nHalf: ": '{"digit": 8}'})
+    program = interlock.Program(gen, "Half: ")
+    assert isinstance(program.call("h", half, errors="return"), interlock.InvalidOutputError)
+    assert str(program) == "Half: " and not program.captures
+    assert program.call("h", half, attempts=2) == 4 and program["h"] == 4
+    with pytest.raises(interlock.ArgumentError, match="a choice has no option 'attempts'"):
+        program.select("s", ["yes", "no"], attempts=2)
+
+
+def test_validators_find_the_context_of_a_part():
+    gen = ScriptedGenerator({"N": '{"name": "Ada"}'})
+    assert gen.program("N").gen("n", Known, context={"names": ["Ada"]}, max_tokens=30).name == "Ada"
+    with pytest.raises(interlock.InvalidOutputError, match="unknown"):
+        gen.program("N").gen("n", Known, context={"names": ["Alan"]}, max_tokens=30)
+    with pytest.raises(interlock.ArgumentError, match="context is for validators of pydantic"):
+        gen.program("N").gen("n", context={}, max_tokens=5)

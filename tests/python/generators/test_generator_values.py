@@ -467,3 +467,12 @@ def test_half_of_a_surrogate_pair_is_no_prompt():
     for call in (gen, gen.stream, gen.trace):
         with pytest.raises(interlock.ArgumentError, match="the prompt is no Unicode text: character 1"):
             call("a\ud800", bool)
+
+
+def test_tab_completion_shows_what_users_call():
+    gen = ScriptedGenerator({})
+    shown = {name for name in dir(gen) if not name.startswith("_")} - {"script", "tokenizer"}
+    assert shown == set(
+        "agenerate backend batch encode index output_type program stream tool_loop trace vocabulary".split()
+    )
+    assert gen.cached_model() is gen.cached_model(), "a name that is not shown is there all the same"

@@ -302,7 +302,7 @@ MISTAKES = [
     (lambda g: g("x", int, temprature=0.1), "did you mean 'temperature'"),
     (lambda g: g("x", int, max_new_tokens=5), "pass max_tokens"),
     (lambda g: g("x", response_model=User), "pass output_type"),
-    (lambda g: g("x", int, num_return_sequences=2), "a list with the prompt"),
+    (lambda g: g("x", int, num_return_sequences=2), "pass it several times, gen([prompt] * 4"),
     (lambda g: g("x", int, streamer=1), "pass stream=True"),
     (lambda g: g("x", int, return_dict_in_generate=True), "returns values"),
     (lambda g: g("x", int, temperature=0, do_sample=True), "greedy search"),

@@ -149,3 +149,32 @@ def test_no_function_of_a_list_is_lost():
     with pytest.raises(interlock.UnsupportedError, match=r"bad\.b") as caught:
         output_type_of([good, bad])
     assert caught.value.pointer == "/properties/b"
+
+
+def test_a_pattern_that_pydantics_engine_refuses_names_the_field_and_the_other_engine():
+    word = typing.Annotated[str, pydantic.Field(pattern="(?!a)[a-z]+")]
+
+    class Late(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(defer_build=True)
+        word: word
+
+    for hint, place, pointer in ((Late, "Late.word", "/properties/word"), (word, "the type", None)):
+        said = f"{place}.*look-around.*regex_engine=.python-re."
+        with pytest.raises(interlock.UnsupportedError, match=said) as caught:
+            output_type_of(hint)
+        assert getattr(caught.value, "pointer", None) == pointer
+
+    class Good(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(regex_engine="python-re")
+        word: word
+
+    assert output_type_of(Good).parse('{"word": "b"}').word == "b"
+
+
+def test_a_class_that_pydantic_does_not_know_is_named_with_its_place():
+    class Arb:
+        pass
+
+    said = r"no JSON can be made for \[\] in list\[.*Arb\]: pydantic knows no such type as Arb \(use a dataclass"
+    with pytest.raises(interlock.UnsupportedError, match=said):
+        output_type_of(list[Arb])

@@ -20,6 +20,12 @@ from interlock.generators.replies.values import text_or_error
 from interlock.programs.cached_model import CachedModel
 
 
+def _end(text, key):
+    """Where the last ``key`` ends, and its length."""
+    at = text.rfind(key)
+    return (at + len(key) if at >= 0 else -1, len(key))
+
+
 class ScriptedModel(CachedModel):
     """Logits from a script: where the text ends with a key and the beginning of its answer, the answer goes on."""
 
@@ -51,8 +57,8 @@ class ScriptedModel(CachedModel):
         """The logits behind ``ids``."""
         text = b"".join(self._spellings[i] for i in ids)
         rest = b""
-        # The key that comes last in the text decides.
-        for key, answer in sorted(self.script.items(), key=lambda item: text.rfind(item[0].encode())):
+        # The key that ends last in the text decides, of several the longest.
+        for key, answer in sorted(self.script.items(), key=lambda item: _end(text, item[0].encode())):
             at = text.rfind(key.encode())
             if at >= 0:
                 written = text[at + len(key.encode()) :]

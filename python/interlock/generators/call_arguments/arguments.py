@@ -24,6 +24,7 @@ __all__ = [
     "check_prompt",
     "is_batch",
     "refuse_more",
+    "refuse_of_calls",
 ]
 
 DEFAULT_MAX_TOKENS = 512
@@ -69,12 +70,14 @@ OTHER_NAMES = {
     "guided_choice": "output_type",
     "temp": "temperature",
     "messages": "prompt",
-    "num_return_sequences": "a list with the prompt several times",
-    "n": "a list with the prompt several times",
 }
 _OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported",
         "attempts", "context")  # fmt: skip
+# What becomes of values: streams and traces have none of these.
+_OF_CALLS = ("attempts", "errors", "stream")
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
+# Names for how many answers there are to one prompt.
+_SEVERAL = ("num_return_sequences", "n")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
     "whitespace": "blanks of JSON belong to the generator: interlock.from_transformers(model, tokenizer, "
@@ -134,6 +137,11 @@ def check_options(
     backend may know it.
     """
     for name in options:
+        if name in _SEVERAL:
+            raise ArgumentError(
+                f"there is no option {name!r}, since each prompt has one value: for several values of one prompt pass "
+                "it several times, gen([prompt] * 4, output_type, temperature=0.8), which returns a list"
+            )
         other = OTHER_NAMES.get(name)
         if other is not None and (other != "temperature" or name not in known):
             raise ArgumentError(f"{name!r} has another name here: pass {other}")
@@ -206,6 +214,15 @@ def refuse_more(output_type: Any, more: Sequence[Any]) -> None:
         f"a call has two arguments without a name, prompt and output type, and {quoted(more[0])} comes behind them: "
         "pass it by its name"
     )
+
+
+def refuse_of_calls(options: dict[str, Any], what: str) -> None:
+    """``ArgumentError`` for options that only calls have which return a value; ``what`` is a stream or a trace.
+    ``None`` stands for the default, and is taken out of ``options``.
+    """
+    for name in _OF_CALLS:
+        if options.pop(name, None) is not None:
+            raise ArgumentError(f"{what} has no option {name!r}: it belongs to a call that returns a value")
 
 
 def check_max_tokens(max_tokens: Any) -> int:

@@ -13,7 +13,7 @@ from interlock.generators.replies.values import one_value
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import PromptTooLongError
 
-__all__ = ["asked", "take_attempts"]
+__all__ = ["add_count", "asked", "is_refused", "take_attempts", "told"]
 
 Asking = Generator[
     tuple[list[Any], list[OutputType[Any]], dict[str, Any]], Sequence[str | InvalidOutputError], list[Any]
@@ -59,31 +59,33 @@ def asked(
             # What was said of the first answers may leave the next one no room.
             if not isinstance(value, PromptTooLongError):
                 results[row] = value
-        rows = [row for row, value in zip(rows, found) if _is_refused(value)]
+        rows = [row for row, value in zip(rows, found) if is_refused(value)]
         if not rows:
             break
         for row in rows:
-            prompts[row] = _told(prompts[row], results[row], is_chat)
+            prompts[row] = told(prompts[row], results[row], is_chat)
     if attempts > 1:
         for row in rows:
-            _add_count(results[row], attempts)
+            add_count(results[row], attempts)
     return results
 
 
-def _is_refused(value: Any) -> bool:
+def is_refused(value: Any) -> bool:
     """Whether another answer may be right. A budget and a context stay as they are."""
     return isinstance(value, InvalidOutputError) and not isinstance(value, TightBudgetError | PromptTooLongError)
 
 
-def _told(prompt: Any, error: InvalidOutputError, is_chat: bool) -> Any:
-    """The prompt with the answer that was refused behind it, and why: turns of a chat, or a longer text."""
+def told(prompt: Any, error: InvalidOutputError, is_chat: bool, begun: str = "") -> Any:
+    """The prompt with the answer that was refused behind it, and why: turns of a chat, or a longer text. ``begun`` is
+    what stands between the prompt of a chat and the answer.
+    """
     why = f"{error}. Try again."
     if isinstance(prompt, str) and not is_chat:
         return f"{prompt}{error.text}\n\n{why}\n\n{prompt}"
-    answer = {"role": "assistant", "content": error.text}
+    answer = {"role": "assistant", "content": begun + error.text}
     return [*as_messages(prompt), answer, {"role": "user", "content": why}]
 
 
-def _add_count(error: InvalidOutputError, attempts: int) -> None:
+def add_count(error: InvalidOutputError, attempts: int) -> None:
     """The error says how often the model was asked."""
     error.args = (f"{error} (the model was asked {attempts} times)",)

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 __all__ = ["seeded"]
 
 
-class _OwnRandom(TorchFunctionMode):
+class _OwnRandom(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
     """Gives torch's random choices a generator of their own, in the thread that enters this.
 
     ``model.generate`` draws from torch's global generators. All threads share those, so what one call draws depends on

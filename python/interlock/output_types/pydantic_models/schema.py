@@ -17,7 +17,7 @@ from typing import Any, cast
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticOmit
+from pydantic_core import PydanticOmit, SchemaError
 
 from interlock._core import UnsupportedError
 from interlock.output_types.pydantic_models.mismatched_bounds import fit_bounds
@@ -25,7 +25,12 @@ from interlock.output_types.pydantic_models.python_checks import check_alias, re
 from interlock.output_types.pydantic_models.unenforced_bounds import warn_unenforced
 from interlock.output_types.python_types import string_formats, type_hints
 from interlock.output_types.python_types.enum_members import check_values
-from interlock.output_types.python_types.field_places import Place, place_in_core_schema, place_of_pointer
+from interlock.output_types.python_types.field_places import (
+    Place,
+    place_in_core_schema,
+    place_of_pointer,
+    pointer_of_place,
+)
 from interlock.output_types.python_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_name
 from interlock.schema_hints.schema_keywords import VALUES
@@ -336,7 +341,9 @@ def _unsupported(hint: Any, error: Exception, adapter: TypeAdapter[Any] | None =
     if adapter is None:
         place = type_hints.refused_place(hint, lambda refused: repr(refused) in said)
     # The rest of the message is about the inside of pydantic.
-    shown = re.sub(r"^Unable to generate pydantic-core schema for .*", "pydantic knows no such type", said)
+    unknown = re.match(r"Unable to generate pydantic-core schema for (?:<class '(?:[^']*\.)?([^']+)'>)?", said)
+    named = f" as {unknown[1]}" if unknown and unknown[1] else ""
+    shown = f"pydantic knows no such type{named}" if unknown else said
     return _at(hint, place or ("", ""), lambda where: f"no JSON can be made for {where}: {shown} ({way})")
 
 
@@ -356,6 +363,22 @@ def _at(hint: Any, place: Place, message: Callable[[str], str]) -> UnsupportedEr
     return error
 
 
+def _not_built(hint: Any, error: SchemaError) -> UnsupportedError:
+    """The error for a type of which pydantic builds no validator: most often its regex engine refuses a pattern."""
+    said = str(error)
+    words = "".join(f".{name}" for name in re.findall(r"Field ['\"](.+?)['\"]:", said))
+    why = said.strip().splitlines()[-1].strip().removeprefix("error: ").removeprefix("SchemaError: ")
+    way = ""
+    if "regex parse error" in said:
+        why = f"pydantic's own engine refuses the pattern: {why}"
+        way = (
+            ' (Python\'s engine reads it: model_config = ConfigDict(regex_engine="python-re") in a pydantic model, '
+            "__pydantic_config__ with the same in a dataclass or a TypedDict)"
+        )
+    place = (words, pointer_of_place(words.lstrip(".")))
+    return _at(hint, place, lambda where: f"no values can be made of {where}: {why}{way}")
+
+
 class PlainTypedDict(Exception):
     """pydantic takes no ``typing.TypedDict`` on a Python before 3.12: somebody else has to."""
 
@@ -370,6 +393,8 @@ def adapter_of(hint: Any) -> TypeAdapter[Any]:
         if getattr(error, "code", None) == "typed-dict-version":
             raise PlainTypedDict from error
         raise _unsupported(hint, error) from error
+    except SchemaError as error:
+        raise _not_built(hint, error) from error
     except ImportError as error:
         # A type that asks another package, such as EmailStr.
         asks = type_hints.refused_place(hint, lambda refused: getattr(refused, "__name__", "") in _ASK_OTHERS)
@@ -393,6 +418,9 @@ def json_schema_of(hint: Any, on_unsupported: str = "error") -> tuple[_JsonSchem
         schema = adapter.json_schema(schema_generator=generator)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         raise _unsupported(hint, error, adapter) from error
+    except SchemaError as error:
+        # A class with defer_build=True is built here.
+        raise _not_built(hint, error) from error
     _check_formats(hint, schema, "")
     if left_out:
         warn_unenforced(name_of(hint), [_said_of(said, adapter, part) for said, part in left_out])
