@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import torch
 import transformers
 
 from interlock import ArgumentError
 
-__all__ = ["asks_for_sampling", "option_names", "refuse_other_names", "seeded", "with_sampling"]
+__all__ = ["asks_for_sampling", "option_names", "refuse_other_names", "with_sampling"]
 
 # Options of sampling: to name one without do_sample means that sampling is wanted.
 _SAMPLING = frozenset(("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff", "top_h"))
@@ -49,15 +47,3 @@ def with_sampling(options: dict[str, Any]) -> dict[str, Any]:
             raise ArgumentError("temperature=0 is greedy search, and do_sample=True asks for sampling")
         del options["temperature"]
     return options
-
-
-@contextlib.contextmanager
-def seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Random numbers from ``seed``, without a change to those of everybody else."""
-    if seed is None:
-        yield
-        return
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
-        yield
