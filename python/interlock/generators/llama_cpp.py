@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
@@ -179,11 +179,17 @@ class LlamaCppGenerator(LocalGenerator):
         written: list[str] = []
         reasons: list[str] = []
         turns = turns_of(self.llama)
+        # What was read earlier has logits that differ in their last bits, which may change what a seed draws.
+        forget = self.llama.reset if options.get("seed") is not None else _nothing
         with turns.turn() if self._reads_at_once() else contextlib.nullcontext():
-            chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
-            pieces = TurnPieces(turns, _texts_of(chunks, written, reasons))
             if self._reads_at_once():
+                forget()
+            chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
+            if self._reads_at_once():
+                pieces = TurnPieces(turns, _texts_of(chunks, written, reasons))
                 turns.begin(pieces)
+            else:
+                pieces = TurnPieces(turns, _texts_of(chunks, written, reasons, forget))
         return pieces
 
     def _reads_at_once(self) -> bool:
@@ -207,8 +213,15 @@ class _Chats:
         return self._gen.llama.tokenize(text.encode(), add_bos=False, special=True)
 
 
-def _texts_of(chunks: Iterator[Any], written: list[str], reasons: list[str]) -> Generator[str, None, str | None]:
-    """The texts of the chunks, which ``written`` keeps; at last why they ended."""
+def _nothing() -> None:
+    """Forget nothing."""
+
+
+def _texts_of(
+    chunks: Iterator[Any], written: list[str], reasons: list[str], begin: Callable[[], object] = _nothing
+) -> Generator[str, None, str | None]:
+    """The texts of the chunks, which ``written`` keeps; at last why they ended. ``begin`` is called before them."""
+    begin()
     try:
         for chunk in chunks:
             if text := _text_of(chunk["choices"][0]):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import inspect
 import os
-from collections.abc import Collection, Generator, Iterator, Mapping
+import threading
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import ArgumentError, Index
@@ -112,7 +113,6 @@ class MlxLmGenerator(LocalGenerator):
         seed: int | None,
         options: dict[str, Any],
     ) -> Generator[str, None, str]:
-        import mlx.core as mx
         from mlx_lm import stream_generate
         from mlx_lm.sample_utils import make_sampler
 
@@ -123,13 +123,12 @@ class MlxLmGenerator(LocalGenerator):
         budget = max_tokens if room is None else room.left
         end = self.number_end(_temperature(options))
         mask = GuideLogitsProcessor(index, max_tokens=budget, canonical=True, number_end=end)
-        if seed is not None:
-            mx.random.seed(seed)
         named = set(inspect.signature(make_sampler).parameters)
         temperature = _temperature(options)
         sampling = {name: options.pop(name) for name in [*options] if name in named}
         options.pop("temperature", None)
         sampling["temp"] = temperature
+        sampler = make_sampler(**sampling)
         on_tight = options.pop("on_tight", None)
         processors = [*options.pop("logits_processors", []), mask]
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -140,7 +139,7 @@ class MlxLmGenerator(LocalGenerator):
             self.tokenizer,
             ids,
             max_tokens=budget + 1,
-            sampler=make_sampler(**sampling),
+            sampler=sampler if seed is None else _OwnDraws(sampler, seed),
             logits_processors=processors,
             **options,
         ):
@@ -152,6 +151,39 @@ class MlxLmGenerator(LocalGenerator):
         mask.check(taken)
         self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight, room)
         return self.finish_reason(index, taken[len(ids) :], max_tokens, room)
+
+
+class _OwnDraws:
+    """A sampler whose random numbers are those of one call. mlx has one random state for all that draws in a thread
+    (its older versions one for all threads), so the state of the others is put back behind each token. The lock is for
+    the older versions.
+    """
+
+    _lock = threading.Lock()
+
+    def __init__(self, sampler: Callable[[Any], Any], seed: int) -> None:
+        self.sampler = sampler
+        self.state = seed % 2**64
+
+    def __call__(self, scores: Any) -> Any:
+        import mlx.core as mx
+
+        with self._lock:
+            others = _random_state()
+            mx.random.seed(self.state)
+            try:
+                return self.sampler(scores)
+            finally:
+                self.state = _random_state()
+                mx.random.seed(others)
+
+
+def _random_state() -> int:
+    """The seed that makes the present random state of mlx."""
+    import mlx.core as mx
+
+    high, low = mx.random.state[0].tolist()
+    return int(high) << 32 | int(low)
 
 
 def _temperature(options: Mapping[str, Any]) -> float:

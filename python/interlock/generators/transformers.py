@@ -21,7 +21,7 @@ from interlock.generators.prompts.chat_content import templated
 from interlock.generators.replies.values import about_row
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, with_sampling
-from interlock.integrations.transformers._seeds import seeded
+from interlock.integrations.transformers._own_draws import own_draws
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import ContextRoom, PromptTooLongError, context_room
 
@@ -207,6 +207,7 @@ class TransformersGenerator(LocalGenerator):
                 "number_end": number_end,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
+            options["seed"] = seed
         else:
             own = GuideLogitsProcessor(constraints, max_tokens=max_tokens, canonical=True, number_end=number_end)
 
@@ -215,7 +216,8 @@ class TransformersGenerator(LocalGenerator):
                 return own(ids, scores)
 
             options["logits_processor"] = [begin, *(options.get("logits_processor") or ())]
-        with seeded(seed, self.model):
+        # Jump-forward draws by itself, from numbers of its own; all else that draws is a matter of generate.
+        with own_draws(None if jumps else seed):
             try:
                 out = self.model.generate(**inputs, **options)
             except (TypeError, ValueError, AttributeError) as error:

@@ -44,6 +44,7 @@ NEEDED = {
     "Llama.tokenize": ["text", "add_bos", "special"],
     "Llama.n_vocab": [],
     "Llama.n_ctx": [],
+    "Llama.reset": [],
     "llama_model_get_vocab": None,
     "llama_vocab_n_tokens": None,
     "llama_vocab_is_eog": None,
@@ -289,3 +290,16 @@ def test_a_prompt_that_is_too_long_costs_its_own_row(llama):
     assert set(found[::2]) <= {"yes", "no"} and found[1].row == 1
     with pytest.raises(interlock.PromptTooLongError, match="context of 512 has no room behind it: shorten the prompt"):
         gen.stream(prompts[1], ["yes", "no"]).value  # noqa: B018
+
+
+def test_a_seed_repeats_whatever_was_read_before(llama):
+    """Also in several threads: what a call finds in the cache depends on the calls before it."""
+    gen = interlock.from_llama_cpp(llama)
+
+    def call(seed):
+        return gen(f"Name a city. {seed % 2}", str, max_tokens=10, temperature=1.2, seed=seed)
+
+    alone = {seed: call(seed) for seed in range(4)}
+    assert [call(seed) for seed in (2, 0, 1, 3)] == [alone[seed] for seed in (2, 0, 1, 3)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(call, list(range(4)) * 2)) == list(alone.values()) * 2

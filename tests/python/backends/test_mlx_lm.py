@@ -104,6 +104,23 @@ def test_replies_one_by_one(loaded, vocabulary):
     assert wrong == []
 
 
+def test_a_seed_repeats_beside_other_draws(loaded):
+    """Two streams in turns write what each writes alone; the state of others stays."""
+    gen = interlock.from_mlx_lm(*loaded)
+
+    def stream(seed):
+        return gen.stream("Once", str, max_tokens=6, temperature=1.5, seed=seed, chat=False)
+
+    alone = [stream(seed).value for seed in (3, -4)]
+    assert alone[0] != alone[1]
+    mx.random.seed(11)
+    before = mx.random.state[0].tolist()
+    both = [stream(seed) for seed in (3, -4)]
+    while any([next(one, None) is not None for one in both]):
+        assert mx.random.state[0].tolist() == before
+    assert [one.value for one in both] == alone
+
+
 @pytest.fixture(scope="module")
 def quick():
     """The model in bfloat16, in which a processor reads a batch faster."""

@@ -34,6 +34,10 @@ class LlamaContext:
     metadata: dict[str, str] = {}
     draft_model = None
     scores = np.zeros((8, 1))
+    forgotten = 0
+
+    def reset(self):
+        self.forgotten += 1
 
     def n_vocab(self):
         return END + 1

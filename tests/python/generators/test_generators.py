@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import dataclasses
 import datetime
 import enum
@@ -475,46 +474,3 @@ def test_a_model_and_a_tokenizer_in_each_others_place(gen):
         interlock.ArgumentError, match="a model of transformers is needed, not .*, which is a tokenizer"
     ):
         interlock.from_transformers(gen.tokenizer, gen.tokenizer)
-
-
-@pytest.mark.parametrize("jump_forward", [True, False])
-def test_a_seed_repeats_beside_other_calls_and_leaves_their_numbers_alone(gen, jump_forward):
-    word = re.compile("[a-z]{12}")
-    options = {"max_tokens": 40, "temperature": 1.0, "jump_forward": jump_forward}
-    alone = [gen("x", word, seed=seed, **options) for seed in range(4)]
-    state = torch.random.get_rng_state()
-    beside = [None] * 8
-    start = threading.Barrier(8)
-
-    def call(i):
-        start.wait()
-        beside[i] = gen("x", word, **({"seed": i} if i < 4 else {}), **options)
-
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        list(pool.map(call, range(8)))
-    assert beside[:4] == alone and None not in beside
-    torch.random.set_rng_state(state)
-    assert [gen("x", word, seed=seed, **options) for seed in range(4)] == alone
-    assert torch.equal(torch.random.get_rng_state(), state)
-
-
-def test_all_random_choices_of_a_seeded_call_are_its_own():
-    from interlock.integrations.transformers._seeds import seeded
-
-    draws = [
-        lambda: torch.multinomial(torch.ones(50), 5),
-        lambda: torch.ones(50).multinomial(5),
-        lambda: torch.rand_like(torch.ones(5, dtype=torch.float64)),
-        lambda: torch.randn_like(torch.ones(5), dtype=torch.float64),
-        lambda: torch.rand(5),
-        lambda: torch.randint(100, (5,)),
-        lambda: torch.bernoulli(torch.full((50,), 0.5)),
-    ]
-    model = torch.nn.Linear(1, 1).eval()
-    for draw in draws:
-        state = torch.random.get_rng_state()
-        with seeded(3, model):
-            once = draw()
-        assert torch.equal(torch.random.get_rng_state(), state)
-        torch.manual_seed(3)
-        torch.testing.assert_close(once, draw(), rtol=0, atol=0)

@@ -24,6 +24,7 @@ from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, warm_up
 from interlock.integrations.transformers._logits_processor import constraints_of
 from interlock.integrations.transformers._masks import Masks
+from interlock.integrations.transformers._own_draws import own_draws
 from interlock.util.caller_warnings import warn_caller
 
 __all__ = ["JumpForwardStats", "jump_forward"]
@@ -100,6 +101,7 @@ def jump_forward(
     stats: JumpForwardStats | None = None,
     on_guide: Callable[[int, Guide], bool] | None = None,
     number_end: NumberEnd | None = None,
+    seed: int | None = None,
     **model_kwargs: Any,
 ) -> torch.Tensor:
     """A loop for ``model.generate(..., custom_generate=jump_forward, constraints=index)``: greedy search or sampling.
@@ -107,8 +109,9 @@ def jump_forward(
     ``constraints``, ``trigger`` and ``max_tokens`` are those of ``GuideLogitsProcessor``.
     ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. ``on_guide(row, guide)``
     is called behind each token that a guide took; it may call ``guide.force`` and then answers true. What it forces may
-    hold stop tokens: they end nothing. ``number_end`` is for generators, see ``NumberEnd``. Returns the ids with the
-    prompt, padded on the right.
+    hold stop tokens: they end nothing. ``number_end`` is for generators, see ``NumberEnd``. With a ``seed`` the random
+    choices are those of this call alone, and repeat whatever other threads draw. Returns the ids with the prompt,
+    padded on the right.
 
     Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
     caches that are not plain attention over everything.
@@ -147,6 +150,7 @@ def jump_forward(
     pad = getattr(generation_config, "_pad_token_tensor", None)
     filler = 0 if pad is None else int(pad)
     masks = Masks(number_end=number_end)
+    draws = own_draws(seed)
 
     def follow(i: int, sequence: _Sequence) -> bool:
         """Whether the host forced something behind the last token."""
@@ -206,11 +210,11 @@ def jump_forward(
         for i, sequence in enumerate(batch):
             if sequence.done:
                 continue
-            scores = logits_processor(sequence.ids, logits[i : i + 1])
-            if generation_config.do_sample:
-                token = int(torch.multinomial(scores.softmax(-1), 1))
-            else:
-                token = int(scores.argmax(-1))
+            with draws:
+                scores = logits_processor(sequence.ids, logits[i : i + 1])
+                is_drawn = generation_config.do_sample
+                chosen = torch.multinomial(scores.softmax(-1), 1) if is_drawn else scores.argmax(-1)
+            token = int(chosen)
             sequence.take(token, stopping_criteria)
             follow(i, sequence)
             stats.sampled += 1

@@ -26,7 +26,6 @@ from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.integrations.transformers._jump import jump_forward
 from interlock.integrations.transformers._options import option_names, refuse_other_names, with_sampling
-from interlock.integrations.transformers._seeds import seeded
 from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.result_notation import Result, result_notation
 from interlock.tools.requests.tool_descriptions import describe_tools, for_template
@@ -208,7 +207,6 @@ class ToolLoop:
         max_tokens = check_max_tokens(max_tokens)
         refuse_other_names(options)
         check_options(options, option_names(self._model) | {"seed"}, "transformers")
-        seed = options.pop("seed", None)
         ids = self._ids(prompt)
         progress = _Progress()
         room = self._room(ids.shape[1], max_tokens)
@@ -220,17 +218,16 @@ class ToolLoop:
             last[:] = [guide]
             return self._follow(guide, progress)
 
-        with seeded(seed, self._model):
-            made = self._model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                custom_generate=jump_forward,
-                constraints=self._index,
-                on_guide=watch,
-                max_tokens=max_tokens,
-                max_new_tokens=room,
-                **with_sampling(options),
-            )
+        made = self._model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            custom_generate=jump_forward,
+            constraints=self._index,
+            on_guide=watch,
+            max_tokens=max_tokens,
+            max_new_tokens=room,
+            **with_sampling(options),
+        )
         for guide in last:
             self._note(guide.events(), progress)
         tokens = made[0, ids.shape[1] :].tolist()
