@@ -2,7 +2,7 @@
 
 use interlock::{GrammarOptions, GuideOptions, Index, Lexer, Limits};
 
-use crate::random_grammar::FIRST_SPECIAL;
+use crate::random_grammar::{FIRST_SPECIAL, random_grammar};
 use crate::random_grammars::vocabularies;
 
 /// The blanks take all that follows, and another blank would have to come: nothing is accepted. Terminals that are
@@ -55,4 +55,12 @@ fn an_ignored_terminal_of_a_rule_leaves_one_place_behind_it() {
         }
         assert!(longer > 0);
     }
+}
+
+/// The search for a completion makes stacks with thousands of nodes that stand on each other in many ways. It was bounded
+/// in steps, each of which looked through all of them, and took minutes.
+#[test]
+fn a_search_through_wide_stacks_ends() {
+    let index = Index::from_model(random_grammar(203_394), "wide".to_owned(), &vocabularies()[0].0, &Limits::default());
+    assert_eq!(index.err().map(|error| error.kind()), Some(interlock::ErrorKind::Unsatisfiable));
 }

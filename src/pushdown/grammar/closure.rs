@@ -54,6 +54,8 @@ pub struct Found {
     pub order: SmallVec<[NodeId; 12]>,
     /// How many of them decided it.
     pub described: usize,
+    /// How long a description of the stack takes that decides it, in words: what a look at it costs.
+    pub words: usize,
 }
 
 impl Closures {
@@ -165,7 +167,8 @@ type MadeTop = (LrStateId, LrStateId, SmallVec<[NodeId; 2]>);
 
 impl Found {
     fn new(closure: Arc<Closure>, view: &StackView) -> Self {
-        Found { closure, order: SmallVec::from_slice(view.order()), described: view.described().len() }
+        let order = SmallVec::from_slice(view.order());
+        Found { closure, order, described: view.described().len(), words: view.key().len() }
     }
 
     /// The nodes that decided the closure.

@@ -99,6 +99,11 @@ impl ObligationRelations {
         self.work = 0;
     }
 
+    /// How many parts of alternatives were followed for the last question.
+    pub fn work(&self) -> usize {
+        self.work
+    }
+
     /// Whether the last question took long.
     pub fn is_costly(&self) -> bool {
         /// Parts that are followed in no time.

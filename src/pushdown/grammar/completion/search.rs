@@ -30,6 +30,9 @@ use crate::util::seeded_hash::SeededSet;
 const MOST_STEPS: usize = 20_000;
 /// Places behind terminals that are tried.
 const MOST_TERMINALS: usize = 500;
+/// Words of stacks that are looked at for steps, and parts of alternatives that are followed: a step takes the longer the
+/// further down a stack it looks.
+const MOST_SEARCHED: usize = 2_000_000;
 /// Places of a stack that are looked at for one question.
 const MOST_PLACES: usize = 50_000;
 
@@ -288,7 +291,7 @@ impl GrammarMachine<'_> {
         let mut places: Vec<(Branch, u64)> = vec![(*branch, 0)];
         let mut todo = BinaryHeap::from([(Reverse(0), 0)]);
         let mut seen = SeededSet::default();
-        let mut tried = 0;
+        let (mut tried, mut searched) = (0, 0);
         while let Some((_, at)) = todo.pop() {
             let (at, read) = places[at];
             let relations = &program.prospects.few;
@@ -297,10 +300,11 @@ impl GrammarMachine<'_> {
                 return true;
             }
             tried += 1;
-            if tried > MOST_TERMINALS {
+            let tops = self.stack.tops(at.tops).to_vec();
+            searched += lock(relations).work() + program.closure(self.stack, &tops).words;
+            if tried > MOST_TERMINALS || searched > MOST_SEARCHED {
                 return false;
             }
-            let tops = self.stack.tops(at.tops).to_vec();
             let ways = lock(relations).ways.from_scan(&program.scanner, at.scan);
             for (terminal, ways) in ways.iter() {
                 let behind = self.behind_end(&at, &tops, *terminal, &mut Vec::new()).unwrap_or_default();
@@ -328,7 +332,7 @@ impl GrammarMachine<'_> {
         let mut todo: VecDeque<Branch> = VecDeque::from([*branch]);
         let mut seen = SeededSet::default();
         let prospects = &self.program.prospects;
-        let mut tried = 0;
+        let (mut tried, mut searched) = (0, 0);
         while let Some(at) = todo.pop_front() {
             let known = self.is_known_to_complete(&at, &mut lock(&prospects.few), FEW, &mut Vec::new());
             if known == Some(true) || self.accepts(&[at]) {
@@ -336,7 +340,9 @@ impl GrammarMachine<'_> {
             }
             let firsts = self.program.scanner.bytes_of_classes();
             tried += firsts.len();
-            if tried > MOST_STEPS {
+            let words = self.program.closure(self.stack, self.stack.tops(at.tops)).words;
+            searched += lock(&prospects.few).work() + firsts.len() * words;
+            if tried > MOST_STEPS || searched > MOST_SEARCHED {
                 return false;
             }
             let mut next = Branches::new();
