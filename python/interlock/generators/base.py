@@ -28,7 +28,7 @@ from interlock.generators.call_options import CallOptions
 from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
-from interlock.generators.public_names import PublicNames
+from interlock.generators.call_arguments.public_names import PublicNames
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.finished_items import element_reader
