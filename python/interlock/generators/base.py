@@ -23,12 +23,12 @@ from interlock.generators.call_arguments.arguments import (
     refuse_more,
     refuse_of_calls,
 )  # fmt: skip
+from interlock.generators.call_arguments.public_names import PublicNames
 from interlock.generators.call_arguments.sampling_options import warn_unused_seed
 from interlock.generators.call_options import CallOptions
 from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
-from interlock.generators.call_arguments.public_names import PublicNames
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.finished_items import element_reader
