@@ -30,8 +30,8 @@ use crate::util::seeded_hash::SeededSet;
 const MOST_STEPS: usize = 20_000;
 /// Places behind terminals that are tried.
 const MOST_TERMINALS: usize = 500;
-/// Words of stacks that are looked at for steps, and parts of alternatives that are followed: the further down a stack a
-/// step looks, the longer it takes.
+/// Words of stacks that are looked at for steps, and parts of alternatives that are followed. A step that looks further
+/// down a stack takes longer.
 const MOST_SEARCHED: usize = 2_000_000;
 /// Places of a stack that are looked at for one question.
 const MOST_PLACES: usize = 50_000;
