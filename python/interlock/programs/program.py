@@ -217,7 +217,8 @@ class Program:
         """Write a part, and return its text and its value. A part that failed was never written."""
         before = self._transcript.fork()
         refused: InvalidOutputError | None = None
-        prompt: Any = str(self) if self._chat is None else self._chat
+        first: Any = str(self) if self._chat is None else self._chat
+        prompt = first
         try:
             for attempt in range(attempts):
                 seed = asked.get("seed")
@@ -225,7 +226,8 @@ class Program:
                 sampler = Sampler(**{**self._sampling, **chosen}) if chosen else self._sampler
                 try:
                     if refused is not None:
-                        prompt = told(prompt, refused, self._chat is not None, before.data.decode("utf-8", "replace"))
+                        begun = before.data.decode("utf-8", "replace")
+                        prompt = told(prompt, refused, self._chat is not None, begun, again=first)
                         self._transcript = self._told_transcript(prompt, before)
                     text, value = self._written(output, max_tokens, ends, sampler)
                 except InvalidOutputError as error:

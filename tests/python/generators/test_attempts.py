@@ -266,3 +266,20 @@ def test_validators_find_the_context_of_a_part():
         gen.program("N").gen("n", Known, context={"names": ["Alan"]}, max_tokens=30)
     with pytest.raises(interlock.ArgumentError, match="context is for validators of pydantic"):
         gen.program("N").gen("n", context={}, max_tokens=5)
+
+
+def test_a_text_is_said_again_once_for_each_attempt():
+    """Each attempt puts the prompt behind the answer, and not all that was said before."""
+    told = []
+
+    class Listening(ScriptedGenerator):
+        def _texts(self, prompts, *arguments):
+            told.extend(prompts)
+            return super()._texts(prompts, *arguments)
+
+    gen = Listening({"One: ": '{"digit": 1}', "Try again.\n\nOne: ": '{"digit": 3}'})
+    gen._reads_as_chat = lambda options: False
+    refused = gen("One: ", Digit, max_tokens=20, attempts=5, errors="return")
+    assert isinstance(refused, interlock.InvalidOutputError)
+    assert [text.count("One: ") for text in told] == [1, 2, 3, 4, 5]
+    assert [text.count("Try again.") for text in told] == [0, 1, 2, 3, 4]

@@ -45,7 +45,7 @@ def asked(
     """What comes of each prompt, which has an output type in ``outputs``: a value or an ``InvalidOutputError``. Those
     that were refused are asked again. ``is_chat`` says whether a text is what the user says in a chat.
     """
-    prompts = list(prompts)
+    first, prompts = list(prompts), list(prompts)
     results: list[Any] = []
     rows = list(range(len(prompts)))
     for attempt in range(attempts):
@@ -63,7 +63,7 @@ def asked(
         if not rows:
             break
         for row in rows:
-            prompts[row] = told(prompts[row], results[row], is_chat)
+            prompts[row] = told(prompts[row], results[row], is_chat, again=first[row])
     if attempts > 1:
         for row in rows:
             add_count(results[row], attempts)
@@ -75,13 +75,13 @@ def is_refused(value: Any) -> bool:
     return isinstance(value, InvalidOutputError) and not isinstance(value, TightBudgetError | PromptTooLongError)
 
 
-def told(prompt: Any, error: InvalidOutputError, is_chat: bool, begun: str = "") -> Any:
-    """The prompt with the answer that was refused behind it, and why: turns of a chat, or a longer text. ``begun`` is
-    what stands between the prompt of a chat and the answer.
+def told(prompt: Any, error: InvalidOutputError, is_chat: bool, begun: str = "", *, again: Any) -> Any:
+    """The prompt with the answer that was refused behind it, and why: turns of a chat, or a longer text that ends with
+    ``again``, the prompt of the first attempt. ``begun`` is what stands between the prompt of a chat and the answer.
     """
     why = f"{error}. Try again."
     if isinstance(prompt, str) and not is_chat:
-        return f"{prompt}{error.text}\n\n{why}\n\n{prompt}"
+        return f"{prompt}{error.text}\n\n{why}\n\n{again}"
     answer = {"role": "assistant", "content": begun + error.text}
     return [*as_messages(prompt), answer, {"role": "user", "content": why}]
 
