@@ -10,7 +10,7 @@ use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
-use crate::pushdown::grammar::parse_stack::ParseStack;
+use crate::pushdown::grammar::parse_stack::{Branch, ParseStack};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 
@@ -43,6 +43,8 @@ pub(super) struct GrammarPositions<'a> {
     bytes_are_tokens: bool,
     classes: Vec<PositionClass>,
     numbers: SeededMap<Box<[u32]>, u32>,
+    /// Whether branches that plans led to can be completed.
+    completing: SeededMap<Box<[u32]>, bool>,
     /// The bytes of the longest token, once they were counted.
     longest: Option<u16>,
     /// How many steps were no look-up.
@@ -69,6 +71,7 @@ impl<'a> GrammarPositions<'a> {
             bytes_are_tokens,
             classes: Vec::new(),
             numbers: SeededMap::default(),
+            completing: SeededMap::default(),
             longest: None,
             made: 0,
             plans: 0,
@@ -236,9 +239,24 @@ impl<'a> GrammarPositions<'a> {
             if let Some(bytes) = vocabulary.spelling(token) {
                 next.extend(bytes.iter().fold(now, |at, &byte| machine.step(&at, byte)));
             }
-            now = next.into_iter().filter(|branch| machine.completes(branch)).collect();
+            now = next.into_iter().filter(|branch| self.branch_completes(branch)).collect();
         }
         self.program.machine(self.stack).accepts(&now)
+    }
+
+    /// Whether a branch can be completed. The plans of many tokens end alike.
+    fn branch_completes(&mut self, branch: &Branch) -> bool {
+        if branch.is_in_document() {
+            return self.program.machine(self.stack).completes(branch);
+        }
+        let mut key = vec![branch.scan, branch.indents, branch.column];
+        key.extend_from_slice(self.stack.tops(branch.tops));
+        if let Some(&known) = self.completing.get(&*key) {
+            return known;
+        }
+        let completes = self.program.machine(self.stack).completes(branch);
+        self.completing.insert(key.into(), completes);
+        completes
     }
 
     /// At most `left` tokens that complete the output from a class, if a short search finds them.

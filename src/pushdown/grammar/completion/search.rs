@@ -32,7 +32,7 @@ const MOST_STEPS: usize = 20_000;
 const MOST_TERMINALS: usize = 500;
 /// Words of stacks that are looked at for steps, and parts of alternatives that are followed. A step that looks further
 /// down a stack takes longer.
-const MOST_SEARCHED: usize = 2_000_000;
+const MOST_SEARCHED: usize = 300_000;
 /// Places of a stack that are looked at for one question.
 const MOST_PLACES: usize = 50_000;
 

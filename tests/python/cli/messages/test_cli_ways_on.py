@@ -19,7 +19,8 @@ def tag(*tags):
     ("text", "message", "column", "pointer"),
     [
         ('Well, <a>{"n": 9}</a>', "`n`: 9 is above maximum 5", 16, "/n"),
-        ('<a>{"n": 1}</a> <a> {}</a>', "`n` is missing; it is required", 21, ""),
+        ('<a>{"n": 1}</a> <a>{}</a>', "`n` is missing; it is required", 20, ""),
+        ('<a>{"n": 1}</a> <a> {}</a>', '" " does not fit the tag "<a>"', 20, ""),
         ('<a>{"n": 1}</a><ab>"xy"</a>', "2 characters; at most 1", 20, ""),
         ('<a>{"n": 1}</b>', "does not fit", 14, ""),
         ('<a>{"n": ', "ends", None, ""),
