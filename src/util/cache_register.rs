@@ -105,6 +105,8 @@ register! {
         Index, 1 << 20, 0;
     ENDS_AHEAD: "ends ahead", "terminals that can end" by "scanner state",
         Index, 2 << 20, 0;
+    SEPARATED_ENDS: "separated ends", "by how many bytes terminals end" by "scanner state",
+        Index, 1 << 20, 0;
     COMPLETABLE_BRANCHES: "completable branches", "branches that can be completed" by "scanner state and symbols in view",
         Index, 1 << 20, 0;
 }

@@ -240,6 +240,92 @@ fn brackets_are_closed_in_time() {
     }
 }
 
+/// Keywords that are no names, comments, look-aheads, and terminals that take the blanks behind them.
+const COMPETING: [&str; 4] = [
+    r#"
+start: statement+
+statement: "if" NAME "then" statement "end" | "let" NAME "=" sum ";"
+sum: sum "+" value | value
+value: NAME | NUMBER | "(" sum ")"
+NAME: /[a-z_]+/
+NUMBER: /[0-9]+(\.[0-9]+)?/
+%ignore /[ \n]+/
+%ignore /#[^\n]*/
+"#,
+    r#"
+start: select (";" select)*
+select: SELECT (STAR | NAME ("," NAME)*) FROM (NAME | "(" select ")") [WHERE condition]
+condition: condition (AND | OR) condition | NOT condition | NAME COMPARES (NAME | NUMBER | TEXT)
+SELECT.1: /(?i:select)\b/
+FROM.1: /(?i:from)\b/
+WHERE.1: /(?i:where)\b/
+AND.1: /(?i:and)\b/
+OR.1: /(?i:or)\b/
+NOT.1: /(?i:not)\b/
+STAR: "*"
+COMPARES: /[<>]=?|==?/
+TEXT: /'([^']|'')*'/
+NAME: /[a-z_]+/
+NUMBER: /[0-9]+/
+%ignore /[ \n]+/
+%ignore /--[^\n]*/
+"#,
+    r#"
+start: (item _END)+
+item: CALL NAME "(" [NAME ("," NAME)*] ")" | NAME ASSIGN NAME | BLOCK "{" (item _END)* "}"
+_END.1: /;[ \n]*/ | /\n[ \n]*/
+CALL: /call\b[ \n]*/
+BLOCK: /block\b[ \n]*/
+ASSIGN: /=[ \n]*/
+NAME: /(?!(call|block)\b)[a-z]+/
+%ignore /[ \t]+/
+"#,
+    "start: WORD (\"-\" WORD)* | WORD start\nWORD: /[a-z]+/\n%ignore \" \"",
+];
+
+#[test]
+fn competing_terminals_end_in_time() {
+    let mut rng = Rng(7);
+    for (number, grammar) in (0..).zip(COMPETING) {
+        let index = index(grammar, Lexer::Contextual);
+        let mut free = index.guide(&GuideOptions::default()).unwrap();
+        let least = free.min_tokens_to_finish().unwrap();
+        for walk in 0..60 {
+            let most = least + rng.below(40);
+            let mut guide = budgeted(&index, most).unwrap();
+            while !guide.is_terminated() {
+                let left = most - guide.num_tokens();
+                let allowed = guide.allowed_token_ids();
+                let at = format!("grammar {number}, walk {walk}: {:?}, {left} of {most} left", guide_text(&guide));
+                assert!(!allowed.is_empty(), "{at}");
+                assert!(guide.min_tokens_to_finish().unwrap() <= left, "{at}");
+                let wanted: Vec<u32> = allowed.iter().copied().filter(|&id| id != EOS).collect();
+                let id = if wanted.is_empty() { EOS } else { *rng.pick(&wanted) };
+                guide.advance(id).unwrap_or_else(|error| panic!("{at}: {id}: {}", error.message()));
+            }
+            assert!(guide.num_tokens() <= most + 1);
+        }
+    }
+}
+
+#[test]
+fn room_leaves_masks_of_competing_terminals_as_they_are() {
+    let mut rng = Rng(8);
+    for grammar in COMPETING {
+        let index = index(grammar, Lexer::Contextual);
+        let mut free = index.guide(&GuideOptions::default()).unwrap();
+        let mut guide = budgeted(&index, 5_000).unwrap();
+        for _ in 0..120 {
+            let allowed = free.allowed_token_ids();
+            assert_eq!(guide.allowed_token_ids(), allowed, "{:?}", guide_text(&free));
+            let wanted: Vec<u32> = allowed.into_iter().filter(|&id| id != EOS).collect();
+            let Some(&id) = wanted.get(rng.below(wanted.len().max(1))) else { break };
+            guide.advance(id).unwrap();
+            free.advance(id).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_deep_stack_is_closed_in_time() {
     let index = index("start: \"(\" start? \")\"", Lexer::Any);

@@ -107,9 +107,12 @@ impl Guide {
     ///
     /// Where a completion is known to exist, but not by which tokens, that counts only with `room`.
     pub(super) fn bound_grammar(&mut self, left: u64, room: bool) -> Option<u64> {
-        if !self.budget.as_ref().is_some_and(|b| b.spelled) {
-            return None;
-        }
+        let spelled = self.budget.as_ref().is_some_and(|b| b.spelled);
+        spelled.then(|| self.bound_spelled_grammar(left, room)).flatten()
+    }
+
+    /// As [`bound_grammar`](Self::bound_grammar), where every byte that is needed is a token.
+    pub(super) fn bound_spelled_grammar(&mut self, left: u64, room: bool) -> Option<u64> {
         let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
             (&self.index.0.engine, &mut self.position)
         else {

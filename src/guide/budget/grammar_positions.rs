@@ -5,12 +5,14 @@
 //! many tokens, fewer are searched for by tokens, as far as a bounded search goes. What is beyond the bounds is left
 //! out.
 
+mod plans;
+
 use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED_NEAR, STEP, SearchSteps};
+use crate::guide::budget::grammar_positions::plans::PlanChecks;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
-use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
-use crate::pushdown::grammar::parse_stack::{Branch, ParseStack};
+use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 
@@ -22,6 +24,9 @@ const DEAD: u32 = u32::MAX - 1;
 const MAX_CLASSES: usize = 20_000;
 /// Completions that are written for one mask.
 const MAX_PLANS: usize = 2_000;
+/// Completions that are looked for beside the texts that bounds are made of, for one mask: each takes tens of
+/// microseconds.
+const MAX_LOOKED_FOR: usize = 200;
 /// Nodes of the trie that are looked at in searches for one mask.
 const MAX_SEARCHED: usize = 2_000_000;
 /// Special tokens that are tried by themselves for one mask.
@@ -43,13 +48,13 @@ pub(super) struct GrammarPositions<'a> {
     bytes_are_tokens: bool,
     classes: Vec<PositionClass>,
     numbers: SeededMap<Box<[u32]>, u32>,
-    /// Whether branches that plans led to can be completed.
-    completing: SeededMap<Box<[u32]>, bool>,
+    checks: PlanChecks,
     /// The bytes of the longest token, once they were counted.
     longest: Option<u16>,
     /// How many steps were no look-up.
     made: usize,
     plans: usize,
+    looked_for: usize,
     searched: usize,
     left_out: bool,
 }
@@ -71,10 +76,11 @@ impl<'a> GrammarPositions<'a> {
             bytes_are_tokens,
             classes: Vec::new(),
             numbers: SeededMap::default(),
-            completing: SeededMap::default(),
+            checks: PlanChecks::default(),
             longest: None,
             made: 0,
             plans: 0,
+            looked_for: 0,
             searched: 0,
             left_out: false,
         };
@@ -144,35 +150,6 @@ impl<'a> GrammarPositions<'a> {
         to
     }
 
-    /// Tokens that should complete the output from a class.
-    pub(super) fn plan(&mut self, at: u32) -> Option<Vec<u32>> {
-        let branches = self.classes.get(at as usize)?.branches.clone();
-        let pieces = self.program.machine(self.stack).completion(&branches)?;
-        self.spelled(&pieces)
-    }
-
-    /// As [`plan`](Self::plan), by the bounds of costs instead of the least ones.
-    pub(super) fn bounded_plan(&mut self, at: u32) -> Option<Vec<u32>> {
-        let branches = self.classes.get(at as usize)?.branches.clone();
-        let mut bounds = self.program.bounds()?;
-        let pieces = self.program.machine(self.stack).completion_by(&branches, &mut bounds)?;
-        self.spelled(&pieces)
-    }
-
-    /// The fewest tokens that spell a completion.
-    fn spelled(&self, pieces: &[Piece]) -> Option<Vec<u32>> {
-        let mut out = Vec::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => out.extend(self.speller.fewest_tokens(text)?),
-                Piece::Special(set) => {
-                    out.push(self.program.token_sets[*set].iter().copied().find(|&t| self.speller.may_use(t))?);
-                }
-            }
-        }
-        Some(out)
-    }
-
     /// Whether at most `left` tokens complete the output from a class.
     fn fits(&mut self, at: u32, left: u64) -> bool {
         let Some(class) = self.classes.get(at as usize) else { return false };
@@ -209,54 +186,20 @@ impl<'a> GrammarPositions<'a> {
         if self.plans > MAX_PLANS {
             return false;
         }
-        let fits = |this: &mut Self, plan: Option<Vec<u32>>| {
-            plan.is_some_and(|plan| plan.len() as u64 <= left && this.completes(at, &plan))
-        };
+        let plan = self.bounded_plan(at);
+        if self.is_kept(at, plan, left) {
+            return true;
+        }
+        self.looked_for += usize::from(self.program.bounds_have_texts());
+        if self.looked_for > MAX_LOOKED_FOR {
+            return false;
+        }
         let plan = self.plan(at);
-        if fits(self, plan) {
+        if self.is_kept(at, plan, left) {
             return true;
         }
-        if !self.program.costs_are_exact() {
-            let plan = self.bounded_plan(at);
-            if fits(self, plan) {
-                return true;
-            }
-        }
-        let found = self.search_from(at, left, MAX_LOOKED_NEAR);
-        found.is_some_and(|plan| self.completes(at, &plan))
-    }
-
-    /// Whether tokens complete the output from a class, as a guide steps them.
-    fn completes(&mut self, at: u32, tokens: &[u32]) -> bool {
-        if self.program.costs_are_exact() {
-            return true;
-        }
-        let vocabulary = self.speller.vocabulary();
-        let mut now = self.classes[at as usize].branches.clone();
-        for &token in tokens {
-            let mut machine = self.program.machine(self.stack);
-            let mut next = machine.step_special(&now, token);
-            if let Some(bytes) = vocabulary.spelling(token) {
-                next.extend(bytes.iter().fold(now, |at, &byte| machine.step(&at, byte)));
-            }
-            now = next.into_iter().filter(|branch| self.branch_completes(branch)).collect();
-        }
-        self.program.machine(self.stack).accepts(&now)
-    }
-
-    /// Whether a branch can be completed. The plans of many tokens end alike.
-    fn branch_completes(&mut self, branch: &Branch) -> bool {
-        if branch.is_in_document() {
-            return self.program.machine(self.stack).completes(branch);
-        }
-        let mut key = vec![branch.scan, branch.indents, branch.column];
-        key.extend_from_slice(self.stack.tops(branch.tops));
-        if let Some(&known) = self.completing.get(&*key) {
-            return known;
-        }
-        let completes = self.program.machine(self.stack).completes(branch);
-        self.completing.insert(key.into(), completes);
-        completes
+        let plan = self.search_from(at, left, MAX_LOOKED_NEAR);
+        self.is_kept(at, plan, left)
     }
 
     /// At most `left` tokens that complete the output from a class, if a short search finds them.

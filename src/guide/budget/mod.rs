@@ -126,6 +126,8 @@ impl Guide {
                 let bound = self.bound_by(&mut budget);
                 if bound.leaves_room(most) {
                     Reserve { plan: None, bound: bound.cost.into() }
+                } else if let Some(bound) = spelled.then(|| self.bound_spelled_grammar(most, true)).flatten() {
+                    Reserve { plan: None, bound }
                 } else {
                     let mut plan = self.plan_by(most.max(FEW_TOKENS));
                     budget.is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
@@ -162,7 +164,6 @@ impl Guide {
         if self.keep_by_tables(row, left - 1) || self.has_room() {
             return;
         }
-        self.make_plan();
         if let IndexEngine::Grammar(_) = &self.index.0.engine {
             if self.has_room_grammar(row, left - 1) {
                 return;
@@ -176,6 +177,7 @@ impl Guide {
             }
             return;
         }
+        self.make_plan();
         let Some(budget) = &self.budget else { return };
         let plan = budget.reserves.last().and_then(|r| r.plan.as_ref());
         let plan = plan.filter(|(plan, done)| (plan.len() - done) as u64 <= left);

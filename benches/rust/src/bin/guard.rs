@@ -8,7 +8,7 @@ use interlock::artifact::{Pack, PackKind};
 use interlock::index::prepare;
 use interlock::mask_kernels::{LogitRow, NEG_INFINITY_F16, apply_row};
 use interlock::schema::{PropertyOrder, SchemaOptions};
-use interlock::{Guide, Index, Limits, Vocabulary};
+use interlock::{Guide, GuideOptions, Index, Limits, Vocabulary};
 use interlock_benches::sources::{self, LARGE_GROUPS};
 use interlock_benches::vocabulary::synthetic;
 use interlock_benches::walk::{Cutter, guide, masks};
@@ -109,6 +109,19 @@ fn bounded(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
     }
 }
 
+/// Masks of a grammar whose terminals compete, without a budget and with one that has room.
+fn budgeted(vocabulary: &Arc<Vocabulary>, cutter: &Cutter) {
+    let index = sources::competing(vocabulary);
+    let ids = cutter.cut("select name, count from (select a from b) where not c > 3 and d = 'the text' or e < 5");
+    let mut row = vec![0; vocabulary.words()];
+    let options = GuideOptions { max_tokens: Some(2_000), ..GuideOptions::default() };
+    for (title, options) in [("no budget", GuideOptions::default()), ("room", options)] {
+        let start = || index.guide(&options).expect("an output fits");
+        counted(&format!("grammar, {title}: masks, first visit"), || masks(&mut start(), &ids, &mut row));
+        counted(&format!("grammar, {title}: masks, known"), || masks(&mut start(), &ids, &mut row));
+    }
+}
+
 /// A literal of a pattern as forced bytes, and all of its masks.
 fn forced(vocabulary: &Arc<Vocabulary>) {
     let index = sources::pattern("the quick brown fox jumps over the lazy dog( again)?", vocabulary);
@@ -194,6 +207,7 @@ fn main() {
     batch(&vocabulary, &cutter);
     pattern(&vocabulary, &cutter);
     bounded(&vocabulary, &cutter);
+    budgeted(&vocabulary, &cutter);
     forced(&vocabulary);
     kernels(&vocabulary);
     growth(&vocabulary, &cutter);

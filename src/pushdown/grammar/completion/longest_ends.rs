@@ -1,6 +1,8 @@
 //! How much it takes at most to complete an output whose terminals take longest matches, whatever was read before.
 //!
-//! Where every terminal lets all follow that the grammar puts behind it, at once or behind an ignored one, any row of
+//! They are the lengths of texts with separators between them
+//! ([`separated_texts`](crate::pushdown::grammar::completion::separated_texts)), or there is no need for such: where
+//! every terminal lets all follow that the grammar puts behind it, at once or behind an ignored one, any row of
 //! terminals can be read (`succession.rs` finds that out). Each of them can be ended, from whatever state, so that what
 //! must not follow does not matter to the next one; how many bytes that takes at most is found once for each terminal.
 
@@ -9,16 +11,25 @@ use std::collections::VecDeque;
 use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::StateId;
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
+use crate::pushdown::grammar::completion::separated_texts::SeparatedTexts;
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
+use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::longest_match_bytes::{is_within, states_of};
-use crate::pushdown::grammar::scanner::Scanner;
+use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ScanStateId, Scanner};
 
 /// Bounds of what completes an output.
 pub struct LargestCosts {
     /// The costs of symbols, each of its terminals begun by the byte that suits what came before.
     pub symbols: SymbolCosts,
-    /// What ends a terminal, from any of its states, with an ignored one behind it.
-    ends: Box<[u64]>,
+    ends: Ends,
+}
+
+/// What ends a terminal.
+enum Ends {
+    /// From any of its states, with an ignored one behind it.
+    OfTerminals(Box<[u64]>),
+    /// As the state of the scanner says.
+    Separated(SeparatedTexts),
 }
 
 impl LargestCosts {
@@ -34,23 +45,65 @@ impl LargestCosts {
         let ends: Vec<u64> = (0..productions.terminals).map(|t| farthest_end(scanner, going_on(t), t)).collect();
         let between = ignored.iter().map(|&t| ends[t as usize].saturating_add(1)).max().unwrap_or(0);
         let ends: Box<[u64]> = ends.into_iter().map(|end| end.saturating_add(between)).collect();
-        let leaf = |symbol: Symbol| {
-            if productions.nullable[symbol as usize] {
-                return 0;
-            }
-            match productions.token_set(symbol) {
-                Some(set) if token_sets[set].is_empty() => NO_COST,
-                Some(_) => 1,
-                None => ends.get(symbol as usize).map_or(NO_COST, |end| end.saturating_add(1)),
-            }
-        };
-        LargestCosts { symbols: SymbolCosts::of(productions, leaf), ends }
+        let terminal = |symbol: Symbol| ends.get(symbol as usize).map_or(NO_COST, |end| end.saturating_add(1));
+        let symbols = symbol_costs(productions, token_sets, terminal);
+        LargestCosts { symbols, ends: Ends::OfTerminals(ends) }
     }
 
-    /// What ends a terminal, from any of its states.
-    pub fn end(&self, terminal: u32) -> u64 {
-        self.ends[terminal as usize]
+    /// The bounds of a grammar whose terminals are written with separators between them.
+    pub fn separated(
+        productions: &Productions,
+        scanner: &Scanner,
+        follow: &Follow,
+        token_sets: &[Box<[u32]>],
+        ignored: &[u32],
+    ) -> LargestCosts {
+        let texts = SeparatedTexts::of(scanner, follow, ignored);
+        let terminal = |symbol: Symbol| match symbol < productions.terminals {
+            true => texts.text(symbol).map_or(NO_COST, |text| text.len() as u64),
+            false => NO_COST,
+        };
+        let symbols = symbol_costs(productions, token_sets, terminal);
+        LargestCosts { symbols, ends: Ends::Separated(texts) }
     }
+
+    /// Each terminal that can be ended from a state of the scanner, with the bytes that this takes at most, whatever
+    /// follows.
+    pub fn for_each_end(&self, scanner: &Scanner, scan: ScanStateId, mut each: impl FnMut(u32, u64)) {
+        match &self.ends {
+            Ends::Separated(texts) => {
+                texts.ends(scanner, scan).iter().for_each(|(terminal, text)| each(*terminal, text.len() as u64));
+            }
+            Ends::OfTerminals(ends) => {
+                let state = scanner.state(scan);
+                // What must not follow what was read before may forbid any end.
+                let live = state.live.iter().filter(|_| state.obligations == NO_OBLIGATIONS);
+                live.for_each(|&(terminal, _)| each(terminal, ends[terminal as usize]));
+            }
+        }
+    }
+
+    /// The texts that bounds are made of, where they are.
+    pub fn texts(&self) -> Option<&SeparatedTexts> {
+        match &self.ends {
+            Ends::Separated(texts) => Some(texts),
+            Ends::OfTerminals(_) => None,
+        }
+    }
+}
+
+/// The costs of symbols, by those of terminals.
+fn symbol_costs(productions: &Productions, token_sets: &[Box<[u32]>], terminal: impl Fn(Symbol) -> u64) -> SymbolCosts {
+    SymbolCosts::of(productions, |symbol: Symbol| {
+        if productions.nullable[symbol as usize] {
+            return 0;
+        }
+        match productions.token_set(symbol) {
+            Some(set) if token_sets[set].is_empty() => NO_COST,
+            Some(_) => 1,
+            None => terminal(symbol),
+        }
+    })
 }
 
 /// So many bytes lead from any state of a terminal to an end that lets follow what may.

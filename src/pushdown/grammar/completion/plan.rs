@@ -75,16 +75,22 @@ impl GrammarProgram {
         self.prospects.costs.get_or_init(make)
     }
 
-    /// What completes an output at most, where terminals take longest matches and any of them may come where the rules
-    /// put it.
+    /// What completes an output at most, where terminals take longest matches.
     fn largest_costs(&self) -> Option<&LargestCosts> {
-        let known = self.scanner.lexer() == Lexer::Dynamic
-            && self.succession.is_free
-            && !self.scanner.any_looks_ahead()
-            && self.documents.is_empty();
-        let going_on = |terminal: u32| self.succession.bytes_that_go_on(terminal);
         let make = || {
-            known.then(|| LargestCosts::of(&self.productions, &self.scanner, going_on, &self.token_sets, &self.ignored))
+            let (productions, scanner, sets, ignored) =
+                (&self.productions, &self.scanner, &self.token_sets, &self.ignored);
+            if !self.documents.is_empty() || self.indenter.is_some() || !self.bounds.is_empty() {
+                return None;
+            }
+            // Any of them may come where the rules put it.
+            let is_free =
+                self.scanner.lexer() == Lexer::Dynamic && self.succession.is_free && !self.scanner.any_looks_ahead();
+            let going_on = |terminal: u32| self.succession.bytes_that_go_on(terminal);
+            Some(match is_free {
+                true => LargestCosts::of(productions, scanner, going_on, sets, ignored),
+                false => LargestCosts::separated(productions, scanner, &self.follow, sets, ignored),
+            })
         };
         self.prospects.largest.get_or_init(make).as_ref()
     }
@@ -95,6 +101,11 @@ impl GrammarProgram {
             true => Some(StackCosts::new(self, &self.leaf_costs().symbols)),
             false => self.largest_costs().map(|largest| StackCosts::largest(self, &largest.symbols)),
         }
+    }
+
+    /// Whether bounds are those of texts with separators between them.
+    pub fn bounds_have_texts(&self) -> bool {
+        !self.costs_are_exact() && self.largest_costs().is_some_and(|largest| largest.texts().is_some())
     }
 
     /// Bounds of what is put on top of a branch's stack; see [`StackCosts::above`].
@@ -168,20 +179,24 @@ impl GrammarMachine<'_> {
             return all;
         }
         let Some(largest) = program.largest_costs().filter(|_| !branch.is_in_document()) else { return all };
-        let scan = program.scanner.state(branch.scan);
-        // What must not follow what was read before may forbid any end.
-        if !program.scanner.obligations(scan.obligations).is_empty() {
-            return all;
-        }
         let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-        if scan.at_boundary {
-            return vec![(0, tops)];
-        }
-        for &(terminal, _) in &scan.live {
-            let behind = self.tops_behind_or_ignored(&tops, terminal);
-            all.push((largest.end(terminal), behind));
-        }
+        largest.for_each_end(&program.scanner, branch.scan, |terminal, length| {
+            all.push((length, self.tops_behind_or_ignored(&tops, terminal)));
+        });
+        all.extend(self.behind_special(branch, &tops).into_iter().map(|(_, behind)| (1, behind)));
         all
+    }
+
+    /// The tops behind each set of special tokens that may come in a branch at a boundary.
+    fn behind_special(&mut self, branch: &Branch, tops: &[NodeId]) -> SmallVec<[(usize, SmallVec<[NodeId; 2]>); 1]> {
+        let program = self.program;
+        if program.token_sets.is_empty() || !program.scanner.state(branch.scan).at_boundary {
+            return SmallVec::new();
+        }
+        let next = program.closure(self.stack, tops).closure.next.clone();
+        let sets = next.iter().filter_map(|&symbol| Some((program.productions.token_set(symbol)?, symbol)));
+        let sets = sets.filter(|(set, _)| !program.token_sets[*set].is_empty());
+        sets.map(|(set, symbol)| (set, self.tops_behind(tops, symbol))).collect()
     }
 
     /// The largest bound of any place that a branch's stack leads to; `None` where bounds are not known.
@@ -229,6 +244,47 @@ impl GrammarMachine<'_> {
                 competes.then(|| self.search_text(&mut relations, &all, Beside::Next)).flatten()
             }),
         }
+    }
+
+    /// Texts with separators and special tokens that complete the output from some branches, where bounds are made of
+    /// such texts.
+    pub fn separated_completion(&mut self, branches: &[Branch]) -> Option<Vec<Piece>> {
+        if self.accepts(branches) {
+            return Some(Vec::new());
+        }
+        let program = self.program;
+        let texts = program.largest_costs()?.texts()?;
+        let mut costs = program.bounds()?;
+        let mut best: Option<(u64, (Option<usize>, Arc<[u8]>), NodeId)> = None;
+        for branch in branches.iter().filter(|branch| !branch.is_in_document()) {
+            let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+            let mut see = |machine: &mut Self, text: (Option<usize>, Arc<[u8]>), tops: &[NodeId]| {
+                let (rest, top) = costs.of_tops(machine.stack, tops);
+                let cost = rest.saturating_add(text.1.len() as u64 + u64::from(text.0.is_some()));
+                if cost < best.as_ref().map_or(NO_COST, |best| best.0) {
+                    best = Some((cost, text, tops[top]));
+                }
+            };
+            for (terminal, text) in texts.ends(&program.scanner, branch.scan).iter() {
+                let behind = self.tops_behind_or_ignored(&tops, *terminal);
+                see(self, (None, text.clone()), &behind);
+            }
+            for (set, behind) in self.behind_special(branch, &tops) {
+                see(self, (Some(set), Arc::from([])), &behind);
+            }
+        }
+        let (_, text, top) = best?;
+        let mut leaves = Vec::new();
+        costs.leaves(self.stack, top, MOST_LEAVES, &mut leaves).then_some(())?;
+        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
+        let mut at = extend(&mut trace, 0, &[&text.1], text.0).0;
+        for leaf in leaves {
+            at = match program.productions.token_set(leaf) {
+                Some(set) => extend(&mut trace, at, &[], Some(set)).0,
+                None => add(&mut trace, at, texts.text(leaf)?),
+            };
+        }
+        Some(pieces_of(&trace, at))
     }
 
     /// The ways to end what is being read, with what they leave on top of the stack.

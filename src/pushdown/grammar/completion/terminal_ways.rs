@@ -177,7 +177,7 @@ impl TerminalWays {
 }
 
 /// The state at a boundary where a terminal may begin, and all that may begin where it does somewhere.
-fn start_beside_rivals(scanner: &Scanner, follow: &Follow, terminal: u32) -> ScanStateId {
+pub(super) fn start_beside_rivals(scanner: &Scanner, follow: &Follow, terminal: u32) -> ScanStateId {
     if follow.is_everywhere(terminal) {
         return scanner.start_of_all();
     }
