@@ -39,6 +39,8 @@ def new_call_id() -> str:
     return f"call_{uuid.uuid4().hex[:24]}"
 
 
+_FIELDS = ("", "role", "content", "tool_calls")
+"""Fields of a message that hold something else than reasoning."""
 _TEXT = {"function": "arguments", "custom": "input"}
 """The field of a call that holds what is handed over, by the call's type."""
 
@@ -95,6 +97,8 @@ class ChatCompletionDeltas:
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
         require(new_id=(new_id, "function"), reasoning_field=(reasoning_field, "text?"))
+        if reasoning_field in _FIELDS:
+            raise ArgumentError(f"reasoning_field is {reasoning_field!r}: give a field that nothing else stands in")
         form = None if format is None else tool_format(format)
         self._arguments_are_json = form is not None and form.arguments.encoding == "json"
         notations = () if form is None else form.notations
