@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,6 @@ from interlock._core import (
     Index,
     Limits,
     ReportRow,
-    TokenRejected,
     Vocabulary,
 )
 from interlock.budget_cuts import first_bytes
@@ -31,6 +29,7 @@ from interlock.serving.reply import Reply
 from interlock.serving.request_fields import budget_field, ending_of
 from interlock.serving.request_reasoning import check_reasoning, reasoning_of
 from interlock.serving.server_settings import check_format, checked_allowed_tokens, checked_limits
+from interlock.serving.stop_texts import StopReader, StopTexts, WholeOutputs
 from interlock.store import Store
 from interlock.tools.errors import RequestError
 from interlock.tools.notations.detection import detect_format
@@ -67,13 +66,19 @@ class CompiledRequest:
     """How many tokens the output may have, its stop token counted as the server counts it."""
     min_tokens: int
     stop: tuple[str, ...]
-    """The texts of the client that end an output; see ``cut_at_stop``."""
+    """The texts of the client that end an output: ``reply`` looks for them."""
     stop_token_ids: tuple[int, ...]
     """All tokens that end an output: those of the vocabulary and those of the request."""
     tools: tuple[Any, ...]
     _compiler: RequestCompiler
     _has_events: bool
     _asked: Any
+    _text_index: Index | None
+    """What the text of an output is of; ``None`` where it may be any text."""
+
+    @cached_property
+    def _stop_texts(self) -> StopTexts:
+        return StopTexts(self.stop)
 
     def reply(self, guide: Guide | None = None, *, new_id: Callable[[], str] = new_call_id) -> Reply:
         """What reads an output for the client. ``guide`` is that of this output, where it is a fork of ``self.guide``.
@@ -83,9 +88,11 @@ class CompiledRequest:
             self._compiler.vocabulary,
             self.guide if guide is None else guide,
             max_tokens=self._compiler._room(self.max_tokens),
+            min_tokens=self.min_tokens,
             first_bytes=lambda: self._compiler._first_bytes,
             has_events=self._has_events,
             stop_token_ids=self.stop_token_ids,
+            stops=self._stop_reader(self._text_index) if self.stop else None,
             format=self._compiler.tool_format,
             tools=self.tools,
             new_id=new_id,
@@ -104,11 +111,12 @@ class CompiledRequest:
         return request_report(self._asked, self.tools or None, limits=self._compiler.limits)
 
     def cut_at_stop(self, text: str) -> str | None:
-        """The output up to the first text of ``stop`` in it; ``None`` where there is none.
+        """The output before its first text of ``stop``, for a server that has the text of an output and no tokens;
+        ``None`` where there is none. ``reply`` does the same with each token.
 
         Where the request has an index, only a text counts before which the output is whole: one inside of a JSON string
-        ends nothing. ``text`` has its special tokens, where the tool format writes any. Each stop text that is found
-        costs a pass over the output.
+        ends nothing. ``text`` has its special tokens, where the tool format writes any. Where stop texts are found, the
+        output is gone through once.
 
         >>> from interlock.explain import byte_vocabulary
         >>> compiler = RequestCompiler(byte_vocabulary())
@@ -118,15 +126,12 @@ class CompiledRequest:
         True
         """
         require(text=(text, "text"))
-        places = sorted({found.start() for stop in self.stop for found in re.finditer(f"(?={re.escape(stop)})", text)})
-        for place in places:
-            if self.index is not None:
-                try:
-                    self.index.parse(text[:place])
-                except TokenRejected:
-                    continue
-            return text[:place]
-        return None
+        reader = self._stop_reader(self.index)
+        shown = reader.read(text)
+        return None if reader.found is None else shown
+
+    def _stop_reader(self, index: Index | None) -> StopReader:
+        return StopReader(self._stop_texts, None if index is None else WholeOutputs(index))
 
 
 class RequestCompiler:
@@ -158,8 +163,9 @@ class RequestCompiler:
     * ``reasoning_field``: the field of reasoning in what clients get.
 
     Every setting is checked when the object is made, and one tool is compiled in the format, which takes milliseconds.
-    ``ToolFormatError`` for an unknown format, ``VocabularyError`` for one that the tokens cannot spell, ``TypeError`` for
-    a value of another type and a limit that does not exist, and ``ArgumentError`` for other settings that make no sense.
+    ``ToolFormatError`` for an unknown format, ``VocabularyError`` for one that the tokens cannot spell, ``TypeError``
+    for a value of another type and a limit that does not exist, and ``ArgumentError`` for other settings that make no
+    sense.
     """
 
     def __init__(
@@ -260,12 +266,16 @@ class RequestCompiler:
         )
         has_events = kind == "tools" or (thinks["reasoning"] != "none" and kind != "structural_tag")
         stops = tuple(dict.fromkeys((*self.vocabulary.eos_token_ids, *ending.stop_token_ids)))
-        index = guide = None
+        index = guide = text_index = None
         if kind != "text" or has_events:
             token = cancel
             if token is None and self.seconds is not None:
                 token = CancelToken.after(self.seconds)
-            index = self._index(body, asked, has_events, thinks, token)
+            index = text_index = self._index(body, asked, has_events, thinks, token)
+            if has_events:
+                # The text is a part of the output: its form is that of the answer.
+                has_form = bool(ending.stop) and request_kind(asked) != "text"
+                text_index = self._index(body, asked, False, thinks, token) if has_form else None
             room = self._room(ending.max_tokens)
             guide = index.guide(
                 max_tokens=room,
@@ -285,6 +295,7 @@ class RequestCompiler:
             _compiler=self,
             _has_events=has_events,
             _asked=asked,
+            _text_index=text_index,
         )
 
     @cached_property

@@ -15,6 +15,9 @@ __all__ = ["Ending", "budget_field", "ending_of"]
 _BUDGETS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """OpenAI's newer name, that of its Responses API, and the older name."""
 
+_MOST_STOP = 16_384
+"""Characters of all stop texts: what looks for them is built for each request."""
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -77,6 +80,8 @@ def _stop(given: Any) -> tuple[str, ...]:
             raise RequestError(f"a stop text is a text, not {kind_of(text)}", place)
         if not text:
             raise RequestError("a stop text is not empty: it would end every output at once", place)
+    if (length := sum(map(len, texts))) > _MOST_STOP:
+        raise RequestError(f"stop has at most {_MOST_STOP} characters in all, not {length}", "/stop")
     return tuple(texts)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import ArgumentError
@@ -110,6 +111,17 @@ class ChatCompletionDeltas:
         self._has_begun = self._has_ended = False
         # White space, and behind a call a separator, that is sent only if text follows.
         self._blank = ""
+
+    def copy(self) -> ChatCompletionDeltas:
+        """The same place of the output, for a fork of its guide: what the one takes, the other does not."""
+        made = copy.copy(self)
+        made._calls = {number: replace(call) for number, call in self._calls.items()}
+        return made
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the event ``End`` came."""
+        return self._has_ended
 
     @property
     def finish_reason(self) -> FinishReason:
