@@ -27,6 +27,7 @@ from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.reply import Reply
 from interlock.serving.request_fields import budget_field, ending_of
+from interlock.serving.request_places import in_stop_token_ids, place_of_format, standing_in_body
 from interlock.serving.request_reasoning import check_reasoning, reasoning_of
 from interlock.serving.server_settings import check_format, checked_allowed_tokens, checked_limits
 from interlock.serving.stop_texts import StopReader, StopTexts, WholeOutputs
@@ -254,7 +255,9 @@ class RequestCompiler:
         asked = format_of_request(body)
         ending = ending_of(body, self.vocabulary, self.max_tokens)
         given, choice = body.get("tools"), body.get("tool_choice")
-        kind = request_kind(asked, given, choice)
+        place = place_of_format(asked)
+        with standing_in_body(place):
+            kind = request_kind(asked, given, choice)
         thinks = reasoning_of(
             self._reasoning,
             body,
@@ -271,18 +274,20 @@ class RequestCompiler:
             token = cancel
             if token is None and self.seconds is not None:
                 token = CancelToken.after(self.seconds)
-            index = text_index = self._index(body, asked, has_events, thinks, token)
+            with standing_in_body("/tools" if kind == "tools" else place):
+                index = text_index = self._index(body, asked, has_events, thinks, token)
             if has_events:
                 # The text is a part of the output: its form is that of the answer.
                 has_form = bool(ending.stop) and request_kind(asked) != "text"
                 text_index = self._index(body, asked, False, thinks, token) if has_form else None
             room = self._room(ending.max_tokens)
-            guide = index.guide(
-                max_tokens=room,
-                min_tokens=min(ending.min_tokens, room),
-                stop_token_ids=stops if ending.stop_token_ids else None,
-                context_ids=context_ids,
-            )
+            with in_stop_token_ids(ending.stop_token_ids):
+                guide = index.guide(
+                    max_tokens=room,
+                    min_tokens=min(ending.min_tokens, room),
+                    stop_token_ids=stops if ending.stop_token_ids else None,
+                    context_ids=context_ids,
+                )
         return CompiledRequest(
             kind=kind,
             index=index,

@@ -53,7 +53,7 @@ def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int) -> End
     max_tokens = min(_number(body, name, 1, most), most)
     min_tokens = _number(body, "min_tokens", 0, 0)
     if min_tokens > max_tokens:
-        raise RequestError(f"min_tokens is {min_tokens}, and the output has at most {max_tokens} tokens", "/min_tokens")
+        raise RequestError(f"min_tokens is at most {max_tokens}, the tokens that the output may have", "/min_tokens")
     return Ending(max_tokens, min_tokens, _stop(body.get("stop")), _stop_token_ids(body, vocabulary))
 
 
