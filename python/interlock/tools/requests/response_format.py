@@ -278,7 +278,7 @@ def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
 
 def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> Source:
     whitespace = options.whitespace
-    written = {"whitespace": whitespace, "whitespace_place": options.whitespace_place}
+    written: dict[str, Any] = {"whitespace": whitespace, "whitespace_place": options.whitespace_place}
     if kind == "json":
         schema = True if inner == _ANY_JSON else options.schema(_schema(inner, pointer), pointer)
         return Source(
