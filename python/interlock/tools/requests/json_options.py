@@ -14,7 +14,7 @@ from interlock.util.closed_schemas import closed
 from interlock.util.json_pointer import escaped
 from interlock.util.near_words import meant
 
-__all__ = ["OPTIONS", "JsonOptions", "json_options"]
+__all__ = ["OPTIONS", "JsonOptions", "json_options", "whitespace_of_client"]
 
 _WHITESPACE = ("whitespace_pattern", "guided_whitespace_pattern")
 _FLAGS = ("disable_any_whitespace", "disable_additional_properties")
@@ -80,8 +80,7 @@ def json_options(fields: Mapping[str, Any], pointer: str) -> JsonOptions:
                 raise RequestError(f"a text is needed, not {kind_of(pattern)}", f"{pointer}/{key}")
             if not is_unicode(pattern):
                 raise RequestError("the pattern holds a lone surrogate, which is not text", f"{pointer}/{key}")
-            # A pattern that happens to be a word, such as ``compact``, means itself.
-            found["pattern"] = f"(?:{pattern})" if re.fullmatch(r"\w+", pattern) else pattern
+            found["pattern"] = whitespace_of_client(pattern)
             found["place"] = f"{pointer}/{key}"
     for key in _FLAGS:
         flag = fields.get(key)
@@ -94,6 +93,16 @@ def json_options(fields: Mapping[str, Any], pointer: str) -> JsonOptions:
             found["disable_additional_properties"] |= option == "no-additional-properties"
     written = found.get("pattern") or ("compact" if found["disable_any_whitespace"] else "")
     return JsonOptions(written, found["disable_additional_properties"], found.get("place", ""))
+
+
+def whitespace_of_client(pattern: str) -> str:
+    """A client's pattern of white space, as an option of ours: one that happens to be a word means itself, and is no
+    option that the server has given wrongly.
+
+    >>> whitespace_of_client(" ?"), whitespace_of_client("compact")
+    (' ?', '(?:compact)')
+    """
+    return f"(?:{pattern})" if re.fullmatch(r"\w+", pattern) else pattern
 
 
 def _backend_options(backend: Any, pointer: str) -> list[str]:
