@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from interlock import events as events
     from interlock import explain as explain
     from interlock import generators as generators
+    from interlock import gpu as gpu
     from interlock import grammars as grammars
     from interlock import integrations as integrations
     from interlock import output_types as output_types
@@ -216,7 +217,8 @@ _LATE = {
 
 # Modules that are found without an import of their own: ``interlock.explain`` and so on.
 _MODULES = frozenset(
-    "drawing events explain generators grammars integrations output_types programs schema_hints serving tools".split()
+    "drawing events explain generators gpu grammars integrations output_types programs schema_hints serving "
+    "tools".split()
 )
 
 

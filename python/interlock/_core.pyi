@@ -1072,7 +1072,8 @@ class Guide:
         """What became certain of the output since the last call, as objects of ``interlock.events``.
 
         Text and arguments come in pieces. After a rollback the first event is ``TakenBack``, with the number of events
-        that are void, if there are any. A fork has the events of its own.
+        that are void, if there are any. A fork goes on behind the events that were given, and from there each has its
+        own: where you keep an ``EventHistory``, copy it with the guide.
 
         The first call reads all tokens so far, each later one those since; about a microsecond a token.
         ``UnsupportedError`` where the output can be read in too many ways.
@@ -1317,8 +1318,9 @@ def stats() -> dict[str, int]:
     """Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 
     ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source,
-    ``refusals`` sources that ended in an error, ``guides`` guides that were started and ``masks`` rows that were
-    filled. ``lexeme_hits`` and ``lexeme_misses`` count strings, numbers and keys of a source that were found among
+    ``refusals`` sources that ended in an error: no compile that was cancelled or met its deadline, and no request
+    that was refused before its source was compiled. ``guides`` counts guides that were started and ``masks`` rows that
+    were filled. ``lexeme_hits`` and ``lexeme_misses`` count strings, numbers and keys of a source that were found among
     those of other indexes, and those that were made; ``evictions`` those that the cache let go. ``mask_hits`` and
     ``mask_misses`` count masks that an index remembered and those that it put together to remember; ``mask_walks``
     counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.

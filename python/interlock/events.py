@@ -169,6 +169,20 @@ class EventHistory:
     def __init__(self) -> None:
         self._given: list[Event] = []
 
+    def copy(self) -> EventHistory:
+        """The same history, for a fork of the guide: ``Guide.events`` of a fork goes on behind what was given before.
+
+        >>> history = EventHistory()
+        >>> _ = history.take([Text("One moment.")])
+        >>> other = history.copy()
+        >>> _ = other.take([TakenBack(1), Text("One")])
+        >>> history.events, other.events
+        ([Text(text='One moment.')], [Text(text='One')])
+        """
+        made = EventHistory()
+        made._given = list(self._given)  # The events themselves never change.
+        return made
+
     @property
     def events(self) -> list[Event]:
         """All events that hold now. Pieces that follow each other are one."""
@@ -250,7 +264,7 @@ def parse_output(index: Index, output: bytes | str | Sequence[int], partial: boo
     guide = index.guide()
     vocabulary = index.vocabulary
     if isinstance(output, bytes | str):
-        _take_text(guide, output.encode() if isinstance(output, str) else bytes(output))
+        take_text(guide, output.encode() if isinstance(output, str) else bytes(output))
     else:
         for token in output:
             guide.advance(token)
@@ -279,7 +293,7 @@ def _with_special_tokens(error: _core.TokenRejected, guide: Guide) -> _core.Toke
     )
 
 
-def _take_text(guide: Guide, data: bytes) -> None:
+def take_text(guide: Guide, data: bytes) -> None:
     """Takes a text in any tokens. The texts of special tokens that may come are these tokens."""
     vocabulary = guide.index.vocabulary
     specials = sorted(

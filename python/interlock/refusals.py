@@ -25,6 +25,8 @@ _WRONG_TYPE = re.compile(r"(schema|pattern|grammar|choices) must be ")
 _BUDGETS = re.compile(r"\b(max_tokens is |needs )(\d+)\b( tokens?\b)?")
 # Names of places grow with the depth of a schema, and not with its length.
 _OF_DEPTH = "bytes of JSON Pointers exceeds its limit"
+_MOST_OF_PLACE = 1_000
+"""Characters of a place in an answer."""
 _TYPES = {
     "schema": "a schema is a JSON object or a boolean",
     "pattern": "a pattern is a text",
@@ -45,7 +47,7 @@ class Refusal:
     """One word for metrics, that of ``interlock.integrations.metrics.refusal_reason``."""
     place: str | None = field(default=None, repr=False)
     """Where the request is at fault, as a JSON Pointer; ``None`` where no place is known. Of a ``BudgetError`` it
-    is the field ``budget``."""
+    is the field ``budget``. Of a place of more than a thousand characters it is the field of the request alone."""
     code: str | None = field(default=None, repr=False)
     """``error.code``, where the error has one."""
 
@@ -113,7 +115,7 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
         if isinstance(error, BudgetError):
             message = _BUDGETS.sub(lambda found: _counting(found, stop_tokens), message)
             message = message.replace("max_tokens is ", f"{budget} is ", 1)
-        place = f"/{budget}" if isinstance(error, BudgetError) else error.pointer
+        place = f"/{budget}" if isinstance(error, BudgetError) else _fitted(error.pointer)
         return Refusal(413 if is_long else 400, message, reason, place, error.code)
     if isinstance(error, json.JSONDecodeError):
         return Refusal(400, f"the request is no JSON: {error}", "request")
@@ -130,6 +132,16 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if isinstance(error, TypeError) and (found := _WRONG_TYPE.match(str(error))) is not None:
         return Refusal(400, _TYPES[found[1]], "argument")
     return Refusal(500, OF_SERVER, reason)
+
+
+def _fitted(place: str | None) -> str | None:
+    """A place that can be sent: without halves of surrogate pairs, which are no text, and not longer than a message. Of
+    a longer one the field of the request stays.
+    """
+    if place is None or len(place) > _MOST_OF_PLACE:
+        place = "/" + (place or "/").split("/")[1]
+    place = place.encode("utf-8", "backslashreplace").decode()
+    return place if 1 < len(place) <= _MOST_OF_PLACE else None
 
 
 def _counting(found: re.Match[str], stop_tokens: int) -> str:

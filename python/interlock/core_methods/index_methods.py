@@ -274,7 +274,8 @@ def events(self: Guide) -> list[Event]:
     """What became certain of the output since the last call, as objects of ``interlock.events``.
 
     Text and arguments come in pieces. After a rollback the first event is ``TakenBack``, with the number of events
-    that are void, if there are any. A fork has the events of its own.
+    that are void, if there are any. A fork goes on behind the events that were given, and from there each has its
+    own: where you keep an ``EventHistory``, copy it with the guide.
 
     The first call reads all tokens so far, each later one those since; about a microsecond a token.
     ``UnsupportedError`` where the output can be read in too many ways.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import copy
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from interlock._core import ArgumentError, Guide, Vocabulary
 from interlock.budget_cuts import has_budget_cut
 from interlock.events import Event
+from interlock.serving.event_stops import EventStops
+from interlock.serving.stop_texts import StopReader
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import ChatCompletionDeltas, FinishReason, chat_completion_choice
 
@@ -23,6 +26,12 @@ class Reply:
 
     ``CompiledRequest.reply`` makes one. Text, reasoning and tool calls are told apart where the request has tools or
     the model reasons. Every other output is one text, whatever its grammar or structural tag captures.
+
+    A stop text of the request ends the output, and ``has_ended`` says so. It is looked for in the text alone, neither
+    in reasoning nor in calls; text that may be the beginning of one is held back. Where the text has a format, only a
+    stop text counts before which it is whole: one inside of a JSON string ends nothing.
+
+    A ``Reply`` cannot be pickled: keep the tokens, and give them to a new one.
     """
 
     def __init__(
@@ -31,17 +40,21 @@ class Reply:
         guide: Guide | None,
         *,
         max_tokens: int,
+        min_tokens: int,
         first_bytes: Callable[[], npt.NDArray[np.uint16]],
         has_events: bool,
         stop_token_ids: Iterable[int],
+        stops: StopReader | None,
         format: ToolFormat | None,
         tools: Iterable[Any] | None,
         new_id: Callable[[], str],
         reasoning_field: str | None,
     ) -> None:
         self._vocabulary, self._guide, self._has_events = vocabulary, guide, has_events
-        self._max_tokens, self._first_bytes = max_tokens, first_bytes
+        self._max_tokens, self._min_tokens, self._first_bytes = max_tokens, min_tokens, first_bytes
         self._stop_token_ids = frozenset(stop_token_ids)
+        self._stops = stops
+        self._event_stops = None if stops is None else EventStops(stops)
         self._options: dict[str, Any] = {
             "format": format,
             "tools": tools,
@@ -53,13 +66,13 @@ class Reply:
         # A token may end inside of a character, which is sent with the token that ends it.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text: list[str] = []
-        self._has_ended = False
+        self._has_stop_token = self._is_closed = False
         self._tokens: list[int] = []
         self._was_cut: bool | None = None
 
     def deltas(self, tokens: Iterable[int]) -> list[dict[str, Any]]:
         """The ``delta`` objects of tokens that the output took since the last call, stop tokens included; each goes
-        into ``choices[0]["delta"]`` of a chunk.
+        into ``choices[0]["delta"]`` of a chunk. Behind a stop text there are none, whatever comes.
 
         The guide, where there is one, has taken them already, and none of them may be taken back later: of a draft,
         pass those that stay. ``ArgumentError`` for tokens behind the end. So it is, and nothing changes, for more
@@ -73,33 +86,53 @@ class Reply:
         ([{'role': 'assistant', 'content': ''}, {'content': 'ok'}], [], 'stop')
         """
         tokens = list(tokens)
-        self._check_taken(tokens)
-        self._tokens += tokens
-        if self._has_events and self._guide is not None:
-            events = self._guide.events()
-            found = self._stream.take(events)
-            self._events += events
-            return found
-        pieces = []
-        for token in tokens:
-            if self._has_ended:
-                raise ArgumentError(f"token {token} came behind the end of the output: the next one has its own Reply")
-            self._has_ended = token in self._stop_token_ids
-            if not self._has_ended:
-                pieces.append(self._vocabulary.decode([token]))
-        piece = self._decoder.decode(b"".join(pieces), self._has_ended)
-        first = [{"role": "assistant", "content": ""}] if piece and not self._text else []
-        if not piece:
+        if self.stop_text is not None:
             return []
-        self._text.append(piece)
-        return [*first, {"content": piece}]
+        if self._is_closed and tokens:
+            raise ArgumentError("tokens came behind close(): the next output has its own Reply")
+        self._check_taken(tokens)
+        if not self._has_events or self._guide is None:
+            return self._deltas_of_text(tokens)
+        self._tokens += tokens
+        events = self._guide.events()
+        if self._event_stops is not None:
+            events = self._event_stops.read(events, len(self._tokens) > self._min_tokens)
+        return self._deltas_of_events(events)
+
+    def close(self) -> list[dict[str, Any]]:
+        """The last ``delta`` objects, for an output that ends without a stop token: text that was held back, since a
+        stop text or a character might have gone on. Nothing where the output has ended. No token may come behind it.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> from interlock.serving import RequestCompiler
+        >>> reply = RequestCompiler(byte_vocabulary()).compile({"max_tokens": 5, "stop": "###"}).reply()
+        >>> reply.deltas(b"ok##"), reply.close(), reply.finish_reason
+        ([{'role': 'assistant', 'content': ''}, {'content': 'ok'}], [{'content': '##'}], 'length')
+        """
+        if self.has_ended or self._is_closed:
+            return []
+        self._is_closed = True
+        if self._has_events:
+            return self._deltas_of_events([] if self._event_stops is None else self._event_stops.release())
+        return self._sent(self._read(self._decoder.decode(b"", True), len(self._tokens)) + self._released())
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether a stop token or a stop text ended the output: its row can leave the batch."""
+        return self._has_stop_token or self.stop_text is not None
+
+    @property
+    def stop_text(self) -> str | None:
+        """The stop text that ended the output."""
+        return None if self._stops is None else self._stops.found
 
     @property
     def finish_reason(self) -> FinishReason:
         """``"length"`` for an output that has no end (yet), or that its budget ended or left a part of it no room: a
         text that stops where the tokens do, a string in JSON that had to be closed, reasoning that used them up.
-        Otherwise it is ``"tool_calls"`` for an output that ended with calls, and ``"stop"`` for one without. Calls that
-        are whole are calls, also where the budget had no room for another one behind them.
+        Otherwise it is ``"tool_calls"`` for an output that ended with calls, and ``"stop"`` for one without, also where
+        a stop text ended it. Calls that are whole are calls, also where the budget had no room for another one behind
+        them.
 
         A guide ends an output in time by itself, so a stop token alone tells nothing. At the end the output is gone
         through once, with some microseconds a token. Behind a text from outside (``Guide.force``) nothing is looked at.
@@ -113,8 +146,112 @@ class Reply:
         >>> reply.finish_reason
         'length'
         """
-        said = self._stream.finish_reason if self._has_events else "stop" if self._has_ended else "length"
+        said = self._stream.finish_reason if self._has_events else "stop" if self.has_ended else "length"
+        if self.stop_text is not None:
+            return said
         return "length" if said == "length" or self._is_cut(reports_ends=said != "tool_calls") else said
+
+    def choice(self) -> dict[str, Any]:
+        """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
+        ``message`` and ``finish_reason``.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> from interlock.serving import RequestCompiler
+        >>> reply = RequestCompiler(byte_vocabulary()).compile({"max_tokens": 5}).reply()
+        >>> _ = reply.deltas([*b"ok", 256])
+        >>> reply.choice()
+        {'index': 0, 'message': {'role': 'assistant', 'content': 'ok'}, 'finish_reason': 'stop'}
+        """
+        last = self.copy()  # What is held back may still go on.
+        last.close()
+        if self._has_events:
+            return chat_completion_choice(last._events, **self._options) | {"finish_reason": self.finish_reason}
+        message = {"role": "assistant", "content": "".join(last._text)}
+        return {"index": 0, "message": message, "finish_reason": self.finish_reason}
+
+    def copy(self, guide: Guide | None = None) -> Reply:
+        """The same output so far, for a fork of its guide: what the one takes, the other does not. ``guide`` is the
+        fork.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> from interlock.serving import RequestCompiler
+        >>> request = RequestCompiler(byte_vocabulary()).compile({"guided_choice": ["yes", "yesterday"]})
+        >>> reply = request.reply()
+        >>> request.guide.advance_many(b"yes"), len(reply.deltas(b"yes"))
+        (3, 2)
+        >>> fork = request.guide.fork()
+        >>> other = reply.copy(fork)
+        >>> fork.advance_many(b"ter"), other.deltas(b"ter"), reply.choice()["message"]["content"]
+        (3, [{'content': 'ter'}], 'yes')
+        """
+        if guide is not None and not isinstance(guide, Guide):
+            raise TypeError(f"guide must be an interlock.Guide or None, not {type(guide).__name__}")
+        made = object.__new__(Reply)
+        made.__dict__.update(self.__dict__)
+        made._guide = self._guide if guide is None else guide
+        made._stops = None if self._stops is None else self._stops.copy()
+        made._event_stops = None
+        if self._event_stops is not None and made._stops is not None:
+            made._event_stops = self._event_stops.copy(made._stops)
+        made._stream = self._stream.copy()
+        made._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        made._decoder.setstate(self._decoder.getstate())
+        for name in ("_events", "_text", "_tokens"):
+            setattr(made, name, list(getattr(self, name)))
+        return made
+
+    def __copy__(self) -> Reply:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Reply:
+        return self.copy(None if self._guide is None else copy.deepcopy(self._guide, memo))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Reply cannot be pickled: pickle the CompiledRequest and the tokens, make request.reply(guide) there, "
+            "and give its deltas the tokens once more"
+        )
+
+    def _deltas_of_events(self, events: list[Event]) -> list[dict[str, Any]]:
+        found = self._stream.take(events)
+        self._events += events
+        self._has_stop_token = self._stream.has_ended and self.stop_text is None
+        return found
+
+    def _deltas_of_text(self, tokens: list[int]) -> list[dict[str, Any]]:
+        behind = tokens if self._has_stop_token else tokens[self._until_end(tokens) :]
+        if behind:
+            raise ArgumentError(f"token {behind[0]} came behind the end of the output: the next one has its own Reply")
+        piece = ""
+        for token in tokens:
+            if self.stop_text is not None:
+                break
+            self._tokens.append(token)
+            self._has_stop_token = token in self._stop_token_ids
+            data = b"" if self._has_stop_token else self._vocabulary.decode([token])
+            piece += self._read(self._decoder.decode(data, self._has_stop_token), len(self._tokens))
+            if self._has_stop_token:
+                piece += self._released()
+        return self._sent(piece)
+
+    def _until_end(self, tokens: list[int]) -> int:
+        """How many tokens there are up to the first stop token, which is one of them."""
+        ends = (at for at, token in enumerate(tokens, 1) if token in self._stop_token_ids)
+        return next(ends, len(tokens))
+
+    def _read(self, text: str, number: int) -> str:
+        """What may be shown of the text of a token, by its number from 1."""
+        return text if self._stops is None else self._stops.read(text, number > self._min_tokens)
+
+    def _released(self) -> str:
+        return "" if self._stops is None else self._stops.release()
+
+    def _sent(self, piece: str) -> list[dict[str, Any]]:
+        if not piece:
+            return []
+        first = [] if self._text else [{"role": "assistant", "content": ""}]
+        self._text.append(piece)
+        return [*first, {"content": piece}]
 
     def _is_cut(self, reports_ends: bool) -> bool:
         """Whether the budget decided how an output that has ended went on. The stop tokens are not looked at: those of
@@ -141,22 +278,3 @@ class Reply:
         if self._guide.is_terminated and not self._stop_token_ids.isdisjoint(tokens):
             if self._guide.tokens[taken - passed :] != [*self._tokens, *tokens]:
                 raise ArgumentError(f"deltas was given other tokens than the guide of this Reply took: {other}")
-
-    def choice(self) -> dict[str, Any]:
-        """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
-        ``message`` and ``finish_reason``.
-
-        >>> from interlock.explain import byte_vocabulary
-        >>> from interlock.serving import RequestCompiler
-        >>> reply = RequestCompiler(byte_vocabulary()).compile({"max_tokens": 5}).reply()
-        >>> _ = reply.deltas([*b"ok", 256])
-        >>> reply.choice()
-        {'index': 0, 'message': {'role': 'assistant', 'content': 'ok'}, 'finish_reason': 'stop'}
-        """
-        if self._has_events:
-            return chat_completion_choice(self._events, **self._options) | {"finish_reason": self.finish_reason}
-        # A copy, since a character that is cut off may still be ended by the next token.
-        last = codecs.getincrementaldecoder("utf-8")("replace")
-        last.setstate(self._decoder.getstate())
-        message = {"role": "assistant", "content": "".join(self._text) + last.decode(b"", True)}
-        return {"index": 0, "message": message, "finish_reason": self.finish_reason}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,24 +21,28 @@ from interlock._core import (
     Index,
     Limits,
     ReportRow,
-    TokenRejected,
     Vocabulary,
 )
 from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.reply import Reply
 from interlock.serving.request_fields import budget_field, ending_of
+from interlock.serving.request_places import in_stop_token_ids, place_of_format, standing_in_body
+from interlock.serving.request_reasoning import check_reasoning, reasoning_of
+from interlock.serving.server_settings import check_format, checked_allowed_tokens, checked_limits
+from interlock.serving.stop_texts import StopReader, StopTexts, WholeOutputs
 from interlock.store import Store
 from interlock.tools.errors import RequestError
 from interlock.tools.notations.detection import detect_format
 from interlock.tools.notations.format_files import tool_format
+from interlock.tools.notations.json_writing import json_writing
 from interlock.tools.notations.tool_format import ToolFormat
-from interlock.tools.replies.chat_completions import new_call_id
+from interlock.tools.replies.chat_completions import ChatCompletionDeltas, new_call_id
 from interlock.tools.requests.request_body import format_of_request
 from interlock.tools.requests.response_format import Kind, request_kind
 from interlock.tools.tags.request_checks import check_response_format
 from interlock.tools.tags.request_report import request_report
-from interlock.tools.tags.structural_tag import response_template_of, structural_tag
+from interlock.tools.tags.structural_tag import response_template_of
 from interlock.util.argument_types import require
 
 __all__ = ["CompiledRequest", "RequestCompiler"]
@@ -64,13 +67,19 @@ class CompiledRequest:
     """How many tokens the output may have, its stop token counted as the server counts it."""
     min_tokens: int
     stop: tuple[str, ...]
-    """The texts of the client that end an output; see ``cut_at_stop``."""
+    """The texts of the client that end an output: ``reply`` looks for them."""
     stop_token_ids: tuple[int, ...]
     """All tokens that end an output: those of the vocabulary and those of the request."""
     tools: tuple[Any, ...]
     _compiler: RequestCompiler
     _has_events: bool
     _asked: Any
+    _text_index: Index | None
+    """What the text of an output is of; ``None`` where it may be any text."""
+
+    @cached_property
+    def _stop_texts(self) -> StopTexts:
+        return StopTexts(self.stop)
 
     def reply(self, guide: Guide | None = None, *, new_id: Callable[[], str] = new_call_id) -> Reply:
         """What reads an output for the client. ``guide`` is that of this output, where it is a fork of ``self.guide``.
@@ -80,9 +89,11 @@ class CompiledRequest:
             self._compiler.vocabulary,
             self.guide if guide is None else guide,
             max_tokens=self._compiler._room(self.max_tokens),
+            min_tokens=self.min_tokens,
             first_bytes=lambda: self._compiler._first_bytes,
             has_events=self._has_events,
             stop_token_ids=self.stop_token_ids,
+            stops=self._stop_reader(self._text_index) if self.stop else None,
             format=self._compiler.tool_format,
             tools=self.tools,
             new_id=new_id,
@@ -101,11 +112,12 @@ class CompiledRequest:
         return request_report(self._asked, self.tools or None, limits=self._compiler.limits)
 
     def cut_at_stop(self, text: str) -> str | None:
-        """The output up to the first text of ``stop`` in it; ``None`` where there is none.
+        """The output before its first text of ``stop``, for a server that has the text of an output and no tokens;
+        ``None`` where there is none. ``reply`` does the same with each token.
 
         Where the request has an index, only a text counts before which the output is whole: one inside of a JSON string
-        ends nothing. ``text`` has its special tokens, where the tool format writes any. Each stop text that is found
-        costs a pass over the output.
+        ends nothing. ``text`` has its special tokens, where the tool format writes any. Where stop texts are found, the
+        output is gone through once.
 
         >>> from interlock.explain import byte_vocabulary
         >>> compiler = RequestCompiler(byte_vocabulary())
@@ -115,15 +127,12 @@ class CompiledRequest:
         True
         """
         require(text=(text, "text"))
-        places = sorted({found.start() for stop in self.stop for found in re.finditer(f"(?={re.escape(stop)})", text)})
-        for place in places:
-            if self.index is not None:
-                try:
-                    self.index.parse(text[:place])
-                except TokenRejected:
-                    continue
-            return text[:place]
-        return None
+        reader = self._stop_reader(self.index)
+        shown = reader.read(text)
+        return None if reader.found is None else shown
+
+    def _stop_reader(self, index: Index | None) -> StopReader:
+        return StopReader(self._stop_texts, None if index is None else WholeOutputs(index))
 
 
 class RequestCompiler:
@@ -132,26 +141,32 @@ class RequestCompiler:
     Bodies are those of OpenAI's chat completions and responses, with vLLM's and SGLang's fields. What is read:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
-    ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``min_tokens``, ``stop`` and ``stop_token_ids``.
-    Everything else is the server's, such as ``temperature``, ``logprobs``, ``n`` and ``ignore_eos``.
+    ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``stop``
+    and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs``, ``n`` and
+    ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.
-    * ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``: those of ``interlock.tools.structural_tag``. With
+    * ``reasoning``, ``reasoning_is_open``, ``max_reasoning_tokens``: those of ``interlock.tools.structural_tag``. A
+      request's own ``max_reasoning_tokens`` makes the number smaller, and is refused where there is no reasoning. With
       reasoning every request has a guide, since its output is read for the delimiters. A client's structural tag is
       compiled as it stands, for it says of the whole output what it may be, reasoning included.
     * ``max_tokens``: the most tokens of an output, and the number of requests that name none. ``stop_tokens``: how many
       of a client's number are kept for the stop token. 1 is right for servers that count it, which most do.
     * ``seconds``: the deadline of one compile; ``None`` for none. ``limits``: those of one compile. Without it a source
       has at most 1 MiB.
-    * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles.
+    * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles, and with an
+      empty list none.
     * ``unknown_keywords``, ``whitespace``, ``spelling``: those of ``Index.from_response_format``. The defaults are for
       strangers, and for models that should spend no token on blanks.
     * ``store``: a store of indexes that were precomputed. What is not in it is compiled, and not added, since strangers
       would fill it. Compiled indexes are kept in memory in any case.
     * ``reasoning_field``: the field of reasoning in what clients get.
 
-    ``ToolFormatError`` for an unknown format, ``ArgumentError`` for other settings that make no sense.
+    Every setting is checked when the object is made, and one tool is compiled in the format, which takes milliseconds.
+    ``ToolFormatError`` for an unknown format, ``VocabularyError`` for one that the tokens cannot spell, ``TypeError``
+    for a value of another type and a limit that does not exist, and ``ArgumentError`` for other settings that make no
+    sense.
     """
 
     def __init__(
@@ -179,8 +194,12 @@ class RequestCompiler:
         require(allowed_tokens=(allowed_tokens, "special tokens?"), limits=(limits, "limits?"))
         if not isinstance(store, Store | None):
             raise TypeError(f"store must be an interlock.Store or None, not {type(store).__name__}")
+        if max_tokens < 1:
+            raise ArgumentError(f"max_tokens is {max_tokens}: an output has at least one token")
         if not 0 <= stop_tokens < max_tokens:
             raise ArgumentError(f"stop_tokens is {stop_tokens}: it is at least 0, and less than max_tokens")
+        if seconds is not None:
+            CancelToken.after(seconds)
         self.vocabulary, self.max_tokens, self.stop_tokens = vocabulary, max_tokens, stop_tokens
         self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
         self._format: Any = format
@@ -191,26 +210,24 @@ class RequestCompiler:
             if self._format is None:
                 form = detect_format(tokenizer) if isinstance(format, str) and format == "auto" else format
                 self._format = self.tool_format = tool_format(form)
+        elif tokenizer is not None:
+            raise ArgumentError('the tokenizer is read for the format alone: pass format="auto" with it')
         self._reasoning: dict[str, Any] = {
             "reasoning": reasoning,
             "reasoning_is_open": reasoning_is_open,
             "max_reasoning_tokens": max_reasoning_tokens,
         }
-        if format is None and reasoning != "none":
-            raise ArgumentError("reasoning needs a format, which says how the model writes it")
-        if format is not None:
-            try:
-                structural_tag([], format=self._format, tool_choice="none", **self._reasoning)
-            except RequestError as error:
-                raise ArgumentError(error.reason) from error
+        check_reasoning(format is not None, self.tool_format, self._reasoning)
         self._written: dict[str, Any] = {"whitespace": whitespace, "spelling": spelling}
-        self.limits = Limits(max_source_bytes=1 << 20) if limits is None else limits
+        self.limits = checked_limits(limits)
         self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
-        self._allowed = allowed_tokens if allowed_tokens is None or allowed_tokens == "all" else list(allowed_tokens)
-        if seconds is not None:
-            CancelToken.after(seconds)
+        self._allowed = checked_allowed_tokens(allowed_tokens, vocabulary)
         # The words among the settings are refused now, and not with each request.
         check_response_format({"type": "json_object"}, **self._written, unknown_keywords=unknown_keywords)
+        json_writing(whitespace, spelling)
+        ChatCompletionDeltas(reasoning_field=reasoning_field)
+        if format is not None:
+            check_format(vocabulary, format=self._format, **self._reasoning, **self._written, **self._work)
 
     def compile(
         self,
@@ -238,29 +255,39 @@ class RequestCompiler:
         asked = format_of_request(body)
         ending = ending_of(body, self.vocabulary, self.max_tokens)
         given, choice = body.get("tools"), body.get("tool_choice")
-        kind = request_kind(asked, given, choice)
-        thinks = dict(self._reasoning)
-        if reasoning is not None:
-            thinks["reasoning"] = reasoning
-        if reasoning_is_open is not None:
-            thinks["reasoning_is_open"] = reasoning_is_open
-        if self._format is None and thinks["reasoning"] != "none":
-            raise ArgumentError("reasoning needs a format, which says how the model writes it")
+        place = place_of_format(asked)
+        with standing_in_body(place):
+            kind = request_kind(asked, given, choice)
+        thinks = reasoning_of(
+            self._reasoning,
+            body,
+            reasoning,
+            reasoning_is_open,
+            has_format=self._format is not None,
+            form=self.tool_format,
+            is_read=kind != "structural_tag",
+        )
         has_events = kind == "tools" or (thinks["reasoning"] != "none" and kind != "structural_tag")
         stops = tuple(dict.fromkeys((*self.vocabulary.eos_token_ids, *ending.stop_token_ids)))
-        index = guide = None
+        index = guide = text_index = None
         if kind != "text" or has_events:
             token = cancel
             if token is None and self.seconds is not None:
                 token = CancelToken.after(self.seconds)
-            index = self._index(body, asked, has_events, thinks, token)
+            with standing_in_body("/tools" if kind == "tools" else place):
+                index = text_index = self._index(body, asked, has_events, thinks, token)
+            if has_events:
+                # The text is a part of the output: its form is that of the answer.
+                has_form = bool(ending.stop) and request_kind(asked) != "text"
+                text_index = self._index(body, asked, False, thinks, token) if has_form else None
             room = self._room(ending.max_tokens)
-            guide = index.guide(
-                max_tokens=room,
-                min_tokens=min(ending.min_tokens, room),
-                stop_token_ids=stops if ending.stop_token_ids else None,
-                context_ids=context_ids,
-            )
+            with in_stop_token_ids(ending.stop_token_ids):
+                guide = index.guide(
+                    max_tokens=room,
+                    min_tokens=min(ending.min_tokens, room),
+                    stop_token_ids=stops if ending.stop_token_ids else None,
+                    context_ids=context_ids,
+                )
         return CompiledRequest(
             kind=kind,
             index=index,
@@ -273,6 +300,7 @@ class RequestCompiler:
             _compiler=self,
             _has_events=has_events,
             _asked=asked,
+            _text_index=text_index,
         )
 
     @cached_property

@@ -15,6 +15,9 @@ __all__ = ["Ending", "budget_field", "ending_of"]
 _BUDGETS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """OpenAI's newer name, that of its Responses API, and the older name."""
 
+_MOST_STOP = 16_384
+"""Characters of all stop texts: what looks for them is built for each request."""
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -50,7 +53,7 @@ def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int) -> End
     max_tokens = min(_number(body, name, 1, most), most)
     min_tokens = _number(body, "min_tokens", 0, 0)
     if min_tokens > max_tokens:
-        raise RequestError(f"min_tokens is {min_tokens}, and the output has at most {max_tokens} tokens", "/min_tokens")
+        raise RequestError(f"min_tokens is at most {max_tokens}, the tokens that the output may have", "/min_tokens")
     return Ending(max_tokens, min_tokens, _stop(body.get("stop")), _stop_token_ids(body, vocabulary))
 
 
@@ -77,6 +80,8 @@ def _stop(given: Any) -> tuple[str, ...]:
             raise RequestError(f"a stop text is a text, not {kind_of(text)}", place)
         if not text:
             raise RequestError("a stop text is not empty: it would end every output at once", place)
+    if (length := sum(map(len, texts))) > _MOST_STOP:
+        raise RequestError(f"stop has at most {_MOST_STOP} characters in all, not {length}", "/stop")
     return tuple(texts)
 
 

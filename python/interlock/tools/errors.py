@@ -85,9 +85,10 @@ def remade(error: InterlockError, message: str, place: str) -> InterlockError:
 
 
 @contextlib.contextmanager
-def standing_at(place: str) -> Iterator[None]:
+def standing_at(place: str, whitespace_place: str = "") -> Iterator[None]:
     """Errors and warnings of a source that is compiled meanwhile, and stands at ``place`` of what a caller passed, name
-    places from the root of that. Those that are of no source stay what they are.
+    places from the root of that. Those that are of no source stay what they are; those of a pattern of white space name
+    ``whitespace_place``.
 
     >>> from interlock import SchemaError, check_json_schema
     >>> try:
@@ -101,6 +102,9 @@ def standing_at(place: str) -> Iterator[None]:
         with schema_at(place):
             yield
     except InterlockError as error:
+        if whitespace_place and error.code == "whitespace_pattern":
+            moved = remade(error, f"at {whitespace_place}: {without_hint(error)}", whitespace_place)
+            raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
         if not place or not _is_of_source(error) or _is_below(error.pointer or "", place):
             raise
         raise _from_root(error, place) from error

@@ -131,6 +131,9 @@ pub fn integer(given: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
 
 /// A number.
 pub fn number(given: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
+    if given.is_instance_of::<PyBool>() {
+        return Err(wrong_type(given, name, "a number"));
+    }
     given.extract().map_err(|_| wrong_type(given, name, "a number"))
 }
 

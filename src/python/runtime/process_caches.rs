@@ -117,8 +117,9 @@ fn caches() -> Vec<Arc<CompileCache>> {
 /// Counters of this process: what was compiled and filled, and what the caches of the live vocabularies did.
 ///
 /// ``compiles`` counts indexes that were made, ``compile_hits`` those that were found again by their source,
-/// ``refusals`` sources that ended in an error, ``guides`` guides that were started and ``masks`` rows that were
-/// filled. ``lexeme_hits`` and ``lexeme_misses`` count strings, numbers and keys of a source that were found among
+/// ``refusals`` sources that ended in an error: no compile that was cancelled or met its deadline, and no request
+/// that was refused before its source was compiled. ``guides`` counts guides that were started and ``masks`` rows that
+/// were filled. ``lexeme_hits`` and ``lexeme_misses`` count strings, numbers and keys of a source that were found among
 /// those of other indexes, and those that were made; ``evictions`` those that the cache let go. ``mask_hits`` and
 /// ``mask_misses`` count masks that an index remembered and those that it put together to remember; ``mask_walks``
 /// counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.

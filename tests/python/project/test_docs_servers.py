@@ -64,6 +64,20 @@ def test_links_lead_to_pages():
             assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
 
 
+def test_one_page_is_the_page_for_servers_and_all_of_its_code_is_run():
+    own = DOCS / "own.md"
+    for page in (DOCS / "README.md", DOCS.parent / "index.md", DOCS.parent / "tutorials" / "servers.md"):
+        links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
+        assert own in {(page.parent / link).resolve() for link in links}, page
+    # Every block of code is Python, which test_docs_site runs, or what it prints.
+    from test_docs_site import BLOCK, PAGES
+
+    assert own in PAGES
+    languages = re.findall(r"^```(\w*)$", own.read_text(), re.M)
+    assert languages[1::2] == [""] * (len(languages) // 2) and set(languages[::2]) == {"python", "output"}
+    assert languages.count("python") == len(BLOCK.findall(own.read_text()))
+
+
 def test_every_metric_is_on_the_page_and_no_other():
     told = set(re.findall(r"^\| `(interlock_[a-z_]+)", OPERATORS, re.M)) | set(
         re.findall(r"^\| `interlock_[^|]*`, `(interlock_[a-z_]+)", OPERATORS, re.M)

@@ -199,7 +199,7 @@ def test_kinds_of_requests():
         (None, "the body of a request is a JSON object, not null"),
         ([], "the body of a request is a JSON object, not an array"),
         ("{}", "the body of a request is a JSON object, not a string"),
-        ({"guided_json": {}, "guided_regex": "a"}, "guided_json and guided_regex are given at once"),
+        ({"guided_json": {}, "guided_regex": "a"}, "at /guided_regex: guided_json and guided_regex are given at once"),
         ({"guided_json": 5}, "at /guided_json: a JSON Schema is an object or a boolean, not a number"),
         ({"response_format": 5}, "at /response_format: a response_format is a JSON object"),
         ({"response_format": {"type": "json_schema"}}, "at /response_format: the schema is missing"),

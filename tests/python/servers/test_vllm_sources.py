@@ -62,6 +62,12 @@ def test_sources_are_read_from_requests(given, source):
     assert source_of(params(**given), Options()) == source
 
 
+def test_a_wrong_pattern_of_white_space_is_the_clients():
+    with pytest.raises(interlock.InterlockError) as caught:
+        check_source(source_of(params(json="{}", whitespace_pattern="x"), Options()), Options())
+    assert caught.value.is_client_error and "whitespace pattern" in caught.value.client_message
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [

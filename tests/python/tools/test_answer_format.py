@@ -118,7 +118,11 @@ def test_response_templates_have_formats_too(content, text, byte_vocabulary):
         ({"type": "jsn"}, "RequestError", "at /response_format/type: 'jsn' is no type"),
         (5, "RequestError", "at /response_format: a response_format is a JSON object"),
         ("json_object", "RequestError", 'at /response_format: a response_format is a JSON object: write {"type"'),
-        ({"guided_json": {}, "guided_whitespace_pattern": " "}, "RequestError", "at /guided_json: a pattern of white"),
+        (
+            {"guided_json": {}, "guided_whitespace_pattern": " "},
+            "RequestError",
+            "at /guided_whitespace_pattern: a",
+        ),
         ({"type": "regex", "pattern": "[0"}, "RequestError", "at /response_format/pattern: unterminated"),
         ({"type": "grammar", "grammar": "start: b"}, "RequestError", "at /response_format/grammar: line 1, column 8"),
         (

@@ -28,6 +28,7 @@ from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
+from interlock.tools.requests.json_options import whitespace_of_client
 from interlock.tools.tags.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
 from interlock.util.closed_schemas import closed_text
 
@@ -79,8 +80,7 @@ def _dumped(kind: str, spec: Any) -> str:
 def _whitespace(params: Any, options: Options) -> str:
     pattern: str | None = getattr(params, "whitespace_pattern", None)
     if pattern is not None:
-        # A pattern that happens to be one of interlock's words means itself.
-        return f"(?:{pattern})" if pattern in ("flexible", "compact", "spaced") else pattern
+        return whitespace_of_client(pattern)
     return "compact" if getattr(params, "disable_any_whitespace", False) else options.whitespace
 
 

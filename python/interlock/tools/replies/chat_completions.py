@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import ArgumentError
@@ -39,6 +40,8 @@ def new_call_id() -> str:
     return f"call_{uuid.uuid4().hex[:24]}"
 
 
+_FIELDS = ("", "role", "content", "tool_calls")
+"""Fields of a message that hold something else than reasoning."""
 _TEXT = {"function": "arguments", "custom": "input"}
 """The field of a call that holds what is handed over, by the call's type."""
 
@@ -95,6 +98,8 @@ class ChatCompletionDeltas:
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
         require(new_id=(new_id, "function"), reasoning_field=(reasoning_field, "text?"))
+        if reasoning_field in _FIELDS:
+            raise ArgumentError(f"reasoning_field is {reasoning_field!r}: give a field that nothing else stands in")
         form = None if format is None else tool_format(format)
         self._arguments_are_json = form is not None and form.arguments.encoding == "json"
         notations = () if form is None else form.notations
@@ -106,6 +111,17 @@ class ChatCompletionDeltas:
         self._has_begun = self._has_ended = False
         # White space, and behind a call a separator, that is sent only if text follows.
         self._blank = ""
+
+    def copy(self) -> ChatCompletionDeltas:
+        """The same place of the output, for a fork of its guide: what the one takes, the other does not."""
+        made = copy.copy(self)
+        made._calls = {number: replace(call) for number, call in self._calls.items()}
+        return made
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the event ``End`` came."""
+        return self._has_ended
 
     @property
     def finish_reason(self) -> FinishReason:

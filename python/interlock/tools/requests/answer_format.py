@@ -17,6 +17,7 @@ from interlock.tools.requests.request_body import is_of_body
 from interlock.tools.requests.response_format import Source, source_at
 from interlock.tools.requests.tool_list import Tool
 from interlock.tools.spec import nodes
+from interlock.tools.spec.fields import is_unicode
 from interlock.util.nesting import bounded_nesting
 
 __all__ = ["PLACE", "Answer", "answer_of"]
@@ -60,6 +61,8 @@ def answer_of(value: Any) -> Answer | None:
     if source.kind in ("json_schema", "json_object"):
         return _json(source)
     place = source.place
+    if not is_unicode("".join(source.value)):
+        raise RequestError("the text holds a lone surrogate, which is not text", place)
     if source.kind == "regex":
         return Answer(nodes.Regex(source.value), Tool("", input=("regex", source.value), place=place))
     if source.kind == "choice":
@@ -73,7 +76,8 @@ def answer_of(value: Any) -> Answer | None:
 def _json(source: Source) -> Answer:
     place = source.place
     if source.whitespace not in ("", "compact"):
-        raise RequestError("a pattern of white space has no meaning beside tools: leave it out", place)
+        said = "a pattern of white space has no meaning beside tools and reasoning: leave it out"
+        raise RequestError(said, source.whitespace_place or place)
     schema = {"type": "object"} if source.kind == "json_object" else source.value
     if isinstance(schema, str):  # Deeper than Python reads.
         error = LimitError(

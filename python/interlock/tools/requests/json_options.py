@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from interlock._core import LimitError
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import kind_of
+from interlock.tools.spec.fields import is_unicode, kind_of
 from interlock.util.closed_schemas import closed
 from interlock.util.json_pointer import escaped
 from interlock.util.near_words import meant
 
-__all__ = ["OPTIONS", "JsonOptions", "json_options"]
+__all__ = ["OPTIONS", "JsonOptions", "json_options", "whitespace_of_client"]
 
 _WHITESPACE = ("whitespace_pattern", "guided_whitespace_pattern")
 _FLAGS = ("disable_any_whitespace", "disable_additional_properties")
 OPTIONS = (*_WHITESPACE, *_FLAGS)
 """Fields beside a constraint that change what is meant."""
-_WORDS = ("flexible", "compact", "spaced")
 _BACKENDS = ("backend", "guided_decoding_backend")
 _BACKEND_OPTIONS = ("no-fallback", "disable-any-whitespace", "no-additional-properties")
 """What older versions of vLLM take behind the colon of a backend's name: ``guidance:disable-any-whitespace``."""
@@ -33,6 +33,8 @@ class JsonOptions:
     """A pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
     is_closed: bool = False
     """Whether objects have no properties but those that the schema declares."""
+    whitespace_place: str = field(default="", repr=False, compare=False)
+    """Where the pattern of the white space stands."""
 
     def schema(self, schema: Any, pointer: str) -> Any:
         """``schema``, closed where this is asked for. ``LimitError`` with ``pointer`` for one that is a text, since it
@@ -76,8 +78,10 @@ def json_options(fields: Mapping[str, Any], pointer: str) -> JsonOptions:
         if (pattern := fields.get(key)) is not None and pattern is not False:
             if not isinstance(pattern, str):
                 raise RequestError(f"a text is needed, not {kind_of(pattern)}", f"{pointer}/{key}")
-            # A pattern that happens to be one of interlock's words means itself.
-            found["pattern"] = f"(?:{pattern})" if pattern in _WORDS else pattern
+            if not is_unicode(pattern):
+                raise RequestError("the pattern holds a lone surrogate, which is not text", f"{pointer}/{key}")
+            found["pattern"] = whitespace_of_client(pattern)
+            found["place"] = f"{pointer}/{key}"
     for key in _FLAGS:
         flag = fields.get(key)
         if flag is not None and not isinstance(flag, bool):
@@ -88,7 +92,17 @@ def json_options(fields: Mapping[str, Any], pointer: str) -> JsonOptions:
             found["disable_any_whitespace"] |= option == "disable-any-whitespace"
             found["disable_additional_properties"] |= option == "no-additional-properties"
     written = found.get("pattern") or ("compact" if found["disable_any_whitespace"] else "")
-    return JsonOptions(written, found["disable_additional_properties"])
+    return JsonOptions(written, found["disable_additional_properties"], found.get("place", ""))
+
+
+def whitespace_of_client(pattern: str) -> str:
+    """A client's pattern of white space, as an option of ours: one that happens to be a word means itself, and is no
+    option that the server has given wrongly.
+
+    >>> whitespace_of_client(" ?"), whitespace_of_client("compact")
+    (' ?', '(?:compact)')
+    """
+    return f"(?:{pattern})" if re.fullmatch(r"\w+", pattern) else pattern
 
 
 def _backend_options(backend: Any, pointer: str) -> list[str]:

@@ -55,7 +55,7 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
         del found["guided_json_object"]
     found |= _of_responses(body.get("text"))
     if len(found) > 1:
-        raise RequestError(f"{' and '.join(found)} are given at once: an output has one constraint")
+        raise RequestError(f"{' and '.join(found)} are given at once: an output has one constraint", f"/{[*found][-1]}")
     if any(name.startswith("guided_") for name in found):
         found |= {name: body[name] for name in _BESIDE if body.get(name) is not None}
     return found or None

@@ -73,6 +73,8 @@ class Source:
     """For JSON: a pattern of the white space, or ``"compact"``; ``""`` where the request does not say."""
     place: str = field(default="", repr=False, compare=False)
     """Where the ``response_format`` has ``value``, as a JSON Pointer."""
+    whitespace_place: str = field(default="", repr=False, compare=False)
+    """Where it has the pattern of the white space."""
     tag_form: TagForm = field(default="whole", repr=False, compare=False)
     """In which form a structural tag was written; ``value`` is the whole one."""
 
@@ -276,13 +278,16 @@ def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
 
 def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> Source:
     whitespace = options.whitespace
+    written: dict[str, Any] = {"whitespace": whitespace, "whitespace_place": options.whitespace_place}
     if kind == "json":
         schema = True if inner == _ANY_JSON else options.schema(_schema(inner, pointer), pointer)
-        return Source("json_schema", schema, whitespace=whitespace, place=pointer)
+        return Source(
+            "json_schema", schema, whitespace=whitespace, place=pointer, whitespace_place=options.whitespace_place
+        )
     if kind == "json_object":
         if inner is not True:
             raise RequestError("json_object is true, or it is left out", pointer)
-        return Source("json_object", whitespace=whitespace, place=pointer)
+        return Source("json_object", place=pointer, **written)
     if kind == "regex":
         return Source("regex", _text(inner, pointer), place=pointer)
     if kind == "choice":

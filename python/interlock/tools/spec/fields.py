@@ -32,7 +32,10 @@ def shown(value: object) -> str:
     >>> shown(None), shown(True), shown("a")
     ('null', 'true', "'a'")
     """
-    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    try:
+        return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    except RecursionError:
+        return kind_of(value)
 
 
 def is_unicode(text: str) -> bool:

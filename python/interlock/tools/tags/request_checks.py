@@ -146,7 +146,7 @@ def check_response_format(
     kind, source, given = tag_index.plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)
-    with handling(unknown_keywords), standing_at(asked.place):
+    with handling(unknown_keywords), standing_at(asked.place, asked.whitespace_place):
         if kind == "structural_tag":
             tag_index.check_structural_tag(source, allowed=allowed, json=tag_index.json_of_tag(given), **given)
             return []

@@ -117,8 +117,9 @@ def tag_of_request(
         if given is not None and not isinstance(given, bool):
             raise RequestError(f"{name} is true, false or None, not {given!r}", f"/{name}")
     most = max_reasoning_tokens
-    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise RequestError(f"max_reasoning_tokens is a whole number from 1, not {most!r}", "/max_reasoning_tokens")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or not 1 <= most < 1 << 32):
+        said = f"max_reasoning_tokens is a whole number from 1 to {(1 << 32) - 1}, not {most!r:.80}"
+        raise RequestError(said, "/max_reasoning_tokens")
     answer = response_format if isinstance(response_format, Answer) else answer_of(response_format)
     known = tools_of(tools)
     if not known and tool_choice != "none":

@@ -321,8 +321,11 @@ def in_tools(tag: spec.StructuralTag, tools: Any) -> Iterator[None]:
         yield
     except InterlockError as error:
         if isinstance(error, LimitError) and error.field == "max_source_bytes" and error.pointer == "":
-            alone = all(tool.place.startswith("/tools") for tool in tools)
-            what = "the tools together" if alone else "the tools and the format of the answer together"
+            own = sum(tool.place.startswith("/tools") for tool in tools)
+            if not own:
+                place = next((tool.place for tool in tools), "")
+                raise too_long(error, "the format of the answer", place) from error
+            what = "the tools together" if own == len(tools) else "the tools and the format of the answer together"
             raise too_long(error, what, "/tools", "send fewer tools, or make them shorter") from error
         pointer = getattr(error, "pointer", None) or _pointer_said(error)
         place = place_in_tools(pointer, tag, tools) if pointer else None
@@ -362,7 +365,7 @@ def index_of_response_format(
     kind, source, given = plain_source(asked, options)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
-    with standing_at(asked.place):
+    with standing_at(asked.place, asked.whitespace_place):
         if kind == "structural_tag":
             tag = dataclasses.replace(spec.read(source), written=asked.tag_form)
             return index_of_structural_tag(tag, vocabulary, allowed_tokens=allowed, json=json_of_tag(given), **given)

@@ -34,8 +34,8 @@ def special_ids(vocabulary: Vocabulary) -> frozenset[int]:
 class AllowedTokens:
     """The special tokens that a request may name, by id or by text.
 
-    Nothing else that is special may come: "any other token" of a format is any other of these. ``ArgumentError`` for a
-    text that is no special token of the vocabulary.
+    Nothing else that is special may come: "any other token" of a format is any other of these. Without any, no special
+    token may be named. ``ArgumentError`` for a text or an id that is no special token of the vocabulary.
     """
 
     def __init__(self, tokens: Iterable[int | str], vocabulary: Vocabulary, names: Mapping[str, int]) -> None:
@@ -45,9 +45,10 @@ class AllowedTokens:
         self._allowed: set[int] = set()
         for token in tokens:
             _require_token(token)
-            if isinstance(token, str) and token not in names:
-                raise ArgumentError(f"allowed_tokens: the vocabulary has no special token {token!r}")
-            self._allowed.add(names[token] if isinstance(token, str) else token)
+            number = names.get(token) if isinstance(token, str) and token else token
+            if number not in special:
+                raise ArgumentError(f"allowed_tokens: the vocabulary has no special token {token!r:.80}")
+            self._allowed.add(number)
         self._refused = sorted(special - self._allowed)
 
     def refused(self) -> list[int]:
@@ -72,9 +73,18 @@ class AllowedTokens:
                 _refuse(found.written, pointer)
 
 
-@functools.lru_cache(maxsize=4)
 def allowed_tokens(tokens: tuple[int | str, ...], vocabulary: Vocabulary) -> AllowedTokens:
     """The same object for the same arguments: a server asks with each request, and its list has thousands of ids."""
+    try:
+        return _allowed_tokens(tokens, vocabulary)
+    except TypeError:
+        for token in tokens:  # One that has no hash is no token.
+            _require_token(token)
+        raise
+
+
+@functools.lru_cache(maxsize=4)
+def _allowed_tokens(tokens: tuple[int | str, ...], vocabulary: Vocabulary) -> AllowedTokens:
     return AllowedTokens(tokens, vocabulary, special_names(vocabulary))
 
 
@@ -119,7 +129,7 @@ def allowed_names(given: Any) -> AllowedNames | None:
 
 def _require_token(token: object) -> None:
     if isinstance(token, bool) or not isinstance(token, int | str):
-        raise ArgumentError(f"allowed_tokens are ids or texts of special tokens, not {token!r}")
+        raise ArgumentError(f"allowed_tokens are ids or texts of special tokens, not {token!r:.80}")
 
 
 def _refuse(token: object, pointer: str) -> NoReturn:

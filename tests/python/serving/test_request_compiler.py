@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import doctest
+import pickle
 import threading
 
 import pytest
 
 import interlock
 from interlock import serving
+from interlock.events import EventHistory, Text
 from interlock.explain import byte_vocabulary
 from interlock.serving import RequestCompiler
 from interlock.store import Store
@@ -347,3 +350,39 @@ def test_the_package_has_the_compiler_by_its_name():
 def test_docstrings():
     for module in (serving, serving.reply, serving.request_compiler, serving.request_fields):
         assert doctest.testmod(module).failed == 0, module.__name__
+
+
+def test_what_can_be_pickled_and_what_says_how_to_go_on(compiler):
+    request = compiler.compile({"tools": [NOW], "tool_choice": "required", "stop": ["###"]})
+    reply = request.reply(new_id=lambda: "call_0")
+    request.guide.advance_many((CALL % "now").encode())
+    reply.deltas((CALL % "now").encode())
+    history = EventHistory()
+    history.take(request.index.parse(CALL % "now"))
+    assert pickle.loads(pickle.dumps(history)).events == history.events
+    again = pickle.loads(pickle.dumps(compiler))
+    assert again.compile({"guided_regex": "a"}).kind == "regex" and again.limits == compiler.limits
+    with pytest.raises(TypeError, match=r"a Reply cannot be pickled: .* make request.reply\(guide\) there"):
+        pickle.dumps(reply)
+    # The way on that the error names.
+    there = pickle.loads(pickle.dumps(request))
+    other = there.reply(there.index.guide(), new_id=lambda: "call_0")
+    other._guide.advance_many(request.guide.tokens)
+    other.deltas(request.guide.tokens)
+    assert other.choice() == reply.choice()
+    for made in (copy.copy(reply), copy.deepcopy(reply)):
+        assert made.choice() == reply.choice()
+
+
+def test_a_fork_goes_on_behind_the_events_that_were_given(compiler):
+    request = compiler.compile({"tools": [NOW]})
+    history, guide = EventHistory(), request.guide
+    guide.advance_many(b"Well")
+    history.take(guide.events())
+    fork, other = guide.fork(), history.copy()
+    fork.advance_many(b" and good.")
+    assert other.take(fork.events()) == ([], [Text(" and good.")])
+    assert history.take(guide.events()) == ([], [])
+    assert (history.events, other.events) == ([Text("Well")], [Text("Well and good.")])
+    fork.rollback(len(b"l and good."))
+    assert other.take(fork.events())[0] == [Text("l and good.")] and history.events == [Text("Well")]

@@ -1,0 +1,183 @@
+"""Wrong bodies of requests: each is a client's error that says in which field it lies, and none is the server's."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import interlock
+from interlock.explain import byte_vocabulary
+from interlock.serving import RequestCompiler
+
+VOCABULARY = byte_vocabulary()
+COMPILERS = {
+    "plain": RequestCompiler(VOCABULARY),
+    "tools": RequestCompiler(VOCABULARY, format="hermes"),
+    "reasoning": RequestCompiler(VOCABULARY, format="hermes", reasoning="optional"),
+}
+HALF = "\ud800"
+LONG = "a" * (2 << 20)
+NUMBER = 10**5000
+TOOL = {"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}
+
+
+def deep(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+def tool(**function):
+    return {"tools": [{"type": "function", "function": {"name": "f", **function}}]}
+
+
+def schema(value):
+    return {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": value}}}
+
+
+def chosen(choice):
+    return {"tools": [TOOL], "tool_choice": choice}
+
+
+# A body, and how the place of its error begins.
+BODIES = [
+    # Types.
+    ({"max_tokens": "5"}, "/max_tokens"),
+    ({"max_tokens": 5.0}, "/max_tokens"),
+    ({"max_tokens": True}, "/max_tokens"),
+    ({"max_tokens": math.nan}, "/max_tokens"),
+    ({"max_completion_tokens": []}, "/max_completion_tokens"),
+    ({"max_output_tokens": {}}, "/max_output_tokens"),
+    ({"min_tokens": "1"}, "/min_tokens"),
+    ({"min_tokens": math.inf}, "/min_tokens"),
+    ({"stop": 5}, "/stop"),
+    ({"stop": {"a": 1}}, "/stop"),
+    ({"stop": ["a", 5]}, "/stop/1"),
+    ({"stop": [["a"]]}, "/stop/0"),
+    ({"stop_token_ids": 5}, "/stop_token_ids"),
+    ({"stop_token_ids": {"a": 1}}, "/stop_token_ids"),
+    ({"stop_token_ids": ["5"]}, "/stop_token_ids/0"),
+    ({"stop_token_ids": [256, True]}, "/stop_token_ids/1"),
+    ({"stop_token_ids": [1.0]}, "/stop_token_ids/0"),
+    ({"response_format": "json"}, "/response_format"),
+    ({"response_format": []}, "/response_format"),
+    ({"response_format": {"type": 5}}, "/response_format/type"),
+    (schema("object"), "/response_format/json_schema/schema"),
+    ({"text": {"format": 5}}, "/text/format"),
+    ({"guided_regex": 5}, "/guided_regex"),
+    ({"guided_choice": "yes"}, "/guided_choice"),
+    ({"guided_choice": ["a", 5]}, "/guided_choice"),
+    ({"guided_grammar": []}, "/guided_grammar"),
+    ({"guided_json": []}, "/guided_json"),
+    ({"structured_outputs": 5}, "/structured_outputs"),
+    ({"structured_outputs": {"regex": 5}}, "/structured_outputs/regex"),
+    ({"guided_json": {}, "guided_whitespace_pattern": 5}, "/guided_whitespace_pattern"),
+    ({"tools": 5}, "/tools"),
+    ({"tools": [5]}, "/tools/0"),
+    (tool(name=5), "/tools/0"),
+    (tool(parameters=5), "/tools/0"),
+    (tool(strict="yes"), "/tools/0"),
+    (chosen(5), "/tool_choice"),
+    (chosen(["now", 5]), "/tool_choice/1"),
+    (chosen({"type": "function", "function": {"name": None}}), "/tool_choice"),
+    ({"tools": [TOOL], "parallel_tool_calls": 1}, "/parallel_tool_calls"),
+    # Ranges.
+    ({"max_tokens": 0}, "/max_tokens"),
+    ({"max_tokens": -NUMBER}, "/max_tokens"),
+    ({"min_tokens": -1}, "/min_tokens"),
+    ({"min_tokens": 5000}, "/min_tokens"),
+    ({"stop": ""}, "/stop"),
+    ({"stop": LONG}, "/stop"),
+    ({"stop_token_ids": [-1]}, "/stop_token_ids/0"),
+    ({"stop_token_ids": [257]}, "/stop_token_ids/0"),
+    ({"stop_token_ids": [NUMBER]}, "/stop_token_ids/0"),
+    ({"guided_choice": []}, "/guided_choice"),
+    ({"guided_json": {"minLength": -1}}, "/guided_json"),
+    ({"guided_json": {"multipleOf": 0}}, "/guided_json"),
+    ({"guided_regex": "a{9}", "max_tokens": 5}, "/max_tokens"),
+    ({"guided_regex": "a{9}", "max_completion_tokens": 5}, "/max_completion_tokens"),
+    # Fields that contradict each other.
+    ({"guided_json": {}, "guided_regex": "a"}, "/guided_regex"),
+    ({"response_format": {"type": "json_object"}, "guided_choice": ["a"]}, "/guided_choice"),
+    ({"structured_outputs": {"json": {}, "regex": "a"}}, "/structured_outputs"),
+    ({"min_tokens": 9, "max_tokens": 5}, "/min_tokens"),
+    ({"min_tokens": NUMBER, "max_tokens": NUMBER}, "/min_tokens"),
+    ({"guided_regex": "[ab]", "stop_token_ids": [256, 97]}, "/stop_token_ids/1"),
+    ({"guided_json": {}, "guided_whitespace_pattern": "x"}, "/guided_whitespace_pattern"),
+    ({"guided_json": {}, "guided_whitespace_pattern": "("}, "/guided_whitespace_pattern"),
+    ({"structured_outputs": {"json": {}, "whitespace_pattern": "\u2028"}}, "/structured_outputs/whitespace_pattern"),
+    ({"guided_json": {"type": "integer", "minimum": 5, "maximum": 3}}, "/guided_json"),
+    ({"tool_choice": "required"}, "/tool_choice"),
+    (chosen("today"), "/tool_choice"),
+    (chosen({"name": "today"}), "/tool_choice"),
+    ({"tools": [TOOL, TOOL]}, "/tools/1"),
+    ({"max_reasoning_tokens": 0}, "/max_reasoning_tokens"),
+    # Fields that nobody reads.
+    ({"guided_jsn": {}}, "/guided_jsn"),
+    ({"format": "json"}, "/format"),
+    ({"functions": [{"name": "f"}]}, "/functions"),
+    ({"response_format": {"type": "json_shema"}}, "/response_format/type"),
+    ({"response_format": {"type": "json_object", "zz": 1}}, "/response_format"),
+    ({"structured_outputs": {"zz": 1}}, "/structured_outputs/zz"),
+    ({"reasoning_is_open": True}, "/reasoning_is_open"),
+    # Huge and deep values.
+    ({"guided_regex": LONG}, "/guided_regex"),
+    ({"guided_json": {"const": LONG}}, "/guided_json"),
+    ({"guided_grammar": "start: " + LONG}, "/guided_grammar"),
+    (schema(deep(100_000)), "/response_format"),
+    ({"response_format": {"type": deep(100_000)}}, "/response_format"),
+    ({"structured_outputs": {"json": deep(5_000)}}, "/structured_outputs"),
+    ({"guided_choice": [deep(5_000)]}, "/guided_choice"),
+    (tool(parameters=deep(5_000)), "/tools"),
+    (chosen({"type": "allowed_tools", "mode": deep(5_000)}), "/tool_choice"),
+    ({"stop": deep(5_000)}, "/stop"),
+    ({"response_format": {"type": NUMBER}}, "/response_format"),
+    (chosen({"type": "allowed_tools", "mode": NUMBER}), "/tool"),
+    ({"guided_json": {"minimum": NUMBER, "maximum": "a"}}, "/guided_json"),
+    ({"text": {"format": {LONG: 1}}}, "/text"),
+    # No numbers, and no text.
+    ({"guided_json": {"minimum": math.nan}}, "/guided_json"),
+    ({"guided_json": {"const": math.inf}}, "/guided_json"),
+    (tool(parameters={"type": "object", "properties": {"a": {"const": math.nan}}}), "/tools/0"),
+    ({"guided_regex": HALF}, "/guided_regex"),
+    ({"guided_choice": [HALF]}, "/guided_choice"),
+    ({"guided_grammar": f'start: "{HALF}"'}, "/guided_grammar"),
+    ({"guided_json": {"pattern": HALF}}, "/guided_json"),
+    ({"guided_json": {}, "guided_whitespace_pattern": HALF}, "/guided_whitespace_pattern"),
+    ({"text": {"format": {HALF: 1}}}, "/text/format"),
+    (tool(name=HALF), "/tools/0"),
+    (chosen(HALF), "/tool_choice"),
+]
+
+
+@pytest.mark.parametrize("which", COMPILERS)
+@pytest.mark.parametrize(("body", "place"), BODIES, ids=range(len(BODIES)))
+def test_a_wrong_body_is_a_clients_error_in_its_field(which, body, place):
+    compiler = COMPILERS[which]
+    with pytest.raises((interlock.InterlockError, ValueError, TypeError)) as caught:
+        compiler.compile(body)
+    answer = compiler.refusal(caught.value, body)
+    assert answer.status in (400, 413), caught.value
+    error = answer.body["error"]
+    assert error["type"] == "invalid_request_error"
+    assert error["param"].startswith("/tool" if which == "plain" and "tools" in body else place), answer.message
+    # The message names the field, and the whole can be sent.
+    field = error["param"].split("/")[1]
+    assert field in answer.message and len(answer.message) < 3_000
+    sent = json.dumps(answer.body, ensure_ascii=False).encode()
+    assert len(sent) < 6_000
+
+
+@pytest.mark.parametrize("body", [None, 5, "{}", b"{}", [], [{}], True, math.nan, HALF, deep(3)["a"]["a"]["a"]])
+def test_a_body_that_is_no_object(body):
+    for compiler in COMPILERS.values():
+        with pytest.raises(interlock.RequestError, match="the body of a request is a JSON object") as caught:
+            compiler.compile(body)
+        assert compiler.refusal(caught.value, body).status == 400
+
+
+def test_the_table_is_long_enough():
+    assert len(BODIES) >= 60
