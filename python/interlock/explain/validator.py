@@ -98,7 +98,7 @@ class Validator:
         """All problems of the document ``text``, in the order of their places."""
         self.text = text
         node = document or parse(text)
-        found = self.check(node, "", self.schema, Place("", "", ""), ()).problems
+        found = self.check(node, "", self.schema, Place(), ()).problems
         unique = {(p.start, p.end, p.message): p for p in reversed(found)}
         merged = merged_missing([p for p in dict.fromkeys(found) if unique[p.start, p.end, p.message] is p])
         return sorted(merged, key=lambda p: (p.start, p.end, "" if p.missing else p.message))

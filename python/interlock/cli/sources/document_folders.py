@@ -8,7 +8,6 @@ file. A file that names itself by ``$id`` has that name as well. Nothing outside
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal import atomic_files
@@ -24,11 +23,10 @@ from interlock.cli.terminal.exits import UsageError
 from interlock.cli.terminal.named_files import in_folder
 from interlock.cli.terminal.place_in_source import json_value
 from interlock.cli.terminal.suggest import near_file
+from interlock.util.uri_references import joined
 
 SUFFIXES = (".json", ".schema")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
-HOST = "http://interlock.invalid/"
-"""Stands before a URI that has no scheme, so that its path is resolved."""
 
 
 class Documents(dict[str, bytes]):
@@ -227,11 +225,5 @@ def _references(file: _File) -> Iterator[tuple[str, str]]:
 
 
 def _join(base: str, reference: str) -> str:
-    """A reference seen from a base as the engine sees it, without a fragment."""
-    address = reference.partition("#")[0]
-    if not address:
-        return base
-    with contextlib.suppress(ValueError):  # What looks like a host and is none.
-        joined = urljoin(urljoin(HOST, base), address)
-        return joined.removeprefix(HOST[:-1] if address.startswith("/") else HOST)
-    return address
+    """A reference seen from a base, without a fragment."""
+    return joined(base, reference.partition("#")[0])
