@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
-from interlock.schema_hints.schema_keywords import VALUES
+from interlock.schema_hints.schema_keywords import MAPS, VALUES
 from interlock.util.json_pointer import escaped, unescaped
 from interlock.util.uri_references import joined
 
@@ -53,6 +53,7 @@ class References:
             self._register(root, place)
 
     def _register(self, schema: Any, place: Place) -> None:
+        """The names of a schema and of those inside of it."""
         if isinstance(schema, list):
             for i, item in enumerate(schema):
                 self._register(item, place.at(i))
@@ -74,7 +75,10 @@ class References:
         if schema.get("$recursiveAnchor") is True:
             self.dynamic.add(f"{place.base}#")
         for key, value in schema.items():
-            if key not in VALUES:
+            if key in MAPS and isinstance(value, dict):
+                for name, part in value.items():
+                    self._register(part, place.at(key, name))
+            elif key not in VALUES:
                 self._register(value, place.at(key))
 
     def find(self, reference: str, place: Place) -> tuple[Any, Place] | None:
