@@ -68,16 +68,16 @@ class References:
             if fragment and not fragment.startswith("/"):
                 self.named.setdefault(f"{place.base}#{fragment}", (schema, place))
         for keyword in ("$anchor", "$dynamicAnchor"):
-            if isinstance(name := schema.get(keyword), str):
-                self.named.setdefault(f"{place.base}#{name}", (schema, place))
+            if isinstance(anchor := schema.get(keyword), str):
+                self.named.setdefault(f"{place.base}#{anchor}", (schema, place))
                 if keyword == "$dynamicAnchor":
-                    self.dynamic.add(f"{place.base}#{name}")
+                    self.dynamic.add(f"{place.base}#{anchor}")
         if schema.get("$recursiveAnchor") is True:
             self.dynamic.add(f"{place.base}#")
         for key, value in schema.items():
             if key in MAPS and isinstance(value, dict):
-                for name, part in value.items():
-                    self._register(part, place.at(key, name))
+                for inner, part in value.items():
+                    self._register(part, place.at(key, inner))
             elif key not in VALUES:
                 self._register(value, place.at(key))
 

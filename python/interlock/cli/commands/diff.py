@@ -21,13 +21,14 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import interlock
+from interlock.cli.comparing import recursion
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, sides
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.plain_witness import plainly_spelled
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
 from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
-from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import exits
 from interlock.cli.terminal.output import Output, Progress, table, text_of

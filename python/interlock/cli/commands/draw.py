@@ -25,9 +25,10 @@ from pathlib import Path
 
 import interlock
 from interlock.cli.arguments.number_arguments import at_least
+from interlock.cli.comparing import recursion
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.whole_schemas import whole
-from interlock.cli.sources import kind_options, overwriting, recursion, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, overwriting, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import atomic_files, exits, streams
 from interlock.cli.terminal.output import Output, facts, size

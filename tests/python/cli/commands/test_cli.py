@@ -11,7 +11,7 @@ import interlock
 import interlock.explain
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.arguments.parser import command_parser
-from interlock.cli.sources.recursion import recurses
+from interlock.cli.comparing.recursion import recurses
 from interlock.util.verbatim_json import extract
 
 

@@ -253,7 +253,7 @@ MISTAKES = [
     (["inspect", "order.index", "--limit", "max_depth=3"], 2, "--limit cannot change order.index"),
     (["inspect", "vocabulary.ilk"], 4, "vocabulary.ilk is a vocabulary and no index: give it with --tokenizer"),
     (["inspect", "torn.index"], 4, "torn.index is"),
-    (["inspect", 'schema:{"$ref": "a.json"}'], 3, "--document URI=FILE gives a schema that $ref may reach"),
+    (["inspect", 'schema:{"$ref": "nowhere"}'], 3, "--document URI=FILE gives a schema that $ref may reach"),
     (
         ["inspect", "schema:" + '{"not":' * 30 + "{}" + "}" * 30, "--limit", "max_depth=5"],
         3,
