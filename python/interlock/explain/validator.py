@@ -90,6 +90,8 @@ class Validator:
         self.oracle = oracle
         self.rules = rules
         self.formats = formats
+        self.was_too_deep = False
+        """Whether a schema lay inside of more others than are followed."""
         self.contains_evaluates = not (isinstance(schema, dict) and "2019-09" in str(schema.get("$schema")))
         self.text = ""
         self.depth = 0
@@ -122,7 +124,7 @@ class Validator:
         if not isinstance(schema, dict):
             return out
         if self.depth > DEEPEST:
-            out.unsure = True
+            out.unsure = self.was_too_deep = True
             return out
         place = enter(schema, place)
         if not scope or scope[-1].base != place.base:
