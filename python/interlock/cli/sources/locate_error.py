@@ -17,6 +17,7 @@ import interlock
 from interlock import explain
 from interlock.cli.sources import missing_documents
 from interlock.cli.sources.schema_key import definition_meant
+from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
@@ -26,6 +27,7 @@ from interlock.util.near_words import nearest
 
 if TYPE_CHECKING:
     from interlock.cli.sources.source_arguments import Source
+
 TO_OWN_DEFINITIONS = "put what it refers to into $defs of that schema: only a JSON Schema as the source has --document"
 """What to do about a reference to a file in the schemas of tools and tags."""
 
@@ -149,10 +151,11 @@ _NO_MATCH = "no text matches; anchors in the middle (^ and $) and empty classes 
 def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSource:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
     text = source.text
-    remedy = _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
+    start = len(text.encode()[: error.offset or 0].decode("utf-8", "ignore"))
+    remedy = lines_remedy(text, start, source.name, source.file)
+    remedy = remedy or _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
     if error.offset is None:
         return PlaceInSource(text, 0, 1, remedy, found=False)
-    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
     return PlaceInSource(text, start, start + 1, remedy)
 
 
@@ -239,6 +242,7 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
         remedy = from_yaml(source.file)
     elif source.name.endswith(":@-") and is_yaml_schema(text.encode()):
         remedy = from_yaml("-")
+    remedy = remedy or lines_remedy(text, start, source.name, source.file)
     return PlaceInSource(text, start, start + 1, remedy, notes=notes)
 
 
