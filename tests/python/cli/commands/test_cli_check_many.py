@@ -121,7 +121,7 @@ def test_tokens_that_spell_not_every_text(answers):
     done = run(answers, *args, code=1)
     assert done.stdout.splitlines() == [
         "ab: accepted",
-        "abc: refused: no token spells byte 2 of the text (0x63)",
+        "abc: refused: no token spells byte 2 of the text (0x63, c)",
         "2 documents: 1 accepted, 1 refused",
     ]
 
@@ -234,13 +234,12 @@ def test_a_summary_counts_outcomes_and_reasons(answers):
         "refused:    7 (1 of them ends too early)",
         "  4 /count: `count`: -2 is below minimum 1 (first: more/0.json)",
         "  2 not JSON: the text ends where a value is expected (first: more/wide.json)",
-        "  1 /item: `item`: a string is expected, not an array (first: more/wide.json)",
         "  1 `item` is missing; it is required (first: answers.jsonl:4)",
         "  1 /x: `x` is no property here; allowed: item, count (first: answers.jsonl:4)",
     ]
     found = machine(answers, "check", "order.json", "more", "answers.jsonl", "--summary", code=1)
     assert found["counts"] == {"documents": 9, "accepted": 2, "refused": 7, "ends_early": 1}
-    assert "documents" not in found and sum(reason["documents"] for reason in found["reasons"]) == 9
+    assert "documents" not in found and sum(reason["documents"] for reason in found["reasons"]) == 8
     assert found["reasons"][0] == {
         "documents": 4,
         "message": "`count`: -2 is below minimum 1",

@@ -290,7 +290,7 @@ MISTAKES = [
     (
         ["verify", "order.json"],
         4,
-        "order.json is no folder: a store is a folder that interlock precompute wrote\n  try: interlock precompute",
+        "order.json is no index file and no folder: a store is a folder that interlock precompute wrote\n  try: ",
     ),
     (["verify", "schemas"], 4, "schemas is no store, it holds no packs: a store is a folder that interlock precompute"),
     (["verify", "schemas"], 4, "try: interlock precompute schemas -t FILE -o STORE"),
