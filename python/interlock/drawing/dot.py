@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from interlock.drawing.simplified_automaton import Graph, label
 from interlock.drawing.structure import Cards
+from interlock.drawing.theme import clean, readable
 
 
 def structure_dot(structure: Cards, title: str) -> str:
@@ -47,8 +46,8 @@ def automaton_dot(graph: Graph, title: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return '"' + readable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _text(text: str) -> str:
-    return escape("".join(c if c.isprintable() else "\ufffd" for c in text))
+    return clean(text)

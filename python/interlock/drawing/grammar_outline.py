@@ -9,7 +9,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["Definition", "Outline", "Statement", "outline", "statements"]
+__all__ = [
+    "Definition",
+    "Outline",
+    "Statement",
+    "Token",
+    "outline",
+    "split_alternatives",
+    "statements",
+    "tokens_of",
+    "written",
+]
 
 _LARK = re.compile(
     r"""(?P<comment>//[^\n]*|\#[^\n]*)
@@ -58,8 +68,10 @@ class Outline:
         return [definition for definition in self.definitions.values() if definition.is_terminal]
 
 
-@dataclass
-class _Token:
+@dataclass(frozen=True)
+class Token:
+    """A piece of a grammar's text: ``text`` in quotes, a ``name``, a ``mark``, a ``blank``, a ``line``, and others."""
+
     kind: str
     text: str
 
@@ -82,15 +94,20 @@ class Statement:
     """The marks behind the colon, digits aside."""
 
 
+def tokens_of(text: str, syntax: str) -> list[Token]:
+    """The pieces of a grammar, or of a part of one, without comments."""
+    pattern = _LARK if syntax == "lark" else _BACKUS
+    return [Token(str(m.lastgroup), m[0]) for m in pattern.finditer(text) if m.lastgroup != "comment"]
+
+
 def statements(text: str, syntax: str) -> list[Statement]:
     """The statements of a grammar in their order. Costs a pass over the text."""
-    pattern = _LARK if syntax == "lark" else _BACKUS
-    tokens = [_Token(str(m.lastgroup), m[0]) for m in pattern.finditer(text) if m.lastgroup != "comment"]
+    tokens = tokens_of(text, syntax)
     found = _lark_statements(tokens) if syntax == "lark" else _backus_statements(tokens)
     return [_statement(statement, syntax) for statement in found]
 
 
-def _statement(tokens: list[_Token], syntax: str) -> Statement:
+def _statement(tokens: list[Token], syntax: str) -> Statement:
     while tokens[0].kind in ("blank", "line"):
         tokens = tokens[1:]
     define = ":" if syntax == "lark" else "::="
@@ -101,26 +118,25 @@ def _statement(tokens: list[_Token], syntax: str) -> Statement:
         kind, name = "directive", ""
     elif at is not None and name:
         kind = "terminal" if syntax == "lark" and name.lstrip("_")[:1].isupper() else "rule"
-        head, body = _written(tokens[:at]), tokens[at + 1 :]
-    alternatives = [_written(part) for part in _alternatives(body)] if kind in ("rule", "terminal") else []
+        head, body = written(tokens[:at]), tokens[at + 1 :]
+    alternatives = [written(part) for part in split_alternatives(body)] if kind in ("rule", "terminal") else []
     names = {t.text for t in tokens if t.kind == "name"}
     marks = {t.text for t in body if t.kind in ("mark", "directive") and not t.text.isdigit()}
-    return Statement(kind, name, head, _written(tokens), alternatives, names, marks)
+    return Statement(kind, name, head, written(tokens), alternatives, names, marks)
 
 
 def outline(text: str, syntax: str) -> Outline:
     """The outline of a grammar. Never fails: what is not understood is left out. Costs a pass over the text."""
     found = Outline({})
-    pattern = _LARK if syntax == "lark" else _BACKUS
-    tokens = [_Token(str(m.lastgroup), m[0]) for m in pattern.finditer(text) if m.lastgroup != "comment"]
+    tokens = tokens_of(text, syntax)
     for statement in _lark_statements(tokens) if syntax == "lark" else _backus_statements(tokens):
         _add(found, statement, syntax)
     return found
 
 
-def _lark_statements(tokens: list[_Token]) -> list[list[_Token]]:
+def _lark_statements(tokens: list[Token]) -> list[list[Token]]:
     """Statements end with a line, outside of brackets, unless the next line goes on with a bar."""
-    statements: list[list[_Token]] = [[]]
+    statements: list[list[Token]] = [[]]
     depth = 0
     for i, token in enumerate(tokens):
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}")) if token.kind == "mark" else 0
@@ -133,7 +149,7 @@ def _lark_statements(tokens: list[_Token]) -> list[list[_Token]]:
     return [statement for statement in statements if any(t.kind not in ("blank", "line") for t in statement)]
 
 
-def _backus_statements(tokens: list[_Token]) -> list[list[_Token]]:
+def _backus_statements(tokens: list[Token]) -> list[list[Token]]:
     """A statement begins with a name before ``::=``."""
     starts = []
     for i, token in enumerate(tokens):
@@ -146,11 +162,11 @@ def _backus_statements(tokens: list[_Token]) -> list[list[_Token]]:
     return [tokens[start:end] for start, end in zip(starts, [*starts[1:], len(tokens)])]
 
 
-def _add(found: Outline, statement: list[_Token], syntax: str) -> None:
+def _add(found: Outline, statement: list[Token], syntax: str) -> None:
     tokens = [t for t in statement if t.kind not in ("blank", "line")]
     if tokens[0].kind == "directive":
         if tokens[0].text == "%ignore":
-            found.ignored.append(_written(statement[1:]))
+            found.ignored.append(written(statement[1:]))
             return
         if tokens[0].text not in ("%override", "%extend"):
             return
@@ -163,13 +179,14 @@ def _add(found: Outline, statement: list[_Token], syntax: str) -> None:
         return
     is_terminal = syntax == "lark" and name.lstrip("_")[:1].isupper()
     definition = found.definitions.setdefault(name, Definition(name, is_terminal))
-    for alternative in _alternatives(statement[at + 1 :]):
-        definition.alternatives.append(_written(alternative))
+    for alternative in split_alternatives(statement[at + 1 :]):
+        definition.alternatives.append(written(alternative))
         definition.names.append([t.text for t in alternative if t.kind == "name"])
 
 
-def _alternatives(body: list[_Token]) -> list[list[_Token]]:
-    parts: list[list[_Token]] = [[]]
+def split_alternatives(body: list[Token]) -> list[list[Token]]:
+    """The alternatives of a definition or a group: what the bars outside of brackets divide."""
+    parts: list[list[Token]] = [[]]
     depth = 0
     for token in body:
         if token.kind == "mark":
@@ -181,7 +198,7 @@ def _alternatives(body: list[_Token]) -> list[list[_Token]]:
     return parts
 
 
-def _written(tokens: list[_Token]) -> str:
+def written(tokens: list[Token]) -> str:
     """What stands there, on one line."""
     parts: list[str] = []
     for token in tokens:

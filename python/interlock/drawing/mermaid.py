@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.drawing.simplified_automaton import Graph, label
 from interlock.drawing.structure import Cards
+from interlock.drawing.theme import readable
 
 
 def structure_mermaid(structure: Cards) -> str:
@@ -38,6 +39,4 @@ def automaton_mermaid(graph: Graph) -> str:
 
 def _text(text: str) -> str:
     """Text inside quotes: everything that Mermaid or HTML could read becomes a character reference."""
-    return "".join(
-        c if c.isalnum() or c in " .,:_-+|" or ord(c) > 0x7F else f"#{ord(c)};" for c in text if c.isprintable()
-    )
+    return "".join(c if c.isalnum() or c in " .,:_-+|" or ord(c) > 0x7F else f"#{ord(c)};" for c in readable(text))

@@ -80,7 +80,8 @@ TOOLS = (("in", "zoom in (+)", "+"), ("out", "zoom out (-)", "&minus;"), ("fit",
 
 
 def _runs(runs: list[Run], otherwise: str) -> str:
-    shown = "".join(f"<span class='run'>{clean(r.text)}</span>" if r.forced else clean(r.text) for r in runs)
+    texts = [(clean(run.text, "\n\t"), run.forced) for run in runs]
+    shown = "".join(f"<span class='run'>{text}</span>" if forced else text for text, forced in texts)
     forced, whole = count_forced(runs)
     more = f"<span>{escape(otherwise)}</span>" if otherwise else ""
     return (

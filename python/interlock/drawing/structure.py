@@ -107,7 +107,7 @@ class Structure(Cards):
         self.references = References(schema, documents)
         self.made: dict[str, int] = {}
         self.open: list[str] = []
-        brief = self._brief(schema, Place("", "", ""), title)
+        brief = self._brief(schema, Place(), title)
         if brief.target != 0 or brief.type != self.cards[0].title:
             # The document is no card itself: an array, something simple, or one card and null.
             for row in (row for card in self.cards for row in card.rows):

@@ -100,8 +100,8 @@ def _places(structure: Cards, levels: dict[int, int]) -> dict[int, Placed]:
 def _size(card: Card) -> tuple[float, float, float]:
     names = max([wide(_name(row)) for row in card.rows], default=0.0)
     types = max([wide(_shown(row)) for row in card.rows], default=0.0)
-    notes = max([len(note) * SMALL for note in card.notes], default=0.0)
-    title = wide(card.title, 8.2) + len(card.kind) * SMALL + 24
+    notes = max([wide(note, SMALL) for note in card.notes], default=0.0)
+    title = wide(card.title, 8.2) + wide(card.kind, SMALL) + 24
     width = max(names + types + (18 if names else 0), notes, title) + 2 * PAD
     height = HEAD + ROW * len(card.rows) + 16 * len(card.notes) + (8 if card.notes or card.rows else 0)
     return width, height, names
@@ -156,7 +156,7 @@ def _row(row: Row, box: Placed, y: float, placed: dict[int, Placed]) -> str:
 
 
 def _lines(text: str) -> str:
-    return "\n".join(clean(line) for line in text.split("\n"))
+    return clean(text, "\n")
 
 
 def _edge(box: Placed, i: int, target: Placed) -> str:

@@ -94,13 +94,23 @@ def part(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def clean(text: str) -> str:
-    """``text`` as XML may hold it: control characters and lone surrogates may not occur there."""
-    return escape("".join(c if c.isprintable() else "\ufffd" for c in text))
+def readable(text: str) -> str:
+    r"""``text`` with escapes for what no line shows: ends of lines, tabs, control characters, lone surrogates.
+
+    >>> print(readable("a\n\tb\x00"))
+    a\n\tb\x00
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def clean(text: str, keep: str = "") -> str:
+    """``text`` as XML may hold it, on one line; ``keep`` are characters that stay as they are beside printable ones."""
+    return escape("".join(c if c in keep else readable(c) for c in text))
 
 
 def wide(text: str, letter: float = LETTER) -> float:
-    """The width of a text in the monospaced font."""
+    """The width of a text in the monospaced font, as ``readable`` writes it."""
+    text = readable(text)
     return letter * sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
     )

@@ -14,6 +14,7 @@ from interlock._recipe import END, Recipe
 from interlock.explain import generation_rules
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
+from interlock.explain.deep_documents import too_deep_document, too_deep_value
 from interlock.explain.document import BLANKS, Node, NotJson, embedded, line_column, parse
 from interlock.explain.oracle import Oracle
 from interlock.explain.validator import Problem, Validator
@@ -118,7 +119,7 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool, tag: str) -> list
     except NotJson as error:
         broken, document = error, error.partial
     except RecursionError:
-        return []
+        return [] if early else [too_deep_document(text, at)]
     syntax = [_not_json(broken, text)] if broken else []
     if document is None or broken and at >= broken.offset:
         return syntax
@@ -126,7 +127,7 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool, tag: str) -> list
     try:
         found = validator.explain(text, document)
     except RecursionError:
-        found = []
+        found, validator.was_too_deep = [], True
     # The engine read everything before ``at``: what would forbid a part of that alone cannot be a reason.
     found = [problem for problem in found if problem.until >= at]
     if broken:  # What was still open could have gone on.
@@ -138,6 +139,8 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool, tag: str) -> list
         report = recipe.compile().report
         written = list(generation_rules.reasons(text, document, at, recipe.compile, recipe.options, report))
         found = written + found
+    if not found and not syntax and not early and validator.was_too_deep:
+        return [too_deep_value(text, at)]
     return found + syntax
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote
 
-from interlock.schema_hints.schema_keywords import VALUES
+from interlock.schema_hints.schema_keywords import MAPS, VALUES
 from interlock.util.json_pointer import escaped, unescaped
+from interlock.util.uri_references import joined
+
+OLD_NAME, NEW_NAME = ("id",), ("$id",)
+"""The keyword by which a schema names itself: in draft 4, and in later drafts."""
+_DRAFT = re.compile(r"https?://json-schema\.org/(?:draft-0([4-7])|draft/20(?:19-09|20-12))/(?:hyper-)?schema#*")
 
 
 @dataclass(frozen=True)
@@ -16,13 +22,17 @@ class Place:
     """A schema's place: the document that it stands in (empty for the schema itself), its JSON Pointer there, and the
     URI that references in it start from."""
 
-    document: str
-    pointer: str
-    base: str
+    document: str = ""
+    pointer: str = ""
+    base: str = ""
+    draft: int | None = None
+    """The draft that the schema is read by, where ``$schema`` says so: 4 to 7, or 8 for later ones."""
+    entered: str | None = None
+    """The pointer of the schema whose names gave the base: those of one schema count once."""
 
     def at(self, *parts: str | int) -> Place:
         """A place below this one."""
-        return Place(self.document, self.pointer + "".join("/" + escaped(str(p)) for p in parts), self.base)
+        return replace(self, pointer=self.pointer + "".join("/" + escaped(str(p)) for p in parts))
 
     def __str__(self) -> str:
         return f"{self.document}#{self.pointer}" if self.document else self.pointer
@@ -32,42 +42,49 @@ class References:
     """All schemas that a reference may name."""
 
     def __init__(self, schema: Any, documents: Mapping[str, Any]) -> None:
-        self.roots: dict[str, Any] = {"": schema, **documents}
         self.named: dict[str, tuple[Any, Place]] = {}
         self.dynamic: set[str] = set()
-        for uri, root in self.roots.items():
-            plain = urldefrag(uri)[0]
-            place = Place(uri, "", plain)
-            self.named.setdefault(plain, (root, enter(root, place) if isinstance(root, dict) else place))
+        own = enter(schema, Place()) if isinstance(schema, dict) else Place()
+        roots = {"": schema} | {uri.rstrip("#"): document for uri, document in documents.items()}
+        for uri, root in roots.items():
+            # A document that names no draft is read by that of the schema.
+            place = Place(uri, "", uri, own.draft if uri else None)
+            self.named.setdefault(uri, (root, enter(root, place) if isinstance(root, dict) else place))
             self._register(root, place)
 
     def _register(self, schema: Any, place: Place) -> None:
+        """The names of a schema and of those inside of it."""
         if isinstance(schema, list):
             for i, item in enumerate(schema):
                 self._register(item, place.at(i))
         if not isinstance(schema, dict):
             return
-        place = enter(schema, place)
-        if place.base:
-            self.named.setdefault(place.base, (schema, place))
+        outer, place = place, enter(schema, place)
+        for name in _names(schema, place):
+            address, _, fragment = name.partition("#")
+            uri = joined(outer.base, address) if address else place.base
+            if uri:
+                self.named.setdefault(uri, (schema, place))
+            if fragment and not fragment.startswith("/"):
+                self.named.setdefault(f"{place.base}#{fragment}", (schema, place))
         for keyword in ("$anchor", "$dynamicAnchor"):
-            if isinstance(name := schema.get(keyword), str):
-                self.named.setdefault(f"{place.base}#{name}", (schema, place))
+            if isinstance(anchor := schema.get(keyword), str):
+                self.named.setdefault(f"{place.base}#{anchor}", (schema, place))
                 if keyword == "$dynamicAnchor":
-                    self.dynamic.add(f"{place.base}#{name}")
-        for keyword in ("$id", "id"):
-            name = schema.get(keyword)
-            if isinstance(name, str) and name.startswith("#") and len(name) > 1:
-                self.named.setdefault(place.base + name, (schema, place))
+                    self.dynamic.add(f"{place.base}#{anchor}")
         if schema.get("$recursiveAnchor") is True:
             self.dynamic.add(f"{place.base}#")
         for key, value in schema.items():
-            if key not in VALUES:
+            if key in MAPS and isinstance(value, dict):
+                for inner, part in value.items():
+                    self._register(part, place.at(key, inner))
+            elif key not in VALUES:
                 self._register(value, place.at(key))
 
     def find(self, reference: str, place: Place) -> tuple[Any, Place] | None:
         """The schema that ``reference`` names where it stands at ``place``; ``None`` if it is not known here."""
-        uri, _, fragment = absolute(place.base, reference).partition("#")
+        address, _, fragment = reference.partition("#")
+        uri = joined(place.base, address)
         fragment = unquote(fragment)
         found = self.named.get(uri)
         if found is None or not fragment:
@@ -97,15 +114,29 @@ class References:
 
 
 def enter(schema: dict[str, Any], place: Place) -> Place:
-    """``place`` with the base that the schema's own name gives."""
-    name = schema.get("$id", schema.get("id"))
-    if not isinstance(name, str) or name.startswith("#") or "$ref" in schema and "$id" not in schema:
+    """``place`` with the draft and the base that the schema's own names give."""
+    if place.entered == place.pointer:
         return place
-    return Place(place.document, place.pointer, urldefrag(absolute(place.base, name))[0])
+    place = replace(place, entered=place.pointer)
+    if not place.pointer or isinstance(schema.get("$id"), str):
+        place = replace(place, draft=_draft(schema.get("$schema")) or place.draft)
+    for name in _names(schema, place):
+        # A nested `id` in a schema of no stated draft is a name for references, but it leaves the base alone.
+        address = name.partition("#")[0]
+        if address and ("$id" in schema or place.draft is not None or not place.pointer):
+            return replace(place, base=joined(place.base, address))
+    return place
 
 
-def absolute(base: str, reference: str) -> str:
-    """``reference`` as it is meant below ``base``."""
-    if reference.startswith("#"):
-        return base + reference
-    return urljoin(base, reference) if base else reference
+def _names(schema: dict[str, Any], place: Place) -> list[str]:
+    """What a schema calls itself, by the draft that it is read by."""
+    if place.draft in (4, 6, 7) and "$ref" in schema:  # It hides what stands beside it.
+        return []
+    keywords = OLD_NAME if place.draft == 4 else NEW_NAME if place.draft is not None else NEW_NAME + OLD_NAME
+    return [name for keyword in keywords if isinstance(name := schema.get(keyword), str)][:1]
+
+
+def _draft(uri: Any) -> int | None:
+    found = _DRAFT.fullmatch(uri) if isinstance(uri, str) else None
+    # Draft 5 changed no keyword.
+    return None if found is None else 8 if found[1] is None else 4 if found[1] == "5" else int(found[1])

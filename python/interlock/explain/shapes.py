@@ -40,7 +40,7 @@ class Shapes:
 
     def root(self, schema: Any) -> list[Shape]:
         """The schemas of the whole document."""
-        return self.of([(schema, Place("", "", ""))])
+        return self.of([(schema, Place())])
 
     def of(self, begin: list[tuple[Any, Place]]) -> list[Shape]:
         """These schemas and those that they apply to the same value."""

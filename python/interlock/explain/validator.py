@@ -90,6 +90,8 @@ class Validator:
         self.oracle = oracle
         self.rules = rules
         self.formats = formats
+        self.was_too_deep = False
+        """Whether a schema lay inside of more others than are followed."""
         self.contains_evaluates = not (isinstance(schema, dict) and "2019-09" in str(schema.get("$schema")))
         self.text = ""
         self.depth = 0
@@ -98,7 +100,7 @@ class Validator:
         """All problems of the document ``text``, in the order of their places."""
         self.text = text
         node = document or parse(text)
-        found = self.check(node, "", self.schema, Place("", "", ""), ()).problems
+        found = self.check(node, "", self.schema, Place(), ()).problems
         unique = {(p.start, p.end, p.message): p for p in reversed(found)}
         merged = merged_missing([p for p in dict.fromkeys(found) if unique[p.start, p.end, p.message] is p])
         return sorted(merged, key=lambda p: (p.start, p.end, "" if p.missing else p.message))
@@ -122,7 +124,7 @@ class Validator:
         if not isinstance(schema, dict):
             return out
         if self.depth > DEEPEST:
-            out.unsure = True
+            out.unsure = self.was_too_deep = True
             return out
         place = enter(schema, place)
         if not scope or scope[-1].base != place.base:

@@ -456,3 +456,20 @@ def test_the_page_of_a_pattern_in_a_browser(page, tmp_path):
     heights = page.js("[...document.querySelectorAll('.view text.r')].map(t => t.getBoundingClientRect().height)")
     assert heights and min(heights) > 9
     assert page.js("document.querySelector('pre').textContent").split()[0] in ("GET", "POST", "DELETE")
+
+
+def test_ends_of_lines_and_control_characters_are_written_as_escapes():
+    """A tooltip or a title with a line in it is read as the source spells it, and no sign stands for what is lost."""
+    index = interlock.Index.from_choices(["ab\nc\td\x01", "ab\nx"], byte_vocabulary())
+    schema = {"title": "A\nB", "properties": {"k\n": {"const": "x\r\n"}}, "additionalProperties": False}
+    drawings = [draw(index, title="t\n"), draw(interlock.Index.from_json_schema(schema, byte_vocabulary()))]
+    for drawing in drawings:
+        for form in ("svg", "html", "dot", "mermaid"):
+            assert "\ufffd" not in getattr(drawing, form)(), form
+    svg, html = drawings[0].svg(), drawings[0].html()
+    assert r"<title>forced: ab\n</title>" in svg and r"<title>forced: c\td\x01</title>" in svg
+    assert r"<title>t\n</title>" in svg and r"<title>t\n</title>" in html
+    # The output of a page stands there line by line.
+    assert "<pre><span class='run'>ab\n</span>" in html
+    assert r">A\nB</text>" in drawings[1].svg() and r">k\n</text>" in drawings[1].svg()
+    assert "A#92;nB" in drawings[1].mermaid() and r"<B>A\nB</B>" in drawings[1].dot()

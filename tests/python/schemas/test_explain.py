@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -210,7 +211,24 @@ def test_other_sources():
 def test_deep_documents_are_refused_with_a_reason():
     deep = "[" * 5000 + "]" * 5000
     found = explain(index_of({"type": "object"}), deep)
-    assert not found.accepted and found.problems
+    assert not found.accepted
+    assert [p.message for p in found.problems] == [
+        f"the document is nested 5000 levels deep, and reasons are found in documents of about "
+        f"{sys.getrecursionlimit() * 2 // 5} levels at most"
+    ]
+    assert explain(index_of({"type": "object"}), "[" * 5000).problems[0].message.startswith("the document is nested")
+    assert explain(index_of(True), "[" * 5000).problems[0].message == "the text ends too early"
+
+
+def test_a_value_inside_of_too_many_schemas_is_refused_with_the_limit():
+    node = {"properties": {"a": {"$ref": "#"}, "v": {"minimum": 3}}}
+    for depth, said in (
+        (20, "1 is below minimum 3"),
+        (150, "the value is nested 151 levels deep here, and reasons are"),
+    ):
+        found = explain(index_of(node), '{"a":' * depth + '{"v":1}' + "}" * depth)
+        assert said in found.problems[0].message
+    assert "through at most 200 schemas inside each other" in found.problems[0].message
 
 
 def test_another_vocabulary_changes_nothing(word_vocabulary):

@@ -323,3 +323,8 @@ def test_diff_says_what_is_certain_where_no_text_was_found(folder):
     said = run(folder, "diff", *words, code=5).stdout
     assert said.startswith("not decided\n")
     assert "certain: the second accepts all that the first accepts; it is open whether it has more" in said
+
+
+def test_dynamic_references_are_not_followed():
+    first, second = ({"$dynamicRef": "#n", "$defs": {"n": {"$dynamicAnchor": "n", "maxLength": n}}} for n in (4, 3))
+    assert not included(first, second)

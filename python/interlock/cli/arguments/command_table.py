@@ -17,7 +17,7 @@ COMMANDS = {
     "diff": "Compare two sources: equal, or a text that only one of them accepts",
     "compile": "Compile one source to an artifact that Index.load reads",
     "precompute": "Compile a folder, a JSONL file or a glob of sources into a store, in parallel",
-    "verify": "Check every pack of a store, from its first byte to its last. Nothing is changed",
+    "verify": "Check every pack of a store, or one file, from its first byte to its last. Nothing is changed",
     "vocab": "Describe the vocabulary of a tokenizer file, or write it to a pack",
     "bench": "Time a source on this machine: compile, first mask, masks and advances along random outputs",
     "completion": "Print the completion script of a shell: commands, options, their values, and files",

@@ -18,6 +18,7 @@ import interlock
 from interlock.cli.checking import text_arguments
 from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.junit_report import JunitReport
+from interlock.cli.checking.reason_counts import ReasonCounts
 from interlock.cli.checking.verdict import Verdict, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
@@ -54,6 +55,7 @@ def asked(args: argparse.Namespace) -> bool:
     """Whether the arguments may give more than one document."""
     return (
         args.many
+        or args.summary
         or len(args.given) > 1
         or len(args.text or ()) > 1
         or any(_has_lines(path, args) for path in args.given)
@@ -94,17 +96,18 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     unknown = source_remarks.remarks(source, index, output)
     say_pattern_notes(source, output)
     walker, speller = Walker(source, index), Speller(vocabulary)
-    report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused)
+    report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused, args.summary)
     machine: list[dict[str, Any]] = []
     total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())
-    with Progress("checking", total, output, hidden=not total or sys.stdout.isatty()) as bar:
+    is_hidden = not total or sys.stdout.isatty() and not args.summary
+    with Progress("checking", total, output, hidden=is_hidden) as bar:
         for document in _documents(args):
             verdict = _verdict(document, walker, speller)
             report.add(document, verdict)
             if junit is not None:
                 junit.add(document.name, verdict)
             told = _in_file(document, verdict.machine) if document.line else {"name": document.name} | verdict.machine
-            if args.only_refused and verdict.accepted:
+            if args.summary or args.only_refused and verdict.accepted:
                 pass
             elif output.json and args.lines:
                 output.result(told, [])
@@ -116,10 +119,13 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
         raise exits.InputError(f"there is no document in {names}: every line is blank", "a document on each line")
     if junit is not None:
         junit.write()
-    if output.json and args.lines:
-        return exits.NO if report.refused else exits.OK
-    whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
-    output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
+    if report.reasons is not None:
+        output.answer(report.reasons.machine() | {name: rows for name, rows in unknown.items() if rows}, report.end())
+    elif output.json and args.lines:
+        pass
+    else:
+        whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
+        output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
     return exits.NO if report.refused else exits.OK
 
 
@@ -167,8 +173,10 @@ def _more(verdict: Verdict) -> str:
 class _Report:
     """The lines for people, written as soon as it is known that they will not be one."""
 
-    def __init__(self, output: Output, at_once: bool, only_refused: bool) -> None:
+    def __init__(self, output: Output, at_once: bool, only_refused: bool, summary: bool) -> None:
         self.output = output
+        self.reasons = ReasonCounts() if summary else None
+        """What is counted instead of lines."""
         self.only_refused = only_refused
         self.accepted = 0
         self.refused = 0
@@ -185,6 +193,9 @@ class _Report:
             self.reason, self.first = verdict.reason, f"{document.name}: {verdict.brief}"
         self.accepted += verdict.accepted
         self.refused += not verdict.accepted
+        if self.reasons is not None:
+            self.reasons.add(document.name, verdict)
+            return
         word = ("accepted", GOOD) if verdict.accepted else ("refused", BAD)
         line = Line((document.name, NAME), ": ", word, _more(verdict))
         if self.held is not None and not verdict.accepted and verdict.reason == self.reason:
@@ -199,6 +210,8 @@ class _Report:
 
     def end(self) -> list[Line]:
         """The last lines: the numbers, or the one reason of all."""
+        if self.reasons is not None:
+            return self.reasons.people()
         if self.held and len(self.held) > 1:
             return [Line(("refused", BAD), f": all {self.refused}, for the same reason; the first, {self.first}")]
         self._write(self.held or [])

@@ -109,13 +109,13 @@ def _brief(found: Explanation, reason: str) -> tuple[str, str]:
     if found.accepted:
         return f"the text is accepted, but not these tokens: {reason}", reason
     first, more = found.problems[0], len(found.problems) - 1
-    said = f"{place_of(found.text, first)}: {_options(first.message)}"
+    said = f"{place_of(found.text, first)}: {options_of_command(first.message)}"
     said += f" (and {counted(more, 'more reason')})" if more else ""
     if _is_of_text(first):
         said += "".join(f"; {part}" for part in _next(found))
     elif first.hint.startswith("did you mean"):
         said += f" ({first.hint})"
-    return said, "; ".join(f"{problem.pointer}: {_options(problem.message)}" for problem in found.problems)
+    return said, "; ".join(f"{problem.pointer}: {options_of_command(problem.message)}" for problem in found.problems)
 
 
 def _silent(token: int, vocabulary: interlock.Vocabulary, guide: interlock.Guide) -> str:
@@ -174,7 +174,7 @@ def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> 
     for problem in _shown(problems):
         if many:
             lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
-        lines.append(Line("  ", _options(problem.message)))
+        lines.append(Line("  ", options_of_command(problem.message)))
         if found.text:
             lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
         if found.text.startswith("\ufeff") and problem.start == 0:
@@ -221,11 +221,11 @@ def _is_note(problem: Problem) -> bool:
 
 
 def _hint(problem: Problem) -> str:
-    hint = _options(problem.hint)
+    hint = options_of_command(problem.hint)
     return f"({hint})" if hint.startswith(("nearest of", "asked for")) else hint
 
 
-def _options(text: str) -> str:
+def options_of_command(text: str) -> str:
     """Options of the package as options of the command."""
     return re.sub(r'\b(property_order|whitespace|spelling)="(.*?)"', _option, text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import interlock
+from interlock.cli.terminal.output import byte_name
 
 
 def next_bytes(guide: interlock.Guide) -> list[int]:
@@ -48,5 +49,7 @@ class Speller:
                     at += length
                     break
             else:
-                raise interlock.VocabularyError(f"no token spells byte {at} of the text (0x{data[at]:02x})")
+                name = byte_name(data[at])
+                said = f"0x{data[at]:02x}" + ("" if name.startswith("\\x") else f", {name}")
+                raise interlock.VocabularyError(f"no token spells byte {at} of the text ({said})")
         return ids

@@ -2,8 +2,7 @@
 
   interlock check order.json answer.json
   interlock check pattern:'\\d{4}-\\d\\d' --text 2026-7
-  interlock check order.json answer.json -t tokenizer.json --trace
-  interlock check order.json --ids 5018,606,794 -t tokenizer.json
+  interlock check order.json --ids 5018,606,794 -t tokenizer.json --trace
   interlock check order.json answers.jsonl answers/ 'more/**/*.json'
 
 Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
@@ -48,6 +47,7 @@ def register(parser: argparse.ArgumentParser) -> None:
         "--lines", action="store_true", help="each FILE has a document on each line; --json then writes JSON Lines"
     )
     parser.add_argument("--only-refused", action="store_true", help="of several documents, leave out accepted ones")
+    parser.add_argument("--summary", action="store_true", help="of several: how many of each, and the reasons, counted")
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
     parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
     parser.add_argument("--junit", metavar="FILE", help="also write the answers as JUnit XML, as CI systems read it")
@@ -61,6 +61,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError("--lines is for a FILE: leave it out")
     if args.junit is not None and args.ids is not None:
         raise exits.UsageError("--junit is for documents and texts: leave it out, or give FILE or --text")
+    if args.summary and (args.ids is not None or args.only_refused):
+        other = "--ids are of one output" if args.ids is not None else "--only-refused leaves out lines that it has not"
+        raise exits.UsageError(f"--summary counts documents, and {other}: leave out one of the two")
     args.many = args.junit is not None or any(map(document_files.is_many, args.given))
     if args.only_refused and not check_many.asked(args):
         raise exits.UsageError("--only-refused is for several documents: leave it out, or give --lines")

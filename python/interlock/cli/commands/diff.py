@@ -21,12 +21,14 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import interlock
+from interlock.cli.comparing import recursion
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, sides
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.plain_witness import plainly_spelled
 from interlock.cli.comparing.schema_inclusion import Inclusion, parse
+from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
-from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import exits
 from interlock.cli.terminal.output import Output, Progress, table, text_of
@@ -100,11 +102,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine["tools"] = [change.machine() for change in tools.changes]
         people += [line for change in tools.changes for line in change.lines()]
     documents = [source.document for source in read]
-    rows = differences(*documents) if None not in documents and relation != "equal" else []
+    rows = differences(*documents, *map(documents_of, read)) if None not in documents and relation != "equal" else []
     if relation != "equal" and found.is_decided and None not in documents:
         machine["differences"] = rows
         people += changes(rows)
-    if relation != "equal" and None not in documents and args.property_order != "any" and is_reordered(*documents):
+    if (
+        relation != "equal"
+        and None not in documents
+        and args.property_order != "any"
+        and is_reordered(*map(whole, read))
+    ):
         machine["reordered"] = "only" if not rows else "also"
         people += _reordered(not rows)
     if not found.is_exact and found.is_decided and any(found.included):
@@ -217,18 +224,19 @@ def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
 
     included, values = [grammar_changes.only_adds(*pair) for pair in (read, read[::-1])], []
     if _are_comparable(read, indexes):
-        documents = [parse(source.text) for source in read]
+        documents = [whole(source, parse) for source in read]
         for side in (0, 1):
             less = _Scalars(read[side], indexes[side].vocabulary)
             any_order = read[side].options.get("property_order") == "any"
             included[side] = Inclusion(documents[side], documents[1 - side], less.accepts_less, any_order).holds()
             values += less.witnesses
-    return search(indexes, (read[0].document, read[1].document), included, values), included
+    return search(indexes, (whole(read[0]), whole(read[1])), included, values), included
 
 
 def _are_comparable(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:
     """Whether both are schemas that are read with the same options, and no keyword was left out of either."""
-    if any(source.document is None for source in read) or read[0].options != read[1].options:
+    options = [{**source.options, "documents": None} for source in read]
+    if any(source.document is None for source in read) or options[0] != options[1]:
         return False
     return not any(row.enforcement == "wider" for index in indexes for row in index.report)
 
@@ -289,7 +297,7 @@ def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
 
 def _open_parts(read: list[sources.Source]) -> str:
     """What in the schemas makes so many states."""
-    documents = [source.document for source in read]
+    documents = [whole(source) for source in read]
     text = json.dumps(documents)
     why = []
     if any(map(has_open_objects, documents)):

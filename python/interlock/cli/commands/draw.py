@@ -25,8 +25,10 @@ from pathlib import Path
 
 import interlock
 from interlock.cli.arguments.number_arguments import at_least
+from interlock.cli.comparing import recursion
 from interlock.cli.comparing.open_objects import has_open_objects
-from interlock.cli.sources import kind_options, overwriting, recursion, source_remarks, vocabularies
+from interlock.cli.comparing.whole_schemas import whole
+from interlock.cli.sources import kind_options, overwriting, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import atomic_files, exits, streams
 from interlock.cli.terminal.output import Output, facts, size
@@ -189,7 +191,7 @@ def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock
     ways, is_open = [], False
     if source.kind == "json_schema":
         ways.append("--form structure draws a schema of any size")
-        if is_open := has_open_objects(source.document):
+        if is_open := has_open_objects(whole(source)):
             ways.append('"additionalProperties": false beside each "properties" makes far fewer states')
         elif source.options.get("whitespace") != "compact":
             ways.append("--whitespace compact makes fewer states")

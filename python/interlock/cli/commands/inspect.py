@@ -20,7 +20,8 @@ import interlock
 from interlock import schema_hints
 from interlock._recipe import Recipe
 from interlock.cli.checking.walk import next_bytes
-from interlock.cli.sources import kind_options, recursion, source_remarks, vocabularies
+from interlock.cli.comparing import recursion
+from interlock.cli.sources import kind_options, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style

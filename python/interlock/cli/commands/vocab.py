@@ -26,6 +26,8 @@ from interlock.cli.terminal.output import Output, byte_set, facts, size, text_of
 from interlock.cli.terminal.style import Line
 from interlock.util.plurals import counted
 
+NO_TEXT = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
+"""Bytes that UTF-8 never uses."""
 SOME = 4
 """Special tokens that are named without --special."""
 
@@ -96,7 +98,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 "special tokens",
                 f"{len(special)}" + (f", which spell no text: {_some(special)}" if special else ""),
             ),
-            ("bytes without a token", byte_set(missing) or "none"),
+            ("bytes without a token", _missing(missing)),
             ("longest token", counted(len(longest), "byte")),
             ("memory", f"{size(vocabulary.memory_bytes)} of this process, for the tokens and their trie"),
             ("fingerprint", vocabulary.fingerprint),
@@ -119,6 +121,26 @@ def run(args: argparse.Namespace, output: Output) -> int:
     asked = args.token or args.find or args.containing or args.special or args.out is None
     (output.result if asked else output.answer)(machine, people)
     return exits.OK if all((*found.values(), *containing.values())) else exits.NO
+
+
+def _missing(missing: list[int]) -> str:
+    """The bytes that no token has alone, by what they are for: most vocabularies lack only those that no text has."""
+    ascii_, never = [byte for byte in missing if byte < 0x80], [byte for byte in missing if byte in NO_TEXT]
+    beyond = [byte for byte in missing if byte >= 0x80 and byte not in NO_TEXT]
+    parts = []
+    if len(ascii_) > 64:
+        others = [byte for byte in range(0x80) if byte not in ascii_]
+        parts.append("all of ASCII" + (f" but {byte_set(others)}" if others else ""))
+    elif ascii_:
+        parts.append(byte_set(ascii_))
+    if beyond:
+        which = "all" if len(beyond) == 0x80 - len(NO_TEXT) else str(len(beyond))
+        parts.append(f"{which} of characters beyond ASCII ({byte_set(beyond)})")
+    if never:
+        parts.append(f"{len(never)} that no UTF-8 text has ({byte_set(never)})")
+    if len(never) == len(missing):
+        return parts[0] if parts else "none"
+    return f"{len(missing)}: {'; '.join(parts)}"
 
 
 def _name(vocabulary: interlock.Vocabulary, token: int) -> str:

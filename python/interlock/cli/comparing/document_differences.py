@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from interlock.cli.terminal.style import Line
@@ -20,20 +22,25 @@ MOST_CHANGES = 20
 """Changes that people are shown; ``--json`` has more."""
 SHOWN = 60
 """Characters of a value that are shown."""
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-def differences(first: Any, second: Any) -> list[dict[str, Any]]:
+def differences(
+    first: Any, second: Any, ours: Mapping[str, Any] = _NONE, theirs: Mapping[str, Any] = _NONE
+) -> list[dict[str, Any]]:
     """At most ``MOST`` places, in the order of the first document, with what only one has behind what both have.
 
     ``first`` or ``second`` is left out where that document has nothing there. Lists of plain values (``required``,
-    ``enum``, ``type``) are compared as wholes, and other lists place by place.
+    ``enum``, ``type``) are compared as wholes, and other lists place by place. ``ours`` and ``theirs`` are the
+    documents that each refers to, by URI, which stands before ``#`` and the pointer in them.
     """
-    found = []
-    for pointer, one, other in _walk(first, second, ""):
-        found.append({"pointer": pointer} | _side("first", one) | _side("second", other))
-        if len(found) == MOST:
-            break
-    return found
+    pairs = [("", first, second)]
+    pairs += [(f"{uri}#", ours.get(uri, ABSENT), theirs.get(uri, ABSENT)) for uri in dict.fromkeys([*ours, *theirs])]
+    rows = (row for prefix, one, other in pairs for row in _walk(one, other, prefix))
+    return [
+        {"pointer": pointer} | _side("first", one) | _side("second", other)
+        for pointer, one, other in islice(rows, MOST)
+    ]
 
 
 def _side(name: str, value: Any) -> dict[str, Any]:

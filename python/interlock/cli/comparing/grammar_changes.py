@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from interlock.cli.comparing.group_changes import GroupChange, group_changes
 from interlock.cli.sources.source_arguments import Source
 from interlock.cli.terminal.style import BAD, GOOD, NAME, Line
 from interlock.drawing.grammar_outline import Statement, statements
+from interlock.util.quoting import shortened
 
+LONGEST_GROUP = 60
+"""Characters of a group that people see."""
 SHOWN = 10
 """Definitions that people see."""
 LEXERS = ("any", "dynamic")
@@ -39,6 +44,10 @@ class Change:
     in_second: bool
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    groups: list[GroupChange] = field(default_factory=list)
+    """Where alternatives differ in their groups alone: what differs there. They are among the others as well."""
+    others: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+    """The alternatives, removed and added, that differ in more than their groups."""
 
     def machine(self) -> dict[str, Any]:
         """For machines."""
@@ -48,7 +57,7 @@ class Change:
             "change": self.change,
             "added": self.added,
             "removed": self.removed,
-        }
+        } | ({"groups": [asdict(group) for group in self.groups]} if self.groups else {})
 
     @property
     def change(self) -> str:
@@ -60,14 +69,22 @@ class Change:
         head = f"  {self.kind} "
         if self.change != "changed":
             return [Line(head, (self.name, NAME), f": {self.change}")]
-        if len(self.removed) == len(self.added) == 1:
-            old, new = (self.removed[0], BAD), (self.added[0], GOOD)
-            return [Line(head, (self.name, NAME), ": changed from ", old, " to ", new)]
-        parts = [("alternative removed", BAD, text) for text in self.removed]
-        parts += [("alternative added", GOOD, text) for text in self.added]
-        if not parts:
+        removed, added = self.others
+        if not self.groups and not removed and not added:
             return [Line(head, (self.name, NAME), ": changed")]
-        return [Line(head, (self.name, NAME), ": ", (word, style), f": {text}") for word, style, text in parts]
+        lines = _lines_of(removed, added, "") if removed or added else []
+        for group in self.groups:
+            lines += _lines_of(group.removed, group.added, f"in {shortened(group.group, LONGEST_GROUP)}, ")
+        return [Line(head, (self.name, NAME), ": ") + line for line in lines]
+
+
+def _lines_of(removed: Sequence[str], added: Sequence[str], where: str) -> list[Line]:
+    """A line for each alternative, or one for both of two, with the group that they stand in."""
+    if len(removed) == len(added) == 1:
+        return [Line(where, "changed from ", (removed[0], BAD), " to ", (added[0], GOOD))]
+    parts = [("alternative removed", BAD, text) for text in removed]
+    parts += [("alternative added", GOOD, text) for text in added]
+    return [Line(where, (word, style), f": {text}") for word, style, text in parts] or [Line(where, "reordered")]
 
 
 def changes(first: Source, second: Source) -> list[Change]:
@@ -87,8 +104,25 @@ def changes(first: Source, second: Source) -> list[Change]:
         if before and after:
             change.added = list((Counter(new) - Counter(old)).elements())
             change.removed = list((Counter(old) - Counter(new)).elements())
+            change.groups, *others = _in_groups(change.removed, change.added, first.options["syntax"])
+            change.others = (others[0], others[1])
         out.append(change)
     return out
+
+
+def _in_groups(removed: list[str], added: list[str], syntax: str) -> tuple[list[GroupChange], list[str], list[str]]:
+    """What differs in groups of alternatives that are else the same, and the alternatives that differ in more."""
+    groups: list[GroupChange] = []
+    left, more = [], list(added)
+    for old in removed:
+        for new in more:
+            if (found := group_changes(old, new, syntax)) is not None:
+                groups += found
+                more.remove(new)
+                break
+        else:
+            left.append(old)
+    return groups, left, more
 
 
 def only_adds(first: Source, second: Source) -> bool:
@@ -105,7 +139,7 @@ def only_adds(first: Source, second: Source) -> bool:
     known = {name for statement in one for name in statement.names}
     at = 0
     for statement in other:
-        if at < len(one) and _has_all(statement, one[at]):
+        if at < len(one) and _has_all(statement, one[at], syntax):
             at += 1
         elif at == 0 or not statement.name or statement.name in known:
             # A first rule may be where the grammar begins, and a directive is about all of it.
@@ -132,12 +166,15 @@ def _by_name(source: Source) -> dict[str, list[Statement]]:
     return found
 
 
-def _has_all(statement: Statement, before: Statement) -> bool:
-    """Whether a statement is the same as before, or a rule with more alternatives."""
+def _has_all(statement: Statement, before: Statement, syntax: str) -> bool:
+    """Whether a statement is the same as before, or a rule with more alternatives, of its own or in groups."""
     if statement.text == before.text:
         return True
-    is_rule = statement.kind == before.kind == "rule" and statement.head == before.head
-    return is_rule and not Counter(before.alternatives) - Counter(statement.alternatives)
+    if statement.kind != "rule" or before.kind != "rule" or statement.head != before.head:
+        return False
+    new, old = Counter(statement.alternatives), Counter(before.alternatives)
+    groups, left, _ = _in_groups(list((old - new).elements()), list((new - old).elements()), syntax)
+    return not left and not any(group.removed for group in groups)
 
 
 def _is_plain(statement: Statement, syntax: str) -> bool:

@@ -162,6 +162,8 @@ class Inclusion:
             return a is True or b is False
         if key == "$ref":
             return self.included(_target(self.first, a), _target(self.second, b), shared)
+        if key in ("$dynamicRef", "$recursiveRef"):  # Where they lead is not followed.
+            raise NotKnown
         if key == "propertyNames":
             return self.inside(a, b, False)
         if key == "allOf":

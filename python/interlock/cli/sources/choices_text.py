@@ -43,7 +43,14 @@ def notes(text: str, from_file: bool) -> tuple[str, ...]:
     shown = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in twice[:3]) + (", ..." if twice[3:] else "")
     verb = "is" if len(twice) == 1 else "are"
     repeated = (f"{shown} {verb} there more than once, which changes nothing",) if twice else ()
-    return _blank(text, from_file) + repeated
+    return _blank(text, from_file) + repeated + _escaped(text, from_file)
+
+
+def _escaped(text: str, from_file: bool) -> tuple[str, ...]:
+    """That a choice has the two characters that were perhaps meant to divide choices."""
+    if from_file or _is_array(text) or r"\n" not in text or "," in text:
+        return ()
+    return (r"\n is part of the one choice: commas divide choices, and lines those of a file (choices:@FILE)",)
 
 
 def _blank(text: str, from_file: bool) -> tuple[str, ...]:

@@ -8,27 +8,23 @@ file. A file that names itself by ``$id`` has that name as well. Nothing outside
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
-from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal import atomic_files
 from interlock.cli.terminal.exits import UsageError
 from interlock.cli.terminal.named_files import in_folder
 from interlock.cli.terminal.place_in_source import json_value
 from interlock.cli.terminal.suggest import near_file
+from interlock.util.uri_references import joined
 
 SUFFIXES = (".json", ".schema")
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
-HOST = "http://interlock.invalid/"
-"""Stands before a URI that has no scheme, so that its path is resolved."""
 
 
 class Documents(dict[str, bytes]):
@@ -41,6 +37,17 @@ class Documents(dict[str, bytes]):
         self.tops: list[tuple[str, str]] = []
         """What further files may be taken from: a folder, or a file without a URI, and what its URIs begin with (empty
         where nothing is said)."""
+        self.passed_over: dict[str, tuple[str, str]] = {}
+        """Of references that lead to a file of another folder than that of their own file, where such a file lies as
+        well: that one, and the one that was taken."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of files that were passed over."""
+        return tuple(
+            f"$ref leads to {os.path.relpath(taken)}, and {os.path.relpath(beside)} beside the file that refers to it "
+            f"is not used: --document {shlex.quote(os.path.relpath(folder_of(beside)))} gives it to $ref"
+            for beside, taken in self.passed_over.values()
+        )
 
 
 def given(words: list[str]) -> Documents:
@@ -71,12 +78,12 @@ def with_reached(documents: Documents, text: Any, file: str) -> Documents:
     all_of.paths.update(documents.paths)
     all_of.tops = documents.tops
     first = documents.tops[0][1]
-    start = _folder(file) if file else first if os.path.isdir(first) else _folder(first)
+    start = folder_of(file) if file else first if os.path.isdir(first) else folder_of(first)
     value = json_value(text)
     own = set(_own_names(value))
     todo = [_File(value, start, "")]
     for given_uri, data in documents.items():
-        todo.append(_File(json_value(data), _folder(documents.paths[given_uri]), given_uri))
+        todo.append(_File(json_value(data), folder_of(documents.paths[given_uri]), given_uri))
     for one in todo:
         for uri, reference in _references(one):
             if uri in own or uri in documents or not (path := _find(all_of, reference, uri, one.folder)):
@@ -109,7 +116,7 @@ def _read(documents: Documents, uri: str, path: str) -> _File | None:
             if other in named:  # Two documents of one name would have no one meaning.
                 del documents[other], documents.paths[other]
     documents[uri], documents.paths[uri] = data, path
-    return _File(value, _folder(path), uri)
+    return _File(value, folder_of(path), uri)
 
 
 def _refuse_two(uri: str, first: str, second: str) -> None:
@@ -123,15 +130,19 @@ def _refuse_two(uri: str, first: str, second: str) -> None:
 def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | None:
     """The file that a reference in a file of ``folder`` leads to; ``uri`` is the whole of it."""
     for prefix, top in documents.tops:
-        if prefix and uri.startswith(prefix) and (there := _inside(top, uri[len(prefix) :].lstrip("/"), top)):
+        if prefix and uri.startswith(prefix) and (there := inside(top, uri[len(prefix) :].lstrip("/"), top)):
             return there
     if ":" in uri and (named := next((path for name, path in _named(documents) if name == uri), None)):
         return named
     if ":" in reference.partition("/")[0] or reference.startswith("/"):
         return None
     tops = [top for _, top in documents.tops]
-    starts = [*((folder, top) for top in tops), *((top if os.path.isdir(top) else _folder(top), top) for top in tops)]
-    return next((path for start, top in starts if (path := _inside(start, reference, top))), None)
+    starts = [*((folder, top) for top in tops), *((top if os.path.isdir(top) else folder_of(top), top) for top in tops)]
+    found = next((path for start, top in starts if (path := inside(start, reference, top))), None)
+    beside = os.path.normpath(os.path.join(folder, unquote(reference.partition("?")[0])))
+    if found is not None and os.path.isfile(beside) and not _same(found, beside):
+        documents.passed_over[uri] = (beside, found)
+    return found
 
 
 def _named(documents: Documents) -> Iterator[tuple[str, str]]:
@@ -148,7 +159,8 @@ def _names_of(path: str, _changed: int) -> tuple[str, ...]:
     return tuple(_own_names(json_value(atomic_files.read(path))))
 
 
-def _folder(file: str) -> str:
+def folder_of(file: str) -> str:
+    """The folder that a file lies in."""
     return os.path.dirname(file) or "."
 
 
@@ -156,28 +168,7 @@ def _same(first: str, second: str) -> bool:
     return os.path.realpath(first) == os.path.realpath(second)
 
 
-def way_to(reference: str, start: str) -> str:
-    """How ``--document`` reaches what a reference of a file in the folder ``start`` leads to, and nothing does yet."""
-    address = unquote(reference.partition("#")[0])
-    path = os.path.normpath(os.path.join(start, address))
-    if ":" in address.partition("/")[0] or address.startswith("/"):
-        return "--document URI=FILE gives a schema that $ref may reach; --document URI=FOLDER those whose URIs begin so"
-    if os.path.isfile(path) and is_yaml(path):
-        return from_yaml(path, "refer to")
-    if os.path.isfile(path):
-        top = os.path.commonpath([os.path.abspath(start), os.path.abspath(_folder(path))])
-        if _inside(start, address, top) is None:
-            pair = shlex.quote(f"{address}={os.path.relpath(path)}")
-            return f"--document {pair} gives $ref this file, which is a link to another folder"
-        there = shlex.quote(os.path.relpath(top))
-        return f"--document {there} gives the files in {'this folder' if there == '.' else there} to $ref"
-    # Most short names are near to some other.
-    if len(Path(path).stem) > 3 and (meant := near_file(path, set(SUFFIXES))):
-        return f"{path} is not there; did you mean {meant}?"
-    return "--document URI=FILE gives a schema that $ref may reach; --document FOLDER the files of a folder"
-
-
-def _inside(folder: str, reference: str, top: str) -> str | None:
+def inside(folder: str, reference: str, top: str) -> str | None:
     """The file at a reference that starts from ``folder``, where it lies in ``top``."""
     path = os.path.normpath(os.path.join(folder, unquote(reference.partition("?")[0])))
     if not os.path.isfile(path):
@@ -227,11 +218,5 @@ def _references(file: _File) -> Iterator[tuple[str, str]]:
 
 
 def _join(base: str, reference: str) -> str:
-    """A reference seen from a base as the engine sees it, without a fragment."""
-    address = reference.partition("#")[0]
-    if not address:
-        return base
-    with contextlib.suppress(ValueError):  # What looks like a host and is none.
-        joined = urljoin(urljoin(HOST, base), address)
-        return joined.removeprefix(HOST[:-1] if address.startswith("/") else HOST)
-    return address
+    """A reference seen from a base, without a fragment."""
+    return joined(base, reference.partition("#")[0])

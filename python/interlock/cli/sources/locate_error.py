@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock import explain
-from interlock.cli.sources import document_folders
+from interlock.cli.sources import missing_documents
 from interlock.cli.sources.schema_key import definition_meant
+from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
@@ -27,11 +28,16 @@ from interlock.util.near_words import nearest
 if TYPE_CHECKING:
     from interlock.cli.sources.source_arguments import Source
 
+TO_OWN_DEFINITIONS = "put what it refers to into $defs of that schema: only a JSON Schema as the source has --document"
+"""What to do about a reference to a file in the schemas of tools and tags."""
+
 
 def attach(error: interlock.InterlockError, source: Source) -> None:
     """Find the place of ``error`` in ``source`` and keep it with the error. What goes wrong here changes no error."""
     with contextlib.suppress(interlock.InterlockError, ValueError, RecursionError, TypeError):
         place = _locate(error, source)
+        if source.kind in ("structural_tag", "tools") and "which was not passed, and nothing is fetched" in str(error):
+            place = replace(place or PlaceInSource("", 0, 0, found=False), remedy=TO_OWN_DEFINITIONS)
         if place is not None:
             error.located = place  # type: ignore[attr-defined]
 
@@ -145,10 +151,11 @@ _NO_MATCH = "no text matches; anchors in the middle (^ and $) and empty classes 
 def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSource:
     """The character at fault, where it stands in the grammar's own text and not in one that it imports."""
     text = source.text
-    remedy = _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
+    start = len(text.encode()[: error.offset or 0].decode("utf-8", "ignore"))
+    remedy = lines_remedy(text, start, source.name, source.file)
+    remedy = remedy or _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
     if error.offset is None:
         return PlaceInSource(text, 0, 1, remedy, found=False)
-    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
     return PlaceInSource(text, start, start + 1, remedy)
 
 
@@ -235,6 +242,7 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
         remedy = from_yaml(source.file)
     elif source.name.endswith(":@-") and is_yaml_schema(text.encode()):
         remedy = from_yaml("-")
+    remedy = remedy or lines_remedy(text, start, source.name, source.file)
     return PlaceInSource(text, start, start + 1, remedy, notes=notes)
 
 
@@ -317,12 +325,13 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
     if isinstance(error, interlock.UnsatisfiableError):
         return _contradiction(error, source, text)
     if error.hint is not None and "`documents`" in error.hint:
-        asked = re.match(r'reference "(.*?)" leads to', str(error))
+        asked = re.match(r'reference "(.*?)" leads to "(.*?)"', str(error))
         if meant := definition_meant(asked[1] if asked else "", json_value(text)):
             return f'did you mean "{meant}"?', ()
         paths = getattr(source.options.get("documents"), "paths", {})
         file = paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
-        return document_folders.way_to(asked[1] if asked else "", os.path.dirname(file) or "."), ()
+        reference, uri = (part.replace("\\\\", "\\") for part in (asked.groups() if asked else ("", "")))
+        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri), ()
     if isinstance(error, interlock.SchemaError) and (lost := re.match(r'reference "(.*?)" leads nowhere', str(error))):
         uri = (error.pointer or "").partition("#")[0]
         meant = definition_meant(lost[1], json_value(text)) if not uri and 'did you mean "#' not in str(error) else ""

@@ -366,6 +366,7 @@ def from_bytes(
     options = options_of(args, KINDS[kind])
     if "documents" in options:
         options["documents"] = document_folders.with_reached(options["documents"], text, path or file_of(name))
+        notes += options["documents"].notes()
         if not options["documents"]:
             del options["documents"]
     written = ""
@@ -395,7 +396,7 @@ def _point_to_yaml(error: interlock.SchemaError, data: bytes, name: str) -> None
 def _tools(text: str, args: argparse.Namespace, name: str) -> tuple[Any, dict[str, Any]]:
     """The tools in a text and the options of ``Index.from_tools``. Errors have their place in the text with them."""
     try:
-        document = parsed_json(text, "the list of tools", interlock.RequestError)
+        document = parsed_json(text, "the list of tools", interlock.RequestError, "" if file_of(name) else name)
         found = tool_sources.request(document, args, name)
     except interlock.InterlockError as error:
         if not hasattr(error, "located"):
@@ -461,7 +462,7 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     # A byte order mark is no part of a file's text.
     text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":
-        return parsed_json(text, "the structural tag", interlock.StructuralTagError)
+        return parsed_json(text, "the structural tag", interlock.StructuralTagError, "" if from_file else "tag:")
     if kind in ("grammar", "tools"):
         return text
     if kind == "pattern":

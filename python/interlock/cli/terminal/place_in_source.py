@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import interlock
+from interlock.cli.terminal.escaped_lines import lines_remedy
 
 
 @dataclass
@@ -35,12 +36,17 @@ def json_value(text: str | bytes) -> Any:
         return None
 
 
-def parsed_json(text: str, what: str, error_type: type[interlock.InterlockError]) -> Any:
-    """The value of JSON text; raises ``error_type``, with the place, if it is not JSON. ``what`` names the text."""
+def parsed_json(text: str, what: str, error_type: type[interlock.InterlockError], word: str = "") -> Any:
+    """The value of JSON text; raises ``error_type``, with the place, if it is not JSON. ``what`` names the text, and
+    ``word`` is what the command line has it in, empty for a file.
+    """
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason, at = getattr(error, "msg", "nested too deeply"), getattr(error, "pos", None)
         refused = error_type(f"{what} is not JSON: {reason}")
-        refused.located = PlaceInSource(text, at or 0, (at or 0) + 1, found=at is not None)  # type: ignore[attr-defined]
+        remedy = lines_remedy(text, at, word) if at is not None else ""
+        refused.located = PlaceInSource(  # type: ignore[attr-defined]
+            text, at or 0, (at or 0) + 1, remedy, found=at is not None
+        )
         raise refused from None

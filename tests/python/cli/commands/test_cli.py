@@ -11,7 +11,7 @@ import interlock
 import interlock.explain
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.arguments.parser import command_parser
-from interlock.cli.sources.recursion import recurses
+from interlock.cli.comparing.recursion import recurses
 from interlock.util.verbatim_json import extract
 
 
@@ -364,6 +364,43 @@ def test_verify_and_find_say_no(folder):
         "hello": [],
         "a": [97],
     }
+
+
+def test_verify_reads_one_file(folder):
+    run(folder, "compile", "order.json", "-t", "bytes", "-o", "one.index")
+    run(folder, "vocab", "bytes", "-o", "one.ilk")
+    index, pack = machine(folder, "verify", "one.index"), machine(folder, "verify", "one.ilk")
+    assert (index["kind"], pack["kind"]) == ("index", "vocabulary") and index["vocabulary"] == pack["fingerprint"]
+    assert index["problems"] == pack["problems"] == []
+    assert run(folder, "verify", "one.index").stdout.splitlines()[-1] == "problems:     0"
+    for name in ("one.index", "one.ilk"):
+        data = bytearray((folder / name).read_bytes())
+        for changed in (data[:700], data[:20], b"", bytes([*data[:2000], data[2000] ^ 255, *data[2001:]])):
+            (folder / f"bad-{name}").write_bytes(bytes(changed))
+            assert len(machine(folder, "verify", f"bad-{name}", code=1)["problems"]) == 1
+    assert "is no index file and no folder" in run(folder, "verify", "order.json", code=4).stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ([], "none"),
+        ([0xC0, 0xC1, *range(0xF5, 0x100)], r"13 that no UTF-8 text has (\xc0 \xc1 \xf5-\xff)"),
+        ([9, 32, 65], r"3: \t space A"),
+        ([*range(128, 256)], r"128: all of characters beyond ASCII (\x80-\xbf \xc2-\xf4); 13 that no UTF-8 text has"),
+        ([0x80, 10], r"2: \n; 1 of characters beyond ASCII (\x80)"),
+        ([*range(97), *range(99, 128)], "126: all of ASCII but a b"),
+    ],
+)
+def test_the_bytes_that_no_token_has_are_told_by_what_they_are_for(tmp_path, missing, said):
+    tokens = [bytes([byte]) for byte in range(256) if byte not in missing]
+    interlock.Vocabulary([*tokens, b"<eos>"], eos_token_ids=[len(tokens)]).save(tmp_path / "v.ilk")
+    shown = run(tmp_path, "vocab", "v.ilk").stdout
+    assert f"bytes without a token:  {said}" in shown
+    assert machine(tmp_path, "vocab", "v.ilk")["missing_bytes"] == sorted(missing)
+    if 10 in missing:
+        told = run(tmp_path, "check", "pattern:(?s).*", "--text", "\n", "-t", "v.ilk", code=4).stderr
+        assert r"no token spells byte 0 of the text (0x0a, \n)" in told
 
 
 def test_containing_lists_tokens_or_says_no(folder):

@@ -121,7 +121,7 @@ def test_tokens_that_spell_not_every_text(answers):
     done = run(answers, *args, code=1)
     assert done.stdout.splitlines() == [
         "ab: accepted",
-        "abc: refused: no token spells byte 2 of the text (0x63)",
+        "abc: refused: no token spells byte 2 of the text (0x63, c)",
         "2 documents: 1 accepted, 1 refused",
     ]
 
@@ -220,3 +220,47 @@ def test_answers_as_junit_xml(folder):
     run(folder, "check", "order.json", "good.json", "--junit", ".", code=4)
     said = run(folder, "check", "order.json", "good.json", "--junit", "good.json", code=2).stderr
     assert "--junit good.json is a file that this command reads" in said
+
+
+def test_a_summary_counts_outcomes_and_reasons(answers):
+    (answers / "more").mkdir()
+    for n in range(4):
+        (answers / "more" / f"{n}.json").write_text(json.dumps({"item": "tea", "count": n - 2}))
+    (answers / "more" / "wide.json").write_text('{"item": [\n')
+    done = run(answers, "check", "order.json", "more", "answers.jsonl", "--summary", code=1)
+    assert done.stdout.splitlines() == [
+        "documents:  9",
+        "accepted:   2",
+        "refused:    7 (1 of them ends too early)",
+        "  4 /count: `count`: -2 is below minimum 1 (first: more/0.json)",
+        "  2 not JSON: the text ends where a value is expected (first: more/wide.json)",
+        "  1 `item` is missing; it is required (first: answers.jsonl:4)",
+        "  1 /x: `x` is no property here; allowed: item, count (first: answers.jsonl:4)",
+    ]
+    found = machine(answers, "check", "order.json", "more", "answers.jsonl", "--summary", code=1)
+    assert found["counts"] == {"documents": 9, "accepted": 2, "refused": 7, "ends_early": 1}
+    assert "documents" not in found and sum(reason["documents"] for reason in found["reasons"]) == 8
+    assert found["reasons"][0] == {
+        "documents": 4,
+        "message": "`count`: -2 is below minimum 1",
+        "pointer": "/count",
+        "schema": "/properties/count/minimum",
+        "first": "more/0.json",
+    }
+
+
+def test_a_summary_of_one_document_and_of_many_reasons(answers):
+    assert run(answers, "check", "order.json", "good.json", "--summary").stdout.splitlines()[1] == "accepted:   1"
+    texts = [word for n in range(12) for word in ("--text", "a" * n + "b")]
+    lines = run(answers, "check", "choices:x", *texts, "--summary", code=1).stdout.splitlines()
+    assert len(lines) == 14 and lines[-1] == "  and 2 more reasons; --json has all of them"
+    for more in (["--ids", "1"], ["good.json", "--only-refused"]):
+        assert "leave out one of the two" in run(answers, "check", "order.json", "--summary", *more, code=2).stderr
+
+
+def test_the_elements_of_an_array_and_the_values_are_one_reason(tmp_path):
+    schema = {"items": {"properties": {"n": {"maximum": 2}}}}
+    (tmp_path / "s.json").write_text(json.dumps(schema))
+    texts = ['[{"n": 3}, {"n": 4}]', '[1, 2, {"n": 5}]']
+    done = machine(tmp_path, "check", "s.json", *(w for t in texts for w in ("--text", t)), "--summary", code=1)
+    assert [(reason["documents"], reason["pointer"]) for reason in done["reasons"]] == [(2, "/*/n")]

@@ -7,6 +7,7 @@ from command_line import machine, run
 
 from interlock.cli.commands.diff import Comparison
 from interlock.cli.comparing.document_differences import changes, differences
+from interlock.cli.comparing.whole_schemas import of_documents
 
 NAMED = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 80}}, "additionalProperties": False}
 
@@ -144,3 +145,56 @@ def test_a_table_of_places_cuts_long_lists_in_the_same_way(folder):
 def test_texts_have_everyday_characters_where_these_tell_the_two_apart(folder, first, second, texts):
     found = machine(folder, "diff", first, second, code=1)
     assert [found["only_first"], found["only_second"]] == texts
+
+
+PERSON = {"$anchor": "person", "type": "object", "properties": {"age": {"type": "integer", "maximum": 90}}}
+PERSON["properties"] |= {"friend": {"$ref": "#person"}, "home": {"$ref": "sub/home.json"}}
+PARTS = {"$defs": {"p": PERSON, "note": {"type": "string", "maxLength": 40}}}
+TEAM = {"type": "object", "properties": {"who": {"$ref": "my%20parts.json#person"}, "of": {"type": "string"}}}
+TEAM["properties"]["notes"] = {"type": "array", "items": {"$ref": "my%20parts.json#/$defs/note"}, "maxItems": 5}
+HOME = {"type": "object", "required": ["town"], "properties": {"town": {"$ref": "../my%20parts.json#/$defs/note"}}}
+
+
+@pytest.fixture
+def two_folders(tmp_path):
+    """The same schemas in two folders, which refer to each other."""
+    for side in ("old", "new"):
+        (tmp_path / side / "sub").mkdir(parents=True)
+        for name, schema in (("team.json", TEAM), ("my parts.json", PARTS), ("sub/home.json", HOME)):
+            (tmp_path / side / name).write_text(json.dumps(schema))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name, old, new, pointer",
+    [
+        ("team.json", '"maxItems": 5', '"maxItems": 6', "/properties/notes/maxItems"),
+        ("my parts.json", "90", "99", "my%20parts.json#/$defs/p/properties/age/maximum"),
+        ("my parts.json", "40", "41", "my%20parts.json#/$defs/note/maxLength"),
+        ("sub/home.json", '"required": ["town"], ', "", "sub/home.json#/required"),
+    ],
+)
+def test_what_differs_in_the_files_that_references_lead_to_is_decided(two_folders, name, old, new, pointer):
+    file = two_folders / "new" / name
+    file.write_text(file.read_text().replace(old, new))
+    asked = ("diff", "old/team.json", "new/team.json", "--document", "old", "--document", "new")
+    wider = machine(two_folders, *asked, "--allow", "wider")
+    assert wider["allowed"] and wider["relation"] == "the first accepts less" and wider["only_second"]
+    assert [row["pointer"] for row in wider["differences"]] == [pointer]
+    assert machine(two_folders, *asked, "--allow", "narrower", code=1)["allowed"] is False
+    place, _, keyword = pointer.rpartition("/")
+    assert f"  {place}: {keyword} " in run(two_folders, *asked, code=1).stdout
+
+
+def test_documents_are_put_into_the_schema_that_refers_to_them():
+    new, old = "https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"
+    parts = {"$id": "x:/m", "not": {"$anchor": "n"}, "anyOf": [{"$ref": "o%25#/a%20b"}], "enum": [{"$ref": "#"}]}
+    other = {"a b": {"$ref": "m"}}
+    found = of_documents({"$id": "x:/r", "$ref": "m#n"}, {"x:/m": parts, "x:/o%25": other})
+    assert found["$ref"] == "#/$defs/x:~1m/not" and "$id" not in found["$defs"]["x:/m"]
+    assert found["$defs"]["x:/m"]["anyOf"] == [{"$ref": "#/$defs/x:~1o~025/a b"}]
+    assert found["$defs"]["x:/m"]["enum"] == [{"$ref": "#"}]
+    assert found["$defs"]["x:/o~25"] == {"a b": {"$ref": "#/$defs/x:~1m"}}
+    # A document that names no draft is of that of the schema, and what is of another is not followed.
+    assert of_documents({"$schema": old, "$ref": "m"}, {"m": {}})["$ref"] == "#/$defs/m"
+    assert of_documents({"$schema": new, "$ref": "m"}, {"m": {"$schema": old}})["$ref"] == "m"

@@ -76,3 +76,38 @@ def test_options_and_notations_that_differ_decide_nothing():
     assert not only_adds(source('root ::= "a"', "gbnf"), source('root ::= "a" | "b"', "ebnf"))
     dispatch = 'root ::= TagDispatch(("<a>", x))\nx ::= "b"'
     assert not only_adds(source(dispatch, "ebnf"), source(dispatch + ' | "c"', "ebnf"))
+
+
+GROUPS = 'start: "x" ("a" | ("b" | "c")) y* | "."\ny: "1"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "only_more"),
+    [
+        ('"a" |', '"a" | "q" |', ['in ("a" | ("b" | "c")), alternative added: "q"'], True),
+        ('| "c"', "", ['in ("b" | "c"), alternative removed: "c"'], False),
+        ('"c"', '"d"', ['in ("b" | "c"), changed from "c" to "d"'], False),
+        ('"b" | "c"', '"c" | "b"', [], True),
+        ('"c")', '"c" |)', ['in ("b" | "c"), alternative added: (nothing)'], True),
+        ('"c"', '# or this |\n "c" | "e" "f"', ['in ("b" | "c"), alternative added: "e" "f"'], True),
+        ('"."', '"," | "."', ['alternative added: ","'], True),
+        ('"c"))', '"c")) "z"', ['changed from "x" ("a" | ("b" | "c")) y* to "x" ("a" | ("b" | "c")) "z" y*'], False),
+        ('"."', '"x" ("1" | "2")', ['changed from "." to "x" ("1" | "2")'], False),
+    ],
+)
+def test_alternatives_inside_of_groups(folder, old, new, lines, only_more):
+    changed = GROUPS.replace(old, new)
+    done = run(folder, "diff", f"grammar:{GROUPS}", f"grammar:{changed}", code=None).stdout
+    said = [line.removeprefix("  rule start: ") for line in done.splitlines() if line.startswith("  rule")]
+    assert said == lines
+    assert only_adds(source(GROUPS), source(changed)) == only_more
+    only_less = not lines or "removed" in lines[0]
+    assert only_adds(source(changed), source(GROUPS)) == only_less
+
+
+def test_groups_for_machines(folder):
+    one, two = ('root ::= "x" ("a" | [(|])? | "k" root', 'root ::= "k" root | "x" ("a" | "q")? | "l"')
+    found = machine(folder, "diff", f"grammar:{one}", f"grammar:{two}", "--syntax", "gbnf", code=1)["definitions"][0]
+    assert found["groups"] == [{"group": '("a" | [(|])', "added": ['"q"'], "removed": ["[(|]"]}]
+    assert found["added"] == ['"x" ("a" | "q")?', '"l"'] and found["removed"] == ['"x" ("a" | [(|])?']
+    assert "groups" not in machine(folder, "diff", f"grammar:{ONE}", f"grammar:{MORE}", code=1)["definitions"][0]

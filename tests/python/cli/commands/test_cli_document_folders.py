@@ -86,7 +86,7 @@ def test_names_by_id(files):
         run(files, "check", f"s/{name}", "--document", "s", "--text", '{"name": 1}', code=1)
     assert machine(files, "check", "s/d.json", "--document", "s", "--text", '[{"name": "Bo"}, {"name": "Al"}]')
     run(files, "check", "s/e.json", "--document", f"{base}=s", "--text", '{"name": "Bo"}')
-    assert "URI=FOLDER" in run(files, "inspect", "s/e.json", code=3).stderr
+    assert f"--document {base}=s gives" in run(files, "inspect", "s/e.json", code=3).stderr
 
 
 def test_files_that_refer_to_each_other(files):
@@ -138,6 +138,52 @@ def test_what_is_missing_or_wrong_is_named(files, args, code, said):
     (files / "s" / "place.yaml").write_text("type: object\n")
     (files / "s" / "bad.json").write_text('{"type":"string","pattern":"(?R)"}')
     assert said in run(files, "inspect", *args, code=code).stderr
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("m.json", "--document . gives the files in this folder to $ref, among them m.json"),
+        ("M.json", "M.json is not there; did you mean m.json?"),
+        ("m", "--document m=m.json gives $ref the file m.json"),
+        ("q.json", "--document q.json=z/q.json gives $ref the file z/q.json"),
+        ("http://x.y/m.json", "--document http://x.y/=. gives $ref the files there, among them m.json"),
+        ("http://x.y/a/z/q.json", "--document http://x.y/a/=. gives $ref the files there, among them z/q.json"),
+        ("urn:m.json", "--document urn:m.json=m.json gives $ref the file m.json"),
+        ("z\\q.json", 'write the reference with slashes: "z/q.json", which is a file'),
+        ("http://x.y/n.json", "--document URI=FILE gives a schema that $ref may reach; --document URI=FOLDER "),
+    ],
+)
+def test_a_file_that_may_have_been_meant_is_named_with_the_option_that_gives_it(tmp_path, reference, said):
+    (tmp_path / "z").mkdir()
+    write(tmp_path, **{"m.json": CUSTOMER, "z/q.json": CUSTOMER, "a.json": {"$ref": reference}})
+    told = run(tmp_path, "check", "a.json", "--text", "{}", code=3).stderr
+    assert f"  try: {said}" in told
+    way, option, where = told.rpartition("  try: ")[2].partition("--document ")
+    if not way and option and "URI" not in where:
+        assert not machine(tmp_path, "check", "a.json", "--text", "{}", "--document", where.split()[0], code=1)[
+            "accepted"
+        ]
+
+
+def test_a_file_beside_the_source_that_is_not_taken_is_named(files):
+    write(files, **{"order.json": {"$ref": "customer.json"}, "customer.json": {"type": "null"}})
+    said = run(files, "check", "order.json", "--text", "1", "--document", "s", code=1).stderr
+    assert (
+        "note: $ref leads to s/customer.json, and customer.json beside the file that refers to it is not used" in said
+    )
+    assert "--document . gives it to $ref" in said
+    for more in (["--document", "."], ["--document", "customer.json=s/customer.json"]):
+        assert not run(files, "check", "order.json", "--text", "1", "--document", "s", *more, code=1).stderr
+
+
+def test_tools_and_tags_are_told_to_hold_what_they_refer_to(files):
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"$ref": "m.json"}}}}}
+    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"$ref": "m.json"}}}
+    write(files, **{"tools.json": {"tools": [tool]}, "tag.json": tag})
+    for more in (["tools.json", "--tool-format", "hermes"], ["tag.json"]):
+        said = run(files, "check", *more, "--text", "1", code=3).stderr
+        assert "try: put what it refers to into $defs of that schema" in said
 
 
 def test_a_source_may_be_a_place_in_a_file(files):

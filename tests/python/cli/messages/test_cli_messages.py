@@ -253,7 +253,7 @@ MISTAKES = [
     (["inspect", "order.index", "--limit", "max_depth=3"], 2, "--limit cannot change order.index"),
     (["inspect", "vocabulary.ilk"], 4, "vocabulary.ilk is a vocabulary and no index: give it with --tokenizer"),
     (["inspect", "torn.index"], 4, "torn.index is"),
-    (["inspect", 'schema:{"$ref": "a.json"}'], 3, "--document URI=FILE gives a schema that $ref may reach"),
+    (["inspect", 'schema:{"$ref": "nowhere"}'], 3, "--document URI=FILE gives a schema that $ref may reach"),
     (
         ["inspect", "schema:" + '{"not":' * 30 + "{}" + "}" * 30, "--limit", "max_depth=5"],
         3,
@@ -290,7 +290,7 @@ MISTAKES = [
     (
         ["verify", "order.json"],
         4,
-        "order.json is no folder: a store is a folder that interlock precompute wrote\n  try: interlock precompute",
+        "order.json is no index file and no folder: a store is a folder that interlock precompute wrote\n  try: ",
     ),
     (["verify", "schemas"], 4, "schemas is no store, it holds no packs: a store is a folder that interlock precompute"),
     (["verify", "schemas"], 4, "try: interlock precompute schemas -t FILE -o STORE"),

@@ -205,3 +205,32 @@ def test_a_source_that_the_vocabulary_cannot_write_contradicts_nothing(tmp_path)
     assert error["remedy"].startswith("another --tokenizer: the source has outputs")
     opposed = 'schema:{"type": "integer", "minimum": 3, "maximum": 1}'
     assert "tokenizer" not in machine(tmp_path, "inspect", opposed, *over, code=3)["error"]["remedy"]
+
+
+SHELL = r"\n came as two characters: {0}:$'...' makes lines of it in bash and zsh, and {0}:@FILE takes a file"
+
+
+@pytest.mark.parametrize(
+    ("source", "more"),
+    [
+        (r'grammar:start: "a" x\nx: "b"', []),
+        (r'grammar:root ::= "a" x\nx ::= "b"', []),
+        (r'grammar:// a comment\nstart: "a"', []),
+        (r'schema:{\n"type":"string"}', []),
+        (r'tag:{"type":"structural_tag",\n"format":1}', []),
+        (r'tools:{"tools":\n[]}', ["--tool-format", "hermes"]),
+    ],
+)
+def test_an_end_of_a_line_that_the_shell_made_two_characters_of(tmp_path, source, more):
+    kind, _, text = source.partition(":")
+    error = machine(tmp_path, "inspect", source, *more, code=3)["error"]
+    assert error["remedy"] == SHELL.format(kind)
+    (tmp_path / "source").write_text(text)
+    error = machine(tmp_path, "inspect", f"{kind}:@source", *more, code=3)["error"]
+    assert error["remedy"] == r"\n is two characters here: write the end of a line itself"
+
+
+def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
+    assert "remedy" not in machine(tmp_path, "inspect", r'grammar:root ::= "a\n" x', code=3)["error"]
+    assert r"note: \n is part of the one choice" in run(tmp_path, "inspect", r"choices:yes\nno").stderr
+    assert not run(tmp_path, "inspect", r"choices:yes\nno,no").stderr

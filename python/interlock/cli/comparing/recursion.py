@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from interlock.explain.references import Place, References, enter
@@ -31,7 +32,7 @@ def recurses(source: Source) -> bool:
 def _reaches_itself(root: Any, references: References) -> bool:
     """A walk in depth: a schema that is still being walked when it is met again contains itself."""
     open_now, done = set(), set()
-    place = Place("", "", "")
+    place = Place()
     ways: list[tuple[int, Iterator[tuple[Any, Place]]]] = []
 
     def enters(schema: Any, place: Place) -> bool:
@@ -64,4 +65,4 @@ def _parts(schema: dict[str, Any], place: Place, references: References) -> Iter
             yield found
     for keyword, part, pointer in subschemas(schema, place.pointer):
         if keyword not in NOT_APPLIED:
-            yield part, Place(place.document, pointer, place.base)
+            yield part, replace(place, pointer=pointer)

@@ -1,0 +1,104 @@
+"""``check --summary``: how many documents came out how, and the reasons that refuse the most of them.
+
+Reasons are told apart by the keyword of the schema and by the place in the document, whatever the value there: 0 and -3
+are below the same minimum. Elements of an array have one place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from interlock.cli.checking.verdict import Verdict, options_of_command
+from interlock.cli.terminal.output import facts
+from interlock.cli.terminal.style import BAD, GOOD, QUIET, Line
+from interlock.util.plurals import counted
+
+__all__ = ["ReasonCounts"]
+
+MOST = 10
+"""Reasons that people see."""
+_PLACE = re.compile(r"line [0-9]+, column [0-9]+")
+_TOOL = re.compile(r"tool \S+: ")
+
+
+@dataclass
+class _Reason:
+    message: str
+    pointer: str
+    schema: str
+    first: str
+    documents: int = 0
+
+    def machine(self) -> dict[str, Any]:
+        return {
+            "documents": self.documents,
+            "message": self.message,
+            "pointer": self.pointer,
+            "schema": self.schema,
+            "first": self.first,
+        }
+
+
+class ReasonCounts:
+    """Counts verdicts. Costs memory for each reason, and none for each document."""
+
+    def __init__(self) -> None:
+        self.accepted = 0
+        self.refused = 0
+        self.ends_early = 0
+        self._reasons: dict[tuple[Any, ...], _Reason] = {}
+
+    def add(self, name: str, verdict: Verdict) -> None:
+        """Count the verdict of one document."""
+        self.accepted += verdict.accepted
+        self.refused += not verdict.accepted
+        if verdict.accepted:
+            return
+        self.ends_early += bool(verdict.machine.get("ends_early"))
+        problems = verdict.machine.get("problems") or [{"message": verdict.reason, "pointer": "", "schema": ""}]
+        found: dict[tuple[Any, ...], _Reason] = {}
+        for problem in problems:
+            message, pointer = problem["message"], re.sub(r"/[0-9]+(?=/|$)", "/*", problem["pointer"])
+            tool = _TOOL.match(message)
+            told = tuple(problem.get("missing", ())) if problem["schema"] else _PLACE.sub("", message)
+            key = (pointer, problem["schema"], told, tool and tool[0])
+            found.setdefault(key, _Reason(message, pointer, problem["schema"], name))
+        for key, reason in found.items():
+            self._reasons.setdefault(key, reason).documents += 1
+
+    def _ranked(self) -> list[_Reason]:
+        return sorted(self._reasons.values(), key=lambda reason: -reason.documents)
+
+    def machine(self) -> dict[str, Any]:
+        """The numbers for machines."""
+        counts = {"documents": self.accepted + self.refused, "accepted": self.accepted, "refused": self.refused}
+        return {
+            "accepted": not self.refused,
+            "counts": counts | {"ends_early": self.ends_early},
+            "reasons": [reason.machine() for reason in self._ranked()],
+        }
+
+    def people(self) -> list[Line]:
+        """A line for each number, and for each of the most frequent reasons."""
+        verb = "ends" if self.ends_early == 1 else "end"
+        early = f" ({self.ends_early} of them {verb} too early)" if self.ends_early else ""
+        lines = facts(
+            [
+                ("documents", str(self.accepted + self.refused)),
+                ("accepted", Line((str(self.accepted), GOOD if self.accepted else ""))),
+                ("refused", Line((str(self.refused), BAD if self.refused else ""), early)),
+            ]
+        )
+        ranked = self._ranked()
+        width = max([len(str(reason.documents)) for reason in ranked[:MOST]], default=0)
+        for reason in ranked[:MOST]:
+            place = f"{reason.pointer}: " if reason.pointer else ""
+            said = f" {place}{options_of_command(reason.message)}"
+            lines.append(
+                Line("  ", (str(reason.documents).rjust(width), BAD), said, (f" (first: {reason.first})", QUIET))
+            )
+        if len(ranked) > MOST:
+            lines.append(Line((f"  and {counted(len(ranked) - MOST, 'more reason')}; --json has all of them", QUIET)))
+        return lines
