@@ -200,6 +200,7 @@ def test_refused_texts_break_a_rule_or_are_left_out_and_taken_ones_break_none(na
         engine({"type": "string", "format": name}),
         engine({"type": "string", "not": {"format": name}}),
     )
+    assert name in EXAMPLES, f"EXAMPLES has texts that are of the format {name}"
     hint = FORMAT_HINTS[name].removeprefix("write it like ").removesuffix(", with an offset")
     examples = [hint, *EXAMPLES[name]]
     for text in examples:
