@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
-.PHONY: help all dev dev-python wheel release check check-python test test-core test-package test-rust test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
+.PHONY: help all dev dev-python wheel release check check-python test test-core test-package test-rust test-one test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \
 	test-vllm-more load-vllm load-sglang chat-templates grammars docs docs-site stubs style style-python format lint demo demo-light bench bench-quick bench-gpu asv soak criterion guard guard-update develop clean
 
@@ -145,6 +145,14 @@ test-package:
 # From nothing, what the compiler keeps for its next run takes a tenth of the time.
 test-rust: ## the Rust tests
 	MAKEFLAGS= CARGO_INCREMENTAL=$(or $(CARGO_INCREMENTAL),$(if $(wildcard $(TARGET)/debug/incremental),1,0)) cargo test
+
+# The first build takes about a minute, one after a change some seconds: nothing is optimized, in a folder of its own.
+# TEST is a binary of tests/ in the place of the unit tests of src/.
+NAME :=
+TEST :=
+test-one: ## some Rust tests by name, built quickly: NAME=schema::format, or TEST=masks NAME=seen_keys
+	@test -n "$(NAME)" || { echo "make test-one NAME=parse:: takes a part of the names of tests" >&2; exit 2; }
+	cargo test --profile one-test $(if $(TEST),--test $(TEST),--lib) "$(NAME)"
 
 test-python: develop ## the Python tests, on the wheel
 	$(PYTEST)

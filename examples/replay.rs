@@ -86,7 +86,8 @@ fn line(name: &str, costs: &mut [u32], total: f64) {
     let p = |q: f64| costs[((n as f64 * q) as usize).min(n - 1)] as f64 / 1e3;
     let sum: f64 = costs.iter().map(|&c| c as f64).sum();
     println!(
-        "{name:32} {n:7} {:5.1}% | p25 {:6.2} p50 {:6.2} p75 {:6.2} p90 {:6.2} p95 {:6.2} p99 {:7.2} p99.9 {:8.2} max {:9.1} us",
+        "{name:32} {n:7} {:5.1}% | p25 {:6.2} p50 {:6.2} p75 {:6.2} p90 {:6.2} p95 {:6.2} p99 {:7.2} p99.9 {:8.2} max \
+         {:9.1} us",
         100.0 * sum / total,
         p(0.25),
         p(0.5),

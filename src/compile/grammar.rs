@@ -74,7 +74,8 @@ impl Index {
         regular_parts::fold(&mut grammar);
         if let Some(rule) = grammar.rules.iter().find(|rule| rule.max_tokens.is_some()) {
             let message = format!(
-                "max_tokens of {} can't be enforced: that takes lexer \"any\" or \"dynamic\", and a rule that is one terminal",
+                "max_tokens of {} can't be enforced: that takes lexer \"any\" or \"dynamic\", and a rule that is one \
+                 terminal",
                 rule.name
             );
             return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(rule.place)));

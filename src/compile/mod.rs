@@ -227,8 +227,8 @@ impl Index {
                         // The schema's own contradictions come first; what is left is the vocabulary's doing.
                         lower(&model, options, limits, &mut before.clone())?;
                         let message = format!(
-                            "documents are written with tokens of single bytes beside longer ones, and none that satisfies \
-                             the schema can be: {}; patterns and choices need no single bytes",
+                            "documents are written with tokens of single bytes beside longer ones, and none that \
+                             satisfies the schema can be: {}; patterns and choices need no single bytes",
                             spelling.missing()
                         );
                         return Err(Error::new(e.kind(), message).at(e.place().clone()));
@@ -358,8 +358,8 @@ fn token_live(
         Explored::All => Ok(None),
         Explored::Some(live) => Ok(Some(live)),
         Explored::Nothing => {
-            let message = "the vocabulary cannot spell anything that the pattern matches: no sequence of its tokens does, \
-                           and it lacks tokens of single bytes";
+            let message = "the vocabulary cannot spell anything that the pattern matches: no sequence of its tokens \
+                           does, and it lacks tokens of single bytes";
             Err(Error::new(ErrorKind::Unsatisfiable, message).at_offset(0))
         }
     }

@@ -149,7 +149,10 @@ impl Exprs {
     /// Joins alternatives whose union is one simpler expression: single bytes, and counted copies of one body with
     /// one tail whose counts overlap. The second keeps derivatives of nested counts, like `(a{1,30}){1,30}`, small.
     fn join_alternatives(&mut self, v: &mut Operands) {
-        let is_bytes = |x: &Self, e: ExprId| matches!(x.get(e), Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.to == Self::EPS));
+        let is_bytes = |x: &Self, e: ExprId| match x.get(e) {
+            Expr::Step { nullable: false, edges } => edges.iter().all(|e| e.to == Self::EPS),
+            _ => false,
+        };
         if v.iter().filter(|&&e| is_bytes(self, e)).count() > 1 {
             let mut ranges = Vec::new();
             v.retain(|e| match self.get(*e) {

@@ -45,8 +45,8 @@ impl Guide {
         let Some(bytes) = vocabulary.spelling(id) else {
             return match vocabulary.token_bytes(id) {
                 Some(name) if vocabulary.is_special(id) && !name.is_empty() => format!(
-                    "token {id} ({:?}) is refused: it is a special token, which spells no text, and nothing in the source \
-                     names it here",
+                    "token {id} ({:?}) is refused: it is a special token, which spells no text, and nothing in the \
+                     source names it here",
                     String::from_utf8_lossy(name)
                 ),
                 _ => format!("token {id} is refused: it spells no text"),

@@ -22,8 +22,8 @@ use crate::util::cancel::{checkpoint, limited};
 use crate::vocab::Trie;
 
 fn narrowed() -> Error {
-    let message = "the vocabulary lacks tokens of single bytes that the source uses, so what the index accepts depends on \
-                   its tokens; compile the source for a vocabulary with all single bytes";
+    let message = "the vocabulary lacks tokens of single bytes that the source uses, so what the index accepts depends \
+                   on its tokens; compile the source for a vocabulary with all single bytes";
     Error::new(ErrorKind::Unsupported, message).coded(ErrorCode::MissingByteTokens)
 }
 
@@ -97,8 +97,8 @@ fn bounded<T>(max_flat_states: usize, answer: impl FnOnce() -> Result<T>) -> Res
 fn no_regular_language() -> Error {
     Error::new(
         ErrorKind::Unsupported,
-        "the index is of a grammar, which has no finite automaton: its language can't be counted, searched, compared or \
-         built ahead of time",
+        "the index is of a grammar, which has no finite automaton: its language can't be counted, searched, compared \
+         or built ahead of time",
     )
     .coded(ErrorCode::NoAutomaton)
 }

@@ -52,8 +52,8 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
         "BudgetError",
         ErrorKind::Budget,
         "A token budget is too small for any output: `limit` is `max_tokens`, `value` the tokens that one needs. Where \
-         finding that would take long, `value` is the fewest tokens known to do, and the message says so. Both are None \
-         where no output was found that is short enough to be counted.",
+         finding that would take long, `value` is the fewest tokens known to do, and the message says so. Both are \
+         None where no output was found that is short enough to be counted.",
     ),
     ("TokenRejected", ErrorKind::TokenRejected, "A token is not allowed here; the guide is unchanged."),
     ("VocabularyError", ErrorKind::Vocabulary, "A vocabulary is not usable, or does not belong to this index."),

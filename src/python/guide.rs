@@ -415,7 +415,8 @@ impl PyGuide {
     /// ``parents`` makes a tree of the drafts: ``parents[i]`` is the draft before ``i``, or -1. Rows after a refused
     /// draft, and after a stop token, are all ones; an id of -1 is padding. Returns how many drafts were accepted, a
     /// stop token included. The guide stays where it is.
-    #[pyo3(signature = (ids, bits, row=LEFT_OUT, parents=None), text_signature = "($self, ids, bits, row=0, parents=None)")]
+    #[pyo3(signature = (ids, bits, row=LEFT_OUT, parents=None),
+           text_signature = "($self, ids, bits, row=0, parents=None)")]
     fn fill_draft_bitmasks(
         &self,
         py: Python<'_>,

@@ -266,8 +266,8 @@ fn bytes_of_tokens<'py>(tokens: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, P
         Ok(items) if !single && !tokens.is_instance_of::<PyDict>() => items,
         _ => {
             return Err(PyTypeError::new_err(format!(
-                "tokens must be a list of bytes in the order of their ids, not {kind}; Vocabulary.from_tokenizer reads a \
-                 tokenizer, Vocabulary.from_file its file"
+                "tokens must be a list of bytes in the order of their ids, not {kind}; Vocabulary.from_tokenizer reads \
+                 a tokenizer, Vocabulary.from_file its file"
             )));
         }
     };

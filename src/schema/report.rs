@@ -50,16 +50,16 @@ pub(crate) fn option_rows(rules: &Rules, options: &SchemaOptions, most_blanks: u
     };
     let order = "keys come in the order in which they are declared, others after them".to_string();
     let digits = format!(
-        "numbers without bounds have at most {WHOLE_DIGITS} digits before the point and {FRACTION_DIGITS} after it, and \
-         bounded exponents, so that they end"
+        "numbers without bounds have at most {WHOLE_DIGITS} digits before the point and {FRACTION_DIGITS} after it, \
+         and bounded exponents, so that they end"
     );
     let named = rules.rules.iter().any(|r| r.objects.iter().any(|o| !o.properties.is_empty()));
     let constants = options.has_plain_constants() && (named || rules.plain_constants);
     let (plain, spelling) = match options.string_escapes() {
         EscapeUse::Needed => (
             objects || rules.plain_constants || rules.rules.iter().any(|r| !r.strings.is_empty()),
-            "strings have only the escapes that JSON needs, integers have neither point nor exponent, and numbers of enum \
-             and const are spelled as json.dumps writes them"
+            "strings have only the escapes that JSON needs, integers have neither point nor exponent, and numbers of \
+             enum and const are spelled as json.dumps writes them"
                 .to_string(),
         ),
         _ => (

@@ -86,12 +86,14 @@ register! {
     // A few hundred rows for 128,000 tokens.
     TEXT_ENDS: "text ends", "tokens by what they leave to write in a string" by "lexeme, state and length",
         Index, 8 << 20, 0;
-    TOKEN_BOUNDS: "token bounds", "what completes a document behind each of few tokens" by "description of a configuration",
+    TOKEN_BOUNDS: "token bounds", "what completes a document behind each of few tokens"
+        by "description of a configuration",
         Index, 4 << 20, 0;
     // Grammars.
     GRAMMAR_ROWS: "grammar rows", "masks of grammars" by "scanner state and the symbols in view",
         Index, 16 << 20, 0;
-    PAST_DOCUMENTS: "tokens past documents", "tokens that run past the end of a document" by "what one token can see of the document and the symbols in view",
+    PAST_DOCUMENTS: "tokens past documents", "tokens that run past the end of a document"
+        by "what one token can see of the document and the symbols in view",
         Index, 2 << 20, 0;
     GRAMMAR_GROWTHS: "grammar growths", "how much a token can grow the stack" by "what decides a row",
         Index, 1 << 20, 0;
@@ -107,7 +109,8 @@ register! {
         Index, 2 << 20, 0;
     SEPARATED_ENDS: "separated ends", "by how many bytes terminals end" by "scanner state",
         Index, 1 << 20, 0;
-    COMPLETABLE_BRANCHES: "completable branches", "branches that can be completed" by "scanner state and symbols in view",
+    COMPLETABLE_BRANCHES: "completable branches", "branches that can be completed"
+        by "scanner state and symbols in view",
         Index, 1 << 20, 0;
 }
 

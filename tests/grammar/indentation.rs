@@ -50,15 +50,22 @@ fn grammars() -> Vec<String> {
     [
         // Lark's own example.
         "start: _NL* tree\ntree: NAME _NL [_INDENT tree+ _DEDENT]\nNAME: /[ab]/\n_NL: /(\\r?\\n[\\t ]*)+/\n".to_owned(),
-        format!("start: stmt+\nstmt: \"a\" _NEWLINE | \"b\" \":\" suite\nsuite: _NEWLINE _INDENT stmt+ _DEDENT\n{line}"),
-        format!("start: stmt+\nstmt: \"a\" _NEWLINE | \"b\" \":\" suite\nsuite: _NEWLINE _INDENT stmt+ _DEDENT\n{line}{blanks}"),
+        format!(
+            "start: stmt+\nstmt: \"a\" _NEWLINE | \"b\" \":\" suite\n\
+             suite: _NEWLINE _INDENT stmt+ _DEDENT\n{line}"
+        ),
+        format!(
+            "start: stmt+\nstmt: \"a\" _NEWLINE | \"b\" \":\" suite\n\
+             suite: _NEWLINE _INDENT stmt+ _DEDENT\n{line}{blanks}"
+        ),
         // Newlines in brackets are no terminals.
         format!(
             "start: stmt+\nstmt: e _NEWLINE | \"b\" \":\" suite\nsuite: _NEWLINE _INDENT stmt+ _DEDENT\n\
              e: \"a\" | \"(\" e* \")\"\n{line}{blanks}"
         ),
         // The last line need not end; comments take part in a line's end.
-        "start: stmt* [line]\nstmt: line _NEWLINE | \"b\" \":\" suite\nsuite: line _NEWLINE | _NEWLINE _INDENT stmt* last _DEDENT\n\
+        "start: stmt* [line]\nstmt: line _NEWLINE | \"b\" \":\" suite\n\
+         suite: line _NEWLINE | _NEWLINE _INDENT stmt* last _DEDENT\n\
          last: line [_NEWLINE] | \"b\" \":\" suite\nline: \"a\" (\"a\" | \"(\" \"a\" \")\")*\n\
          _NEWLINE: /([ \\t]*(#[^\\n]*)?\\r?\\n)+ */\nCOMMENT: / *#[^\\r\\n]*/\n%ignore / +/\n%ignore COMMENT\n"
             .to_owned(),
@@ -72,11 +79,20 @@ fn grammars() -> Vec<String> {
         // Indentation by two blanks.
         "start: stmt+\nstmt: \"a\" _NEWLINE | \"b\" _NEWLINE _INDENT stmt+ _DEDENT\n_NEWLINE: /\\n(  )*/\n".to_owned(),
         // As Lark's grammar of Python: newlines may come anywhere between statements.
-        format!("start: (_NEWLINE | stmt)*\nstmt: \"a\" _NEWLINE | \"b\" \":\" suite\nsuite: \"a\" _NEWLINE | _NEWLINE _INDENT stmt+ _DEDENT\n{line}{blanks}"),
+        format!(
+            "start: (_NEWLINE | stmt)*\nstmt: \"a\" _NEWLINE | \"b\" \":\" suite\n\
+             suite: \"a\" _NEWLINE | _NEWLINE _INDENT stmt+ _DEDENT\n{line}{blanks}"
+        ),
         // Another terminal reads newlines as well.
-        format!("start: stmt+\nstmt: (\"a\" | T) _NEWLINE | \"b\" \":\" suite\nsuite: _NEWLINE _INDENT stmt+ _DEDENT\nT: /\\(\\n*\\)/\n{line}"),
+        format!(
+            "start: stmt+\nstmt: (\"a\" | T) _NEWLINE | \"b\" \":\" suite\n\
+             suite: _NEWLINE _INDENT stmt+ _DEDENT\nT: /\\(\\n*\\)/\n{line}"
+        ),
         // What is ignored ends lines where the parser can't.
-        format!("start: stmt+\nstmt: \"a\" \"a\" _NEWLINE | \"b\" _NEWLINE _INDENT stmt+ _DEDENT\n{line}%ignore / +|\\n\\n+ *#/\n"),
+        format!(
+            "start: stmt+\nstmt: \"a\" \"a\" _NEWLINE | \"b\" _NEWLINE _INDENT stmt+ _DEDENT\n\
+             {line}%ignore / +|\\n\\n+ *#/\n"
+        ),
         // A block is ended by what another rule opens with.
         format!("start: o \"a\" _NEWLINE c \"b\"\no: \"b\" _NEWLINE _INDENT\nc: _DEDENT\n{line}"),
         // Two blocks may end at once, and must.

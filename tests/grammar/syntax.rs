@@ -45,7 +45,8 @@ fn refused(text: &str, options: &GrammarOptions) -> Error {
 fn lark_rules_and_terminals() {
     check(
         "?start: sum\n?sum: product | sum \"+\" product -> add\n  | sum \"-\" product -> sub // a comment\n\
-         ?product: atom | product \"*\" atom\n!atom.2: INT | \"(\" sum \")\"\nINT.-1: /[0-9]/+  # digits\n%ignore \" \"",
+         ?product: atom | product \"*\" atom\n!atom.2: INT | \"(\" sum \")\"\n\
+         INT.-1: /[0-9]/+  # digits\n%ignore \" \"",
         &lark(),
         &["1", " 12 + 3*(4- 5) ", "((1))"],
         &["", "1+", "1 2", "(1"],
@@ -203,7 +204,8 @@ fn nested_grammars_ignore_what_is_theirs() {
 
 #[test]
 fn declared_terminals_make_an_indenter() {
-    let text = "start: \"if\" \":\" _NEWLINE _INDENT \"(\" \")\" _NEWLINE _DEDENT\n_NEWLINE: /\\n[ ]*/\n%declare _INDENT _DEDENT";
+    let text = "start: \"if\" \":\" _NEWLINE _INDENT \"(\" \")\" _NEWLINE _DEDENT\n\
+                _NEWLINE: /\\n[ ]*/\n%declare _INDENT _DEDENT";
     let options = GrammarOptions { lexer: Some(Lexer::Contextual), ..lark() };
     let grammar = parse(text, &options, &Limits::default()).expect("it is a grammar");
     let name = |t: u32| grammar.terminals[t as usize].name.clone();
@@ -219,7 +221,8 @@ fn declared_terminals_make_an_indenter() {
 fn gbnf() {
     let gbnf = options(Syntax::Gbnf);
     check(
-        "root ::= expr # the start\nexpr ::= term (\n  \"+\" term)* |\n  \"\"\nterm ::= [0-9]{1,2} | [^a-z\\x30-\\x39\\]] .\n",
+        "root ::= expr # the start\nexpr ::= term (\n  \"+\" term)* |\n  \"\"\n\
+         term ::= [0-9]{1,2} | [^a-z\\x30-\\x39\\]] .\n",
         &gbnf,
         &["12+3", "", "Aa", "-é"],
         &["123", "aa", "]a", "1+"],
@@ -252,7 +255,8 @@ fn ebnf() {
     check(text, &ebnf, &["", "x<a>1"], &["<a>1x", "<a>1<a>1"]);
     let text = "root ::= TokenTagDispatch((5, one), excludes=(6)) Token(7, \"<x>\") ExcludeToken(8)\none ::= \"1\"";
     assert!(refused(text, &ebnf).message().contains("whole body"), "macros of free text are rules of their own");
-    let text = "root ::= free Token(7, \"<x>\") ExcludeToken(8)\nfree ::= TokenTagDispatch((5, one), excludes=(6))\none ::= \"1\"";
+    let text = "root ::= free Token(7, \"<x>\") ExcludeToken(8)\n\
+                free ::= TokenTagDispatch((5, one), excludes=(6))\none ::= \"1\"";
     let grammar = parse(text, &ebnf, &Limits::default()).expect("it is a grammar");
     assert!(grammar.token_sets.iter().any(|t| t.complement && t.tokens == [TokenName::Id(5), TokenName::Id(6)]));
 }

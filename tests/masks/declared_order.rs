@@ -182,8 +182,9 @@ fn names_that_ask_for_gone_ones_are_not_counted_on() {
             asks.extend((!below.is_empty()).then_some((*name, below)));
         }
         let min = 2 + rng.below(4);
-        let schema = json!({"type": "object", "properties": names.map(|n| (n, json!({"const": 1}))).into_iter()
-            .collect::<BTreeMap<_, _>>(), "additionalProperties": false, "minProperties": min, "dependentRequired": asks});
+        let properties: BTreeMap<_, _> = names.map(|n| (n, json!({"const": 1}))).into_iter().collect();
+        let schema = json!({"type": "object", "properties": properties, "additionalProperties": false,
+            "minProperties": min, "dependentRequired": asks});
         let members = |set: u32| (0..names.len()).filter(move |i| set >> i & 1 == 1).map(|i| names[i]);
         let whole = |set: &u32| {
             members(*set).all(|n| asks.get(n).is_none_or(|a| a.iter().all(|n| members(*set).any(|m| m == *n))))

@@ -179,7 +179,8 @@ fn masks_are_those_of_single_lexemes() {
 
 #[test]
 fn a_vocabulary_without_all_bytes() {
-    let words = "{\" \": \",\" \"} name ab abc abc\" b\", ab\",\" foo \"foo kind red green\" re gre en null \"a \"ab\" \\u \\u00 get_ a\"}";
+    let words = "{\" \": \",\" \"} name ab abc abc\" b\", ab\",\" foo \"foo kind red green\" re gre en \
+                 null \"a \"ab\" \\u \\u00 get_ a\"}";
     for missing in ["~\\", "~"] {
         let single = (b' '..=b'~').filter(|b| !missing.as_bytes().contains(b)).map(|b| vec![b]);
         let words = words.split_ascii_whitespace().filter(|w| !w.contains('\\') || !missing.contains('\\'));

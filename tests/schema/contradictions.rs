@@ -142,7 +142,7 @@ fn a_pattern_says_which_part_can_never_hold() {
     pattern_says(
         "/^a$/i",
         3,
-        "the end of the text can never stand here; slashes are a part of the pattern here: leave them out, and pass the \
-         letters behind them as flags",
+        "the end of the text can never stand here; slashes are a part of the pattern here: leave them out, and pass \
+         the letters behind them as flags",
     );
 }

@@ -251,9 +251,10 @@ pub fn small() -> Arc<Vocabulary> {
             }
         }
     }
-    let words = "a b c x y z ab abc abcd aa aaa aaaa aaaaaaaa foo bar baz name id type value tag kind red green blue left right node \
-                 next items data key true yes no on off color size width count total the of and to in is it you that he was for date \
-                 time email http https www com org net user test 2024 2023 01 12 31 T Z W A B AB ABC Foo Bar Name x1 y2 a1 b2 _a __ -a a-b a_b";
+    let words = "a b c x y z ab abc abcd aa aaa aaaa aaaaaaaa foo bar baz name id type value tag kind red green blue \
+                 left right node next items data key true yes no on off color size width count total the of and to in \
+                 is it you that he was for date time email http https www com org net user test 2024 2023 01 12 31 T Z \
+                 W A B AB ABC Foo Bar Name x1 y2 a1 b2 _a __ -a a-b a_b";
     let words: Vec<&str> = words.split_whitespace().collect();
     for w in &words {
         for (before, after) in [

@@ -236,7 +236,8 @@ fn a_blank_behind_a_number_decides_its_value() {
 fn escapes_are_on_no_way_that_was_found() {
     let members =
         |value: &str| [r#"{"a":V}"#, r#"{"a":V,"p":1}"#, r#"{"a":V,"p":1,"q":1}"#].map(|e| e.replace('V', value));
-    let items = json!({"type": "object", "properties": {"a": {"enum": ["bbb", "bbc"]}, "p": {"const": 1}, "q": {"const": 1}},
+    let items = json!({"type": "object",
+                       "properties": {"a": {"enum": ["bbb", "bbc"]}, "p": {"const": 1}, "q": {"const": 1}},
                        "required": ["a"], "dependentRequired": {"q": ["p"]}, "additionalProperties": false});
     let spellings = |text: &str| {
         (0..1 << text.len())

@@ -199,8 +199,8 @@ impl<'a> Parser<'a, '_> {
                 ("maxLength", Value::Number(n)) if n.is_u64() => found.lengths.1 = n.as_u64(),
                 _ => {
                     let message = format!(
-                        "%json_text takes an object with \"type\": \"string\", \"format\", \"pattern\", \"minLength\" and \
-                         \"maxLength\", and {key:?} is not one of these"
+                        "%json_text takes an object with \"type\": \"string\", \"format\", \"pattern\", \"minLength\" \
+                         and \"maxLength\", and {key:?} is not one of these"
                     );
                     return Err(self.error(at, message));
                 }

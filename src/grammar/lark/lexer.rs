@@ -225,8 +225,8 @@ impl<'a> Lexer<'a> {
         }
         let flags = &self.text[flags_at..self.at];
         if lines.is_some() && !flags.contains('x') {
-            let message = "this pattern is not closed on its line; a slash must end it (only patterns with the flag x may \
-                           go over several lines)";
+            let message = "this pattern is not closed on its line; a slash must end it (only patterns with the flag x \
+                           may go over several lines)";
             return Err((start, message.to_owned()));
         }
         Ok(Token::Pattern { raw, flags })

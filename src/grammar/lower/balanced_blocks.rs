@@ -140,8 +140,8 @@ impl<'g> Check<'g> {
         let mut todo: Vec<RuleId> = (0..count as RuleId).collect();
         let unequal = |rule: RuleId| {
             let message = format!(
-                "{} does not open as many {of} in each of its alternatives; with _INDENT and _DEDENT every alternative of \
-                 a rule must",
+                "{} does not open as many {of} in each of its alternatives; with _INDENT and _DEDENT every alternative \
+                 of a rule must",
                 self.name(rule)
             );
             self.error(rule, message)

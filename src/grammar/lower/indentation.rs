@@ -51,15 +51,16 @@ impl Lowering<'_> {
 pub(super) fn check(grammar: &Grammar, indentation: &Indentation) -> Result<()> {
     if grammar.lexer != Lexer::Contextual {
         let place = grammar.terminals[indentation.newline as usize].place;
-        let message = "indentation needs lexer=\"contextual\": _INDENT and _DEDENT are made behind a lexer that finds the \
-                       ends of lines";
+        let message = "indentation needs lexer=\"contextual\": _INDENT and _DEDENT are made behind a lexer that finds \
+                       the ends of lines";
         return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(place)));
     }
     let seen = std::iter::once(indentation.newline).chain(indentation.open.iter().chain(&indentation.close).copied());
     if let Some(terminal) = seen.into_iter().find(|terminal| grammar.ignored.contains(terminal)) {
         let terminal = &grammar.terminals[terminal as usize];
         let message = format!(
-            "{} is ignored, so the indenter does not see it; take it out of %ignore, or do not declare _INDENT and _DEDENT",
+            "{} is ignored, so the indenter does not see it; take it out of %ignore, or do not declare _INDENT and \
+             _DEDENT",
             terminal.name
         );
         return Err(Error::new(ErrorKind::Unsupported, message).at(SourcePlace::Byte(terminal.place)));

@@ -103,7 +103,8 @@ impl Lowering<'_> {
             }
             _ => {
                 let message = "this part stands in one terminal with look-around or a lazy repetition, which are \
-                                   exact only beside texts and patterns; write them without, or as terminals of their own";
+                                   exact only beside texts and patterns; write them without, or as terminals of their \
+                                   own";
                 return Err(tree.texts.unsupported(tree.place(p), message));
             }
         }

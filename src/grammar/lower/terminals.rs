@@ -156,8 +156,8 @@ impl Lowering<'_> {
         match self.plain(space, p)? {
             Some(e) => Ok(e),
             None => {
-                let message = "look-around and lazy repetitions mean nothing exact in a rule with \"lazy\", \"suffix\" or \
-                               \"stop\"";
+                let message = "look-around and lazy repetitions mean nothing exact in a rule with \"lazy\", \"suffix\" \
+                               or \"stop\"";
                 Err(self.tree.texts.unsupported(place, message))
             }
         }
@@ -210,7 +210,8 @@ impl Lowering<'_> {
                         match self.states[named as usize] {
                             TerminalState::Open => {
                                 let message = format!(
-                                    "the terminal {:?} contains itself; only rules are recursive, and are named in small letters",
+                                    "the terminal {:?} contains itself; only rules are recursive, and are named in \
+                                     small letters",
                                     other.name
                                 );
                                 return Err(tree.texts.error(tree.place(p), message));

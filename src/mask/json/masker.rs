@@ -45,9 +45,16 @@ pub(crate) const MAX_DEPTH: u32 = 128;
 pub(crate) enum WalkOver<'t> {
     /// A trie of whole tokens, with precomputed masks of lexemes at its nodes.
     Whole(TrieKind),
-    /// The suffixes of tokens that pass the end of a lexeme: `lexeme` and `count` check the length of what came before.
-    /// `origin` is the configuration at trie node `from`, where what the token spells from there on matters.
-    Suffix { cross: &'t CrossingTokens, lexeme: Option<&'t Lexeme>, count: u32, origin: FrameId, from: (TrieKind, u32) },
+    /// The suffixes of tokens that pass the end of a lexeme.
+    Suffix {
+        cross: &'t CrossingTokens,
+        /// It checks, with `count`, the length of what came before.
+        lexeme: Option<&'t Lexeme>,
+        count: u32,
+        /// The configuration at the trie node `from`, where what the token spells from there on matters.
+        origin: FrameId,
+        from: (TrieKind, u32),
+    },
 }
 
 /// Fills one row.

@@ -106,7 +106,8 @@ impl GrammarProgram {
         if stack.branches(0).is_empty() {
             let rule = &grammar.rules[grammar.start as usize];
             let message = format!(
-                "the grammar accepts nothing: {} never comes to an end, because some terminal in it always has a longer match",
+                "the grammar accepts nothing: {} never comes to an end, because some terminal in it always has a \
+                 longer match",
                 rule.name
             );
             return Err(Error::new(ErrorKind::Unsatisfiable, message));

@@ -37,7 +37,8 @@ fn as_array<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, 
     let py = object.py();
     if is_torch_tensor(object)? {
         let view = object.call_method0("numpy").map_err(|e| {
-            argument(py, format!("{what}: this torch tensor has no NumPy view (it must be on the CPU, and of a dtype that NumPy has): {e}"))
+            let needs = "it must be on the CPU, and of a dtype that NumPy has";
+            argument(py, format!("{what}: this torch tensor has no NumPy view ({needs}): {e}"))
         })?;
         if let Ok(array) = view.cast_into::<PyUntypedArray>() {
             return Ok(array);

@@ -106,8 +106,10 @@ impl PyIndex {
     /// the output ends earlier. More than ``max_tokens`` is an ``ArgumentError``. With ``canonical_forced=True`` the
     /// masks allow one token alone where ``forced_tokens`` is not empty: its first. Other tokens that spell the same
     /// bytes are refused there, so that every draft of forced tokens is taken.
-    #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=LEFT_OUT, canonical_forced=LEFT_OUT),
-           text_signature = "($self, max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=0, canonical_forced=False)")]
+    #[pyo3(signature = (max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=LEFT_OUT,
+                        canonical_forced=LEFT_OUT),
+           text_signature = "($self, max_tokens=None, stop_token_ids=None, context_ids=None, min_tokens=0, \
+                             canonical_forced=False)")]
     fn guide(
         slf: &Bound<'_, Self>,
         max_tokens: Option<&Bound<'_, PyAny>>,

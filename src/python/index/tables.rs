@@ -59,7 +59,8 @@ impl PyIndex {
     ///
     /// Returns how many masks were made, or ``None`` with ``background``. Raises ``ArgumentError`` if ``max_ms`` is no
     /// positive number.
-    #[pyo3(signature = (max_ms=LEFT_OUT, background=LEFT_OUT), text_signature = "($self, max_ms=5.0, background=False)")]
+    #[pyo3(signature = (max_ms=LEFT_OUT, background=LEFT_OUT),
+           text_signature = "($self, max_ms=5.0, background=False)")]
     fn warm_up(&self, py: Python<'_>, max_ms: Given<'_, '_>, background: Given<'_, '_>) -> PyResult<Option<usize>> {
         let (max_ms, background) = (max_ms.number("max_ms", 5.0)?, background.flag("background", false)?);
         warm_up::warm_up(py, &self.core(), max_ms, background)

@@ -70,8 +70,8 @@ fn surrounded(w: &mut ContinuationWalk<'_>, root: AstId, limits: &Limits) -> Res
         };
         for (a, b) in [(first.0, now.0), (first.1, now.1)] {
             if a != b && !(includes(w.x, a, b, limits)? && includes(w.x, b, a, limits)?) {
-                let message = "this looks at the text before the terminal, which may be any; such an assertion may stand \
-                               only behind what the terminal itself has read";
+                let message = "this looks at the text before the terminal, which may be any; such an assertion may \
+                               stand only behind what the terminal itself has read";
                 return Err(Error::new(crate::error::ErrorKind::Unsupported, message).at_offset(offset));
             }
         }

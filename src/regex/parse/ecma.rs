@@ -245,8 +245,8 @@ impl EcmaParser {
                 ':' if !seen.is_empty() => return Ok(flags),
                 ')' if on && !seen.is_empty() => {
                     let message = format!(
-                        "(?{seen}) is no group: ECMA-262, the dialect of JSON Schema, sets flags for a group only; write \
-                         (?{seen}:...) around what they are for"
+                        "(?{seen}) is no group: ECMA-262, the dialect of JSON Schema, sets flags for a group only; \
+                         write (?{seen}:...) around what they are for"
                     );
                     return Err(self.r.error(message, at));
                 }

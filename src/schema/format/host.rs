@@ -12,8 +12,8 @@ use crate::expr::{Edge, ExprId, Exprs};
 use crate::schema::format::abnf::{ALNUM, DIGIT, HEX, Part, alt, any, ascii, cat, opt, some, text, times};
 
 /// Why `hostname` and the formats that contain one are narrower than their standards.
-pub(super) const HOST_DEPARTURES: &str = "labels with hyphens in third and fourth place (xn--), names of more than 31 labels and some names longer than \
-     62 characters are refused";
+pub(super) const HOST_DEPARTURES: &str = "labels with hyphens in third and fourth place (xn--), names of more than 31 \
+                                          labels and some names longer than 62 characters are refused";
 
 /// Why `email` and `idn-email` are narrower than their standards.
 pub(super) const MAIL_DEPARTURES: &str =

@@ -269,8 +269,8 @@ pub(super) fn array_shape(
             }
             return Ok(());
         }
-        let reason = "its negation asks for two equal elements; remove it, or make the alternatives differ in type or in \
-                      a constant";
+        let reason = "its negation asks for two equal elements; remove it, or make the alternatives differ in type or \
+                      in a constant";
         cx.unsupported(node, "uniqueItems", reason)?;
     }
     if facts.counted.len() > 32 {

@@ -107,7 +107,8 @@ impl Object<'_, '_> {
             }
             TapeKind::Bool(true) => Err(Error::new(
                 ErrorKind::Schema,
-                "an array of names is expected (a boolean is of draft 3): name this property in `required` of the object",
+                "an array of names is expected (a boolean is of draft 3): name this property in `required` of the \
+                 object",
             )),
             _ => {
                 let names = &mut self.parser.names;

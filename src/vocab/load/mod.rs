@@ -159,8 +159,8 @@ impl TokenizerTable {
         let most = listed + if self.is_open { MAX_UNLISTED } else { 0 };
         match ids.iter().find(|&&id| id as usize >= most) {
             Some(id) if size.is_none() => Err(malformed(format!(
-                "eos_token_ids: id {id} is out of range: the tokenizer lists {listed} ids, from 0 to {}; give size too, \
-                 the width of the logits, if the model has more",
+                "eos_token_ids: id {id} is out of range: the tokenizer lists {listed} ids, from 0 to {}; give size \
+                 too, the width of the logits, if the model has more",
                 listed.saturating_sub(1)
             ))),
             _ => Ok(()),

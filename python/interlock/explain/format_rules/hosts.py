@@ -10,6 +10,10 @@ from interlock.util.plurals import counted
 LONGEST_NAME, LONGEST_LABEL, LONGEST_LOCAL = 253, 63, 64
 DOTS = "[.\u3002\uff0e\uff61]"
 """What stands between the labels of an international name."""
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+"""From a quotation mark to the one that closes it."""
+NO_LETTER = re.compile("[\x80-\x9f\ud800-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U000f0000-\U0010ffff]")
+"""Beyond ASCII, what no version of Unicode makes a letter: control characters, surrogates, private use, reserved."""
 OUTSIDE_QUOTES = re.compile(r"[A-Za-z0-9!#-'*+\-/=?^-~.\u0080-\U0010ffff]")
 
 
@@ -19,7 +23,7 @@ def hostname(text: str) -> str:
 
 
 def idn_hostname(text: str) -> str:
-    """The rule of ``idn-hostname`` that a text breaks; the tables of Unicode are not looked into."""
+    """The rule of ``idn-hostname`` that a text breaks; the tables of letters of Unicode are not looked into."""
     return _name(text, "it", True)
 
 
@@ -50,6 +54,8 @@ def _label(label: str, international: bool) -> str:
             return may_not_stand(char, f"in the label {part(label)}", "letters, digits and hyphens may")
         if not char.isascii() and not international:
             return may_not_stand(char, f"in the label {part(label)}", "idn-hostname has letters beyond ASCII")
+        if NO_LETTER.match(char):
+            return may_not_stand(char, f"in the label {part(label)}: it is no letter, whatever the script")
     if label.startswith("-") or label.endswith("-"):
         return f"the label {part(label)} {'begins' if label.startswith('-') else 'ends'} with a hyphen"
     if label.isascii() and len(label) > LONGEST_LABEL:
@@ -126,7 +132,7 @@ def _local(local: str, international: bool) -> str:
     if not international and (wide := re.search("[^\0-\x7f]", local)):
         return may_not_stand(wide[0], "before the @", "idn-email has characters beyond ASCII")
     if local.startswith('"'):
-        return "the quotation mark at its beginning is not closed before the @" if '"' not in local[1:] else ""
+        return _quoted(local)
     if local.startswith(".") or local.endswith("."):
         return f"the part before the @ {'begins' if local.startswith('.') else 'ends'} with a dot"
     if ".." in local:
@@ -136,6 +142,20 @@ def _local(local: str, international: bool) -> str:
             return "it has more than one @"
         if not OUTSIDE_QUOTES.match(char):
             return may_not_stand(char, "before the @ outside of quotation marks")
+    return ""
+
+
+def _quoted(local: str) -> str:
+    """The rule that a part before the @ in quotation marks breaks."""
+    closed = QUOTED.match(local)
+    if closed is None:
+        return "the quotation mark at its beginning is not closed before the @"
+    if closed.end() < len(local):
+        return f"{part(local[closed.end() :])} stands between the closing quotation mark and the @"
+    if control := re.search(r"[\0-\x1f\x7f]", local):
+        return may_not_stand(control[0], "inside the quotation marks: it is a control character")
+    if escaped := re.search(r"\\([^\0-\x7f])", re.sub(r"\\\\", "", local)):
+        return may_not_stand(escaped[1], "behind a backslash: it is beyond ASCII")
     return ""
 
 

@@ -67,45 +67,53 @@ def date_time(text: str) -> str:
 
 def duration(text: str) -> str:
     """The rule of ``duration`` that a text breaks. Small letters are the standard's, too."""
-    big = text.upper()
-    if not big.startswith("P"):
+    if text[:1] not in ("P", "p"):
         return "a duration begins with P"
-    if big == "P":
-        return "nothing follows the P"
-    if re.search(r"[0-9][.,][0-9]", big):
+    if len(text) == 1:
+        return f"nothing follows the {text}"
+    if re.search(r"[0-9][.,][0-9]", text):
         return "its numbers are whole, without a fraction"
-    days, is_timed, hours = big[1:].partition("T")
-    if is_timed and not hours:
-        return "nothing follows the T"
-    if re.fullmatch(r"[0-9]+W", big[1:]):
+    days, *timed = re.split("[Tt]", text[1:], maxsplit=1)
+    hours = "".join(timed)
+    if timed and not hours:
+        return f"nothing follows the {text[-1]}"
+    if re.fullmatch("[0-9]+[Ww]", text[1:]):
         return ""
     for piece, units in ((days, "YMDW"), (hours, "HMS")):
         if problem := _pieces(piece, units):
             return problem
-    if "W" in days:
+    if "W" in days or "w" in days:
         return "weeks stand alone"
-    for piece, order in ((days, "YMD"), (hours, "HmS")):
-        names = [name if piece is days or name != "M" else "m" for name in re.findall("[A-Z]", piece)]
-        if problem := _in_order(names, order):
+    # Both halves are digits and letters of ASCII by now.
+    for piece, order in ((days.upper(), "YMD"), (hours.upper().replace("M", "m"), "HmS")):
+        if problem := _in_order(re.findall("[A-Za-z]", piece), order):
             return problem
     return ""
 
 
+def _capital(char: str) -> str:
+    """A letter of ASCII as a capital, and any other character as it is."""
+    return char.upper() if char.isascii() else char
+
+
 def _pieces(text: str, units: str) -> str:
     """What is wrong in one half of a duration, where it is not numbers with a unit each."""
-    at = re.match(f"(?:[0-9]+[{units}])*", text)
-    rest = text[at.end() :] if at else text
+    rest = re.sub(f"^(?:[0-9]+[{units}{units.lower()}])*", "", text)
     if not rest:
         return ""
     number = re.match("[0-9]+", rest)
     if number is None:
-        return f"{part(rest[0])} has no number before it" if rest[0] in units else f"{part(rest[0])} is no unit"
+        is_unit = _capital(rest[0]) in units
+        return f"{part(rest[0])} has no number before it" if is_unit else f"{part(rest[0])} is no unit"
     if number.end() == len(rest):
         return f"{part(number[0])} has no unit behind it"
-    unit = rest[number.end()]
+    written = rest[number.end()]
+    unit = _capital(written)
     if unit in "HS":
         return f"{UNITS[unit]} stand behind a T"
-    return f"{part(unit)} is no unit" if unit not in "YMDW" else f"{UNITS.get(unit, 'weeks')} stand before the T"
+    if unit in "YMDW":
+        return f"{UNITS.get(unit, 'weeks')} stand before the T"
+    return f"{part(written)} is no unit"
 
 
 def _in_order(names: list[str], order: str) -> str:

@@ -96,7 +96,7 @@ def formats_meant(word: str, quote: str = "") -> str:
 @functools.cache
 def _of_package(name: str) -> ToolFormat:
     file = importlib.resources.files("interlock.tools") / "formats" / f"{name}.toml"
-    return read_format(tomllib.loads(file.read_text("utf-8")), f"formats/{name}.toml")
+    return _read_text(file.read_text("utf-8"), f"formats/{name}.toml")
 
 
 def _of_path(path: pathlib.Path) -> ToolFormat:
@@ -104,11 +104,15 @@ def _of_path(path: pathlib.Path) -> ToolFormat:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ToolFormatError(f"{path} cannot be read: {error}") from error
+    return _read_text(text, str(path))
+
+
+def _read_text(text: str, where: str) -> ToolFormat:
     try:
-        found = tomllib.loads(text)
+        fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ToolFormatError(f"{path} is not TOML: {error}") from error
-    return read_format(found, str(path))
+        raise ToolFormatError(f"{where} is not TOML: {error}") from error
+    return read_format(fields, where)
 
 
 def read_format(fields: Mapping[str, Any], where: str) -> ToolFormat:

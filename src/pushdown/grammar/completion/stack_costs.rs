@@ -148,16 +148,16 @@ impl<'a> StackCosts<'a> {
     fn of_place(&mut self, stack: &mut ParseStack, base: NodeId, state: LrStateId) -> u64 {
         let mut todo = vec![(base, state)];
         while let Some(&(base, state)) = todo.last() {
-            if self.known(stack, base, state).is_some() || self.find(stack, base, state, &mut todo) {
+            if self.known(stack, base, state).is_some() || self.cost_places(stack, base, state, &mut todo) {
                 todo.pop();
             }
         }
         self.known(stack, base, state).map_or(NO_COST, |known| known.cost)
     }
 
-    /// Finds the costs of a place and of those on the same node that it leads to. False if others must be known first:
-    /// those are added to `todo`.
-    fn find(
+    /// Works out, and keeps, the costs of a place and of those on the same node that it leads to. False if others must
+    /// be known first: those are added to `todo`.
+    fn cost_places(
         &mut self,
         stack: &mut ParseStack,
         base: NodeId,

@@ -19,6 +19,9 @@ use crate::schema::lower::node::{FALSE, SchemaNodeId, TRUE};
 use crate::schema::model::Types;
 use crate::schema::name_table::Name;
 
+/// The most names whose presence is found by going through all of them. More have an index.
+const SEARCHED_NAMES: usize = 8;
+
 /// The type `object`.
 pub(super) struct Objects;
 
@@ -73,6 +76,7 @@ pub(super) struct ObjectFacts {
     pub groups: SmallVec<[SchemaNodeId; 4]>,
     /// Present or absent.
     pub presence: Vec<(Name, bool)>,
+    /// Of more than [`SEARCHED_NAMES`] names.
     presence_index: rustc_hash::FxHashMap<Name, bool>,
     /// How many names are known to be present.
     present: u64,
@@ -90,7 +94,7 @@ pub(super) struct ObjectFacts {
 impl ObjectFacts {
     /// Whether the name is known to be present or absent.
     pub fn presence_of(&self, name: Name) -> Option<bool> {
-        if self.presence.len() <= 8 {
+        if self.presence.len() <= SEARCHED_NAMES {
             return self.presence.iter().find(|p| p.0 == name).map(|p| p.1);
         }
         self.presence_index.get(&name).copied()
@@ -107,9 +111,9 @@ impl ObjectFacts {
             Some(p) => p == present,
             None => {
                 self.presence.push((name, present));
-                if self.presence.len() == 9 {
+                if self.presence_index.is_empty() && self.presence.len() > SEARCHED_NAMES {
                     self.presence_index = self.presence.iter().copied().collect();
-                } else if self.presence.len() > 9 {
+                } else if self.presence.len() > SEARCHED_NAMES {
                     self.presence_index.insert(name, present);
                 }
                 self.present += u64::from(present);

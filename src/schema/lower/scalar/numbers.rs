@@ -26,8 +26,8 @@ use crate::schema::report::Enforcement;
 const BOUND_REASON: &str = "bounded numbers are written without exponent";
 
 /// What the row of `multipleOf` says.
-const POINT_REASON: &str = "bounded numbers are written without exponent, and beside multipleOf with a point only where \
-                            they have at most 15 digits, zeros at the end of a fraction aside";
+const POINT_REASON: &str = "bounded numbers are written without exponent, and beside multipleOf with a point only \
+                            where they have at most 15 digits, zeros at the end of a fraction aside";
 
 /// A set of numbers.
 #[derive(Clone, Debug, Default)]
