@@ -14,6 +14,7 @@ from tiny_models import ASSISTANT, END, USER, tokenizer_json
 
 import interlock
 from interlock.generators.call_arguments.arguments import as_messages
+from interlock.generators.call_arguments.prefill_text import prefill_of, without_prefill
 from interlock.generators.local import LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.replies.values import text_or_error
@@ -96,8 +97,10 @@ class ScriptedGenerator(LocalGenerator):
     def encode(self, prompt, chat=None):
         if isinstance(prompt, str) and not chat and chat is not None:
             return self.tokenizer.encode(prompt).ids
-        text = "".join(f"{USER}{turn['content']}{END}" for turn in messages_for("", as_messages(prompt), None))
-        return self._chats.encode(text + ASSISTANT).ids
+        turns = messages_for("", as_messages(prompt), None)
+        begun = turns.pop()["content"] if prefill_of(turns) is not None else ""
+        text = "".join(f"{USER}{turn['content']}{END}" for turn in turns)
+        return self._chats.encode(text + ASSISTANT + begun).ids
 
     def _option_names(self):
         return ("temperature", "seed")
