@@ -71,6 +71,8 @@ class Generator(AwaitedCalls, PublicNames, ABC):
     holds_model_as = "model"
     # Servers' engines have rules of their own for classes, and need not know the flag for ASCII.
     _narrows_patterns = False
+    # Whether what one thread has begun to read cannot be read or closed by another.
+    _reads_in_one_thread = False
     #: Whether a text is what the user says in a chat, as the generator was told.
     _chat: bool | None = None
 
@@ -393,7 +395,13 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         is_json = output.kind == "json_schema"
-        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element)
+        return Stream(
+            pieces,
+            parser(output, max_tokens),
+            is_json=is_json,
+            read_element=read_element,
+            in_one_thread=self._reads_in_one_thread,
+        )
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)

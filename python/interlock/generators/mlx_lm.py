@@ -34,6 +34,7 @@ class MlxLmGenerator(LocalGenerator):
     """A model and a tokenizer that ``mlx_lm.load`` returned. See ``from_mlx_lm``."""
 
     backend = "mlx-lm"
+    _reads_in_one_thread = True
 
     def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         refuse_swapped(model, tokenizer, "from_mlx_lm")
