@@ -24,7 +24,7 @@ from interlock.generators.call_arguments.arguments import (
     refuse_of_calls,
 )  # fmt: skip
 from interlock.generators.call_arguments.public_names import PublicNames
-from interlock.generators.call_arguments.sampling_options import warn_unused_seed
+from interlock.generators.call_arguments.sampling_options import plain_numbers, warn_unused_seed
 from interlock.generators.call_options import CallOptions
 from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
@@ -395,13 +395,8 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         is_json = output.kind == "json_schema"
-        return Stream(
-            pieces,
-            parser(output, max_tokens),
-            is_json=is_json,
-            read_element=read_element,
-            in_one_thread=self._reads_in_one_thread,
-        )
+        one = self._reads_in_one_thread
+        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element, in_one_thread=one)
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)
@@ -441,6 +436,7 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         on_unsupported: Any = options.pop("on_unsupported", None)
         context = options.pop("context", None)
         self._check_options(options)
+        options |= plain_numbers(options)
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
         made = self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)

@@ -36,7 +36,10 @@ __all__ = ["TransformersGenerator"]
 _OWN = frozenset(("seed", "chat", "jump_forward", "stats"))
 # What ends an output elsewhere than its type does: free text alone may be cut, or made longer.
 _CUTTING = ("max_time", "stop_strings", "min_new_tokens", "min_length")
+_NO_VALUES = "a generator returns values; gen.trace(prompt, output_type).steps has the probabilities of tokens"
 _REFUSED = {
+    "output_scores": _NO_VALUES,
+    "output_logits": _NO_VALUES,
     "return_dict_in_generate": "a generator returns values; call model.generate for scores",
     "custom_generate": "the generator brings its own loop",
     "streamer": "pass stream=True",
