@@ -100,8 +100,8 @@ def plain_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> plain_numbers({"temperature": numpy.float32(0.5), "top_k": 3})
     {'temperature': 0.5}
     """
-    found: dict[str, Any] = {name: options[name] for name in options if name in _OPTIONS}
-    return {name: one.item() for name, one in found.items() if isinstance(one, Real) and hasattr(one, "dtype")}
+    numbers = {name for name, value in options.items() if name in _OPTIONS and isinstance(value, Real)}
+    return {name: options[name].item() for name in numbers if hasattr(options[name], "dtype")}
 
 
 def warn_unused_seed() -> None:
