@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import Guide, Index, Vocabulary
+from interlock._core import Guide, Vocabulary
 from interlock.masks import allocate_bitmask
 
-__all__ = ["NO_TEXT", "allowed_spellings", "budget_cuts", "cached_first_bytes", "first_bytes", "has_budget_cut"]
+__all__ = [
+    "NO_TEXT",
+    "Guided",
+    "allowed_spellings",
+    "budget_cuts",
+    "cached_first_bytes",
+    "first_bytes",
+    "has_budget_cut",
+]
+
+
+class Guided(Protocol):
+    """What is asked of an index here. Guides of an index behind a prefill have taken the prefill's tokens already."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens."""
+
+    @property
+    def kind(self) -> str:
+        """That of ``Index``."""
+
+    @property
+    def source(self) -> str:
+        """That of ``Index``."""
+
+    def guide(self, max_tokens: int | None = None) -> Guide:
+        """A guide where the output begins; ``max_tokens`` is about what follows."""
+
 
 NO_TEXT = 256
 """Stands for the first byte of a token without text."""
@@ -43,7 +71,7 @@ def cached_first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.uint16]:
 
 
 def has_budget_cut(
-    index: Index,
+    index: Guided,
     tokens: Sequence[int],
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
@@ -63,7 +91,7 @@ def _has_more(free: Guide) -> bool:
 
 
 def budget_cuts(
-    index: Index,
+    index: Guided,
     tokens: Sequence[int],
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
@@ -87,13 +115,13 @@ def budget_cuts(
             return
         if bound.must_stop:
             if reports_ends and _has_more(free):
-                yield index.vocabulary.decode(tokens)
+                yield index.vocabulary.decode([*free.tokens, *tokens[count:]])
             break
         free.fill_bitmask(bits, 0)
         bound.fill_bitmask(bits, 1)
         # Where an output may end anyway, its end is no cut.
         if not free.is_accepting and not np.array_equal(bits[0], bits[1]):
-            written = index.vocabulary.decode(tokens[:count])
+            written = index.vocabulary.decode(free.tokens)
             if _forbids_half(*(_characters(guide, first_bytes()) for guide in (free, bound))):
                 yield written
             elif count < len(tokens) and (inside := _cut_inside(free, bound, tokens[count], first_bytes())):

@@ -90,19 +90,23 @@ def trace(
     title: str = "",
     max_tokens: int | None = None,
     wishes: Wishes | None = None,
+    given: Sequence[int] = (),
 ) -> Trace:
     """Walk ``ids`` through ``index`` and write down what happens, up to the first token that is refused.
 
     ``wishes[i]`` are the log-probabilities of a model's most likely tokens at ``ids[i]``; without them, everyday
-    continuations are tried. Costs a mask and an advance for each token, and a millisecond or so for each alternative.
+    continuations are tried. ``given`` are tokens that the output begins with and that nobody chose: they are walked
+    through first, cost nothing of ``max_tokens``, and are no steps. Costs a mask and an advance for each token, and a
+    millisecond or so for each alternative.
     """
     vocabulary = index.vocabulary
-    guide = index.guide(max_tokens=max_tokens)
+    guide = index.guide(max_tokens=None if max_tokens is None else max_tokens + len(given))
+    guide.advance_many(given)
     bits = interlock.allocate_bitmask(1, vocabulary)
     silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
     everyday = _everyday(vocabulary, silent) if wishes is None else []
     steps: list[Step] = []
-    prefix = b""
+    prefix = vocabulary.decode(list(given))
     why, expected = _explainer(Recipe.of(index))
     problems: list[str] = []
     rest = b""
@@ -126,7 +130,8 @@ def trace(
         step.refused = not taken
         if taken:
             step.to_finish = _to_finish(guide)
-            step.budget_left = None if max_tokens is None else max_tokens - guide.num_tokens + guide.is_terminated
+            if max_tokens is not None:
+                step.budget_left = max_tokens + len(given) - guide.num_tokens + guide.is_terminated
         steps.append(step)
         if not taken:
             step.forced = False

@@ -24,7 +24,7 @@ from interlock.generators.call_arguments.arguments import (
     refuse_of_calls,
 )  # fmt: skip
 from interlock.generators.call_arguments.public_names import PublicNames
-from interlock.generators.call_arguments.sampling_options import warn_unused_seed
+from interlock.generators.call_arguments.sampling_options import plain_numbers, warn_unused_seed
 from interlock.generators.call_options import CallOptions
 from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
@@ -71,6 +71,8 @@ class Generator(AwaitedCalls, PublicNames, ABC):
     holds_model_as = "model"
     # Servers' engines have rules of their own for classes, and need not know the flag for ASCII.
     _narrows_patterns = False
+    # Whether what one thread has begun to read cannot be read or closed by another.
+    _reads_in_one_thread = False
     #: Whether a text is what the user says in a chat, as the generator was told.
     _chat: bool | None = None
 
@@ -393,7 +395,8 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         with advice(max_tokens):
             pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
         is_json = output.kind == "json_schema"
-        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element)
+        one = self._reads_in_one_thread
+        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element, in_one_thread=one)
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)
@@ -433,6 +436,7 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         on_unsupported: Any = options.pop("on_unsupported", None)
         context = options.pop("context", None)
         self._check_options(options)
+        options |= plain_numbers(options)
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
         made = self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)

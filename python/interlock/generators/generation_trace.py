@@ -98,11 +98,19 @@ class GenerationTrace(Generic[T]):
 
 
 def trace_of(
-    index: Index, ids: Sequence[int], value: T, title: str, max_tokens: int, wishes: list[dict[int, float]] | None
+    index: Index,
+    ids: Sequence[int],
+    value: T,
+    title: str,
+    max_tokens: int,
+    wishes: list[dict[int, float]] | None,
+    given: Sequence[int] = (),
 ) -> GenerationTrace[T]:
-    """The trace of an output that was generated. ``wishes`` are what the model found likely at each of its tokens."""
+    """The trace of an output that was generated. ``wishes`` are what the model found likely at each of its tokens.
+    ``given`` are the tokens in front of it that were the prompt's, and are no part of the trace.
+    """
     text = index.vocabulary.decode(list(ids)).decode("utf-8", "replace")
-    return GenerationTrace(value, text, list(ids), trace(index, ids, title, max_tokens, wishes))
+    return GenerationTrace(value, text, list(ids), trace(index, ids, title, max_tokens, wishes, given))
 
 
 def wishes_of(model: CachedModel, prompt_ids: Sequence[int], ids: Sequence[int]) -> list[dict[int, float]]:

@@ -9,14 +9,17 @@ import re
 from collections.abc import Callable, Collection, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from interlock._core import ArgumentError, Index
+from interlock._core import ArgumentError
 from interlock.budget_cuts import allowed_spellings
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model
-from interlock.generators.local import LocalGenerator
+from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.prompts.model_turns import TurnPieces, turns_of
+from interlock.generators.prompts.prefill import chat_up_to_prefill
 from interlock.generators.replies.values import about_row, text_or_error
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import ContextRoom, context_room
@@ -33,9 +36,6 @@ _REFUSED = frozenset(
 
 _TOO_LONG = re.compile(r"Requested tokens \((\d+)\) exceed context window of (\d+)")
 """What llama-cpp-python says of a prompt that leaves no room, before it reads it."""
-
-_TEMPERATURE = 0.8
-"""The default of ``create_completion`` and of ``create_chat_completion``'s handlers."""
 
 
 class LlamaCppGenerator(LocalGenerator):
@@ -72,7 +72,15 @@ class LlamaCppGenerator(LocalGenerator):
         if not template:
             raise ArgumentError("the model's file has no chat template, so it takes no messages: pass a text")
         render = functools.partial(self._rendered, template)
-        text = render(messages_for(template, as_messages(prompt), render))
+        messages = as_messages(prompt)
+        if prefill_of(messages) is None:
+            return self._chat_text_ids(render(messages_for(template, messages, render)))
+        continued = functools.partial(self._rendered, template, opens_turn=False)
+        return self._chat_text_ids(
+            chat_up_to_prefill(messages, lambda chat: messages_for(template, chat, render), continued)
+        )
+
+    def _chat_text_ids(self, text: str) -> list[int]:
         return [int(token) for token in self.llama.tokenize(text.encode(), add_bos=False, special=True)]
 
     def _template(self) -> str | None:
@@ -86,14 +94,18 @@ class LlamaCppGenerator(LocalGenerator):
             raise ArgumentError("the model's file has no chat template, so it takes no messages and no tools")
         return _Chats(self, template)
 
-    def _rendered(self, template: str, messages: list[dict[str, Any]], tools: Any = None) -> str:
+    def _rendered(
+        self, template: str, messages: list[dict[str, Any]], tools: Any = None, opens_turn: bool = True
+    ) -> str:
         """A chat as llama-cpp-python writes it by a template."""
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
         names = [
             self.llama.detokenize([t], special=True).decode() for t in (self.llama.token_eos(), self.llama.token_bos())
         ]
-        formatter = Jinja2ChatFormatter(template=template, eos_token=names[0], bos_token=names[1])
+        formatter = Jinja2ChatFormatter(
+            template=template, eos_token=names[0], bos_token=names[1], add_generation_prompt=opens_turn
+        )
         return str(formatter(messages=messages, tools=tools).prompt)
 
     def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
@@ -124,15 +136,17 @@ class LlamaCppGenerator(LocalGenerator):
     def _answer(
         self,
         prompt: Prompt,
-        output: OutputType[Any],
+        prompt_ids: list[int],
+        index: Constraining,
         max_tokens: int,
         options: dict[str, Any],
         written: list[str],
         reasons: list[str],
     ) -> Any:
-        """The chunks of an answer; ``written`` has their texts so far, and ``reasons`` takes why it ended."""
+        """The chunks of an answer; ``written`` has their texts so far, and ``reasons`` takes why it ended.
+        ``prompt_ids`` are those of a chat that ends with a prefill.
+        """
         chat, on_tight = options.pop("chat", None), options.pop("on_tight", None)
-        index = self.index(output)
 
         def ended(tokens: list[int], prompt_tokens: int) -> None:
             whole = self._with_last(index, tokens, written)
@@ -140,21 +154,52 @@ class LlamaCppGenerator(LocalGenerator):
             self.check_budget_of_one(index, whole, max_tokens, on_tight, room)
             reasons.append(self.finish_reason(index, whole, max_tokens, room))
 
-        # llama-cpp-python samples with a temperature of 0.8 unless another is given.
+        as_chat = not prompt_ids and (not isinstance(prompt, str) or self._reads_as_chat(chat))
+        if prompt_ids:
+            options = self._for_completion(options)
+        create = self.llama.create_chat_completion if as_chat else self.llama.create_completion
         temperature = options.get("temperature")
+        if temperature is None:
+            # llama-cpp-python samples with a temperature of 0.2 in chats, and of 0.8 elsewhere.
+            temperature = inspect.signature(create).parameters["temperature"].default
         shared = {
             "max_tokens": max_tokens,
             "stream": True,
             "canonical": True,
-            "number_end": self.number_end(_TEMPERATURE if temperature is None else temperature),
+            "number_end": self.number_end(temperature),
             "on_end": ended,
             **options,
         }
-        if not isinstance(prompt, str) or self._reads_as_chat(chat):
-            return constrained(self.llama.create_chat_completion, index, messages=self._messages(prompt), **shared)
-        return constrained(self.llama.create_completion, index, prompt, **shared)
+        if as_chat:
+            return constrained(create, index, messages=self._messages(prompt), **shared)
+        return constrained(create, index, prompt_ids or prompt, **shared)
 
-    def _with_last(self, index: Index, tokens: list[int], written: list[str]) -> list[int]:
+    def _prefilled_ids(self, prompt: Prompt) -> list[int]:
+        """The tokens of a chat that ends with a prefill; none for other prompts."""
+        if prefill_of(prompt) is None:
+            return []
+        named = getattr(self.llama, "chat_format", None)
+        if self._reads_at_once() or not (named is None or str(named).startswith("chat_template.")):
+            raise ArgumentError(
+                "the model goes on with a message of the assistant only where the template in its file writes the "
+                "chat, and this llama_cpp.Llama has a chat_handler or a chat_format: leave the message out"
+            )
+        return self.encode(prompt)
+
+    def _for_completion(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a chat completion for a completion, with the same defaults. ``ArgumentError`` for one that a
+        completion does not have.
+        """
+        chat, text = (inspect.signature(call).parameters for call in (
+            self.llama.create_chat_completion, self.llama.create_completion))  # fmt: skip
+        shared = [name for name in chat if name in text and name not in _REFUSED]
+        defaults = {name: chat[name].default for name in shared if chat[name].default != text[name].default}
+        for name in options:
+            if name in chat and name not in text:
+                raise ArgumentError(f"{name!r} cannot be passed with a chat that ends with the assistant's message")
+        return {**defaults, **options}
+
+    def _with_last(self, index: Constraining, tokens: list[int], written: list[str]) -> list[int]:
         """``tokens`` with the last one, which no mask was made behind, if it was part of the text."""
         rest = "".join(written).encode()[len(index.vocabulary.decode(tokens)) :]
         guide = index.guide()
@@ -179,17 +224,21 @@ class LlamaCppGenerator(LocalGenerator):
         written: list[str] = []
         reasons: list[str] = []
         turns = turns_of(self.llama)
+        prompt_ids = self._prefilled_ids(prompt)
+        index = self._index_behind(prompt, prompt_ids, output)
         # What was read earlier has logits that differ in their last bits, which may change what a seed draws.
         forget = self.llama.reset if options.get("seed") is not None else _nothing
         with turns.turn() if self._reads_at_once() else contextlib.nullcontext():
             if self._reads_at_once():
                 forget()
-            chunks = self._answer(prompt, output, max_tokens, dict(options), written, reasons)
+            chunks = self._answer(prompt, prompt_ids, index, max_tokens, dict(options), written, reasons)
             if self._reads_at_once():
                 pieces = TurnPieces(turns, _texts_of(chunks, written, reasons))
                 turns.begin(pieces)
             else:
-                pieces = TurnPieces(turns, _texts_of(chunks, written, reasons, forget))
+                texts = _texts_of(chunks, written, reasons, forget)
+                prefill = index.text if isinstance(index, PrefilledIndex) else ""
+                pieces = TurnPieces(turns, _behind(prefill, texts) if prefill else texts)
         return pieces
 
     def _reads_at_once(self) -> bool:
@@ -207,10 +256,10 @@ class _Chats:
         self, messages: Any, tools: Any = None, tokenize: bool = True, add_generation_prompt: bool = True
     ) -> Any:
         """The chat as text or as tokens."""
-        text = self._gen._rendered(self.chat_template, messages, tools)
+        text = self._gen._rendered(self.chat_template, messages, tools, add_generation_prompt)
         if not tokenize:
             return text
-        return self._gen.llama.tokenize(text.encode(), add_bos=False, special=True)
+        return self._gen._chat_text_ids(text)
 
 
 def _nothing() -> None:
@@ -233,6 +282,12 @@ def _texts_of(
             raise
         raise ContextRoom(int(found[1]), int(found[2]), 0).error() from None
     return reasons[-1] if reasons else None
+
+
+def _behind(prefill: str, texts: Generator[str, None, str | None]) -> Generator[str, None, str | None]:
+    """The texts with the prefill in front of them."""
+    yield prefill
+    return (yield from texts)
 
 
 def _text_of(choice: dict[str, Any]) -> str:

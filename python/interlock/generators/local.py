@@ -18,14 +18,17 @@ from interlock.generators.call_arguments.arguments import (
     is_batch,
     refuse_of_calls,
 )  # fmt: skip
+from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, take_describe
+from interlock.generators.prompts.prefill import prefilled
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.budget_warnings import BudgetChecks, check_on_tight
 from interlock.generators.replies.typed_rows import rows_by_type
 from interlock.generators.replies.values import one_value
 from interlock.integrations._number_end import NumberEnd
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
@@ -36,9 +39,12 @@ if TYPE_CHECKING:
     from interlock.programs.decoding import Decoder
     from interlock.tools import ToolFormat
 
-__all__ = ["LocalGenerator"]
+__all__ = ["Constraining", "LocalGenerator"]
 
 T = TypeVar("T")
+
+Constraining = Index | PrefilledIndex
+"""What a model may write behind a prompt."""
 
 
 class LocalGenerator(BudgetChecks, Generator):
@@ -69,8 +75,19 @@ class LocalGenerator(BudgetChecks, Generator):
     @abstractmethod
     def encode(self, prompt: Prompt, chat: bool | None = None) -> list[int]:
         """The ids of a prompt. A text is the user's turn of a chat if ``chat`` is true, or if it is ``None`` and the
-        tokenizer has a chat template; otherwise it is the beginning of what the model continues.
+        tokenizer has a chat template; otherwise it is the beginning of what the model continues. A chat that ends with
+        the assistant's message ends with its last token, and opens no turn behind it.
         """
+
+    def _chat_text_ids(self, text: str) -> list[int]:
+        """The ids of a chat that the chat template has written."""
+        raise ArgumentError(f"{self.backend} does not go on with a message of the assistant: leave it out")
+
+    def _index_behind(self, prompt: Prompt, prompt_ids: Sequence[int], output: OutputType[Any]) -> Constraining:
+        """What constrains an output behind a prompt: the index, or behind a prefill the rest of its outputs.
+        ``ArgumentError`` for a prefill that begins no output.
+        """
+        return prefilled(self.index(output), prefill_of(prompt), prompt_ids, f"value of {output.name}")
 
     @abstractmethod
     def _new_cached_model(self) -> CachedModel:
@@ -141,16 +158,19 @@ class LocalGenerator(BudgetChecks, Generator):
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            prompt_ids, ids = self._token_ids(
-                described(prompt, output, is_described), output, max_tokens, dict(options)
-            )
+            told = described(prompt, output, is_described)
+            prompt_ids, ids = self._token_ids(told, output, max_tokens, dict(options))
+            begun = self._index_behind(told, prompt_ids, output)
         index = self.index(output)
         room = self.context_room(len(prompt_ids), max_tokens)
-        self.check_budget_of_one(index, ids, max_tokens, options.get("on_tight"), room)
-        value = one_value(output, self.vocabulary.decode(ids).decode("utf-8", "replace"), max_tokens, "raise")
+        self.check_budget_of_one(begun, ids, max_tokens, options.get("on_tight"), room)
+        given = begun.ids if isinstance(begun, PrefilledIndex) else []
+        value = one_value(
+            output, self.vocabulary.decode([*given, *ids]).decode("utf-8", "replace"), max_tokens, "raise"
+        )
         wishes = generation_trace.wishes_of(self.cached_model(), prompt_ids, ids)
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
-        return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes)
+        return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes, given)
 
     def _texts_of_types(
         self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
@@ -172,10 +192,10 @@ class LocalGenerator(BudgetChecks, Generator):
             f"a trace with {self.backend}",
         )
         ids = self.encode(prompt, options.get("chat"))
-        return ids, self._ids_behind(ids, output, max_tokens, options)
+        return ids, self._ids_behind(ids, self._index_behind(prompt, ids, output), max_tokens, options)
 
     def _ids_behind(
-        self, prompt_ids: list[int], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
     ) -> list[int]:
         """The tokens of an output behind those of a prompt, without the stop token."""
         from interlock.generators.generation_trace import sampled_ids
@@ -183,7 +203,6 @@ class LocalGenerator(BudgetChecks, Generator):
         for name in ("chat", "on_tight"):
             options.pop(name, None)
         check_options(options, SamplingOptions.__optional_keys__, f"a tool loop with {self.backend}")
-        index = self.index(output)
         if room := self.context_room(len(prompt_ids), max_tokens):
             room.check(index)
             max_tokens = room.left

@@ -9,12 +9,15 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from interlock._core import ArgumentError, Index
+from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import is_tokenizer, no_model, refuse_swapped
-from interlock.generators.local import LocalGenerator
+from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
+from interlock.generators.prompts.prefill import templated_up_to_prefill
 from interlock.generators.replies.values import about_row, text_or_error
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import ContextRoom, context_of_mlx, context_room
@@ -31,6 +34,7 @@ class MlxLmGenerator(LocalGenerator):
     """A model and a tokenizer that ``mlx_lm.load`` returned. See ``from_mlx_lm``."""
 
     backend = "mlx-lm"
+    _reads_in_one_thread = True
 
     def __init__(self, model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
         refuse_swapped(model, tokenizer, "from_mlx_lm")
@@ -72,9 +76,14 @@ class MlxLmGenerator(LocalGenerator):
         if not self._has_chat_template():
             raise ArgumentError("the tokenizer has no chat template, so it takes no messages: pass a text")
         messages = templated(self.tokenizer, as_messages(prompt))
+        if prefill_of(messages) is not None:
+            return self._chat_text_ids(templated_up_to_prefill(self.tokenizer, messages))
         made = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
         ids = made["input_ids"] if hasattr(made, "keys") else made
         return [int(token) for token in ids]
+
+    def _chat_text_ids(self, text: str) -> list[int]:
+        return [int(token) for token in self.tokenizer.encode(text, add_special_tokens=False)]
 
     def _has_chat_template(self) -> bool:
         return bool(getattr(self.tokenizer, "chat_template", None))
@@ -100,7 +109,7 @@ class MlxLmGenerator(LocalGenerator):
         ids = self.encode(prompt, chat)
         if not ids:
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
-        index = self.index(output)
+        index = self._index_behind(prompt, ids, output)
         # What is impossible is said now; what the context has no room for, where the prompt is read.
         index.guide(max_tokens=max_tokens)
         return self._written(ids, index, max_tokens, seed, options)
@@ -108,7 +117,7 @@ class MlxLmGenerator(LocalGenerator):
     def _written(
         self,
         ids: list[int],
-        index: Index,
+        index: Constraining,
         max_tokens: int,
         seed: int | None,
         options: dict[str, Any],
@@ -116,6 +125,8 @@ class MlxLmGenerator(LocalGenerator):
         from mlx_lm import stream_generate
         from mlx_lm.sample_utils import make_sampler
 
+        if isinstance(index, PrefilledIndex):
+            yield index.text
         # A cache that keeps the last tokens alone has no end.
         room = None if options.get("max_kv_size") else self.context_room(len(ids), max_tokens)
         if room is not None:

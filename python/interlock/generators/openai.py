@@ -22,6 +22,7 @@ from interlock.generators.call_arguments.arguments import (
     refuse_more,
     refuse_of_calls,
 )  # fmt: skip
+from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_options import CallOptions
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
@@ -98,9 +99,10 @@ class _Requests(Generator):
     ) -> tuple[Request, dict[str, Any]]:
         """The request, and the keywords of the client's call. What is wrong with the type is said before it is sent."""
         self._check(output)
-        request = openai_request(output, self.server)
         limit = "max_completion_tokens" if self.server == "openai" else "max_tokens"
-        fields = {"model": self.model, "messages": as_messages(prompt), limit: max_tokens, **options, **request.fields}
+        messages = as_messages(prompt)
+        request = openai_request(output, self.server, prefill_of(messages))
+        fields = {"model": self.model, "messages": messages, limit: max_tokens, **options, **request.fields}
         if "extra_body" in request.fields and options.get("extra_body"):
             fields["extra_body"] = {**options["extra_body"], **request.fields["extra_body"]}
         return request, fields
@@ -166,6 +168,8 @@ class OpenAIGenerator(_Requests):
         self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
     ) -> Pieces[str, None, str | None]:
         text, reason = "", None
+        if request.prefill:
+            yield request.prefill
         for chunk in self._create(**fields, stream=True):
             piece, ended = _piece(chunk)
             text, reason = text + piece, ended or reason
@@ -308,6 +312,8 @@ class AsyncOpenAIGenerator(_Requests):
     ) -> AsyncIterator[str]:
         """The pieces; ``reasons`` takes why the server stopped, which a generator that is awaited cannot return."""
         text, reason = "", None
+        if request.prefill:
+            yield request.prefill
         async for chunk in await self._create(**fields, stream=True):
             piece, ended = _piece(chunk)
             text, reason = text + piece, ended or reason
@@ -339,7 +345,7 @@ def _piece(chunk: Any) -> tuple[str, str | None]:
 
 def _no_envelope(request: Request) -> None:
     """A stream shows the text itself, so that must be what was asked for."""
-    if request.unwrap('{"value": 1}') != '{"value": 1}':
+    if not request.prefill and request.unwrap('{"value": 1}') != '{"value": 1}':
         raise ArgumentError(
             "OpenAI writes this type inside an object, which a stream would show: call without a stream, or use a class"
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.prompts.server_prefill import going_on, rest_of
 from interlock.output_types import Grammar, InvalidOutputError, OutputType
 from interlock.util.quoting import quoted
 
@@ -30,6 +31,8 @@ class Request:
 
     fields: dict[str, Any]
     unwrap: Callable[[str], str]
+    prefill: str = ""
+    """What the answer is the rest of."""
 
 
 def pattern_text(pattern: re.Pattern[str]) -> str:
@@ -71,8 +74,15 @@ def _same(text: str) -> str:
     return text
 
 
-def openai_request(output: OutputType[Any], server: str) -> Request:
-    """The fields of a chat completion for one output type, by the kind of server."""
+def openai_request(output: OutputType[Any], server: str, prefill: str | None = None) -> Request:
+    """The fields of a chat completion for one output type, by the kind of server. ``prefill`` is what a message of the
+    assistant at the end of the chat says, which the server goes on with.
+    """
+    if prefill is not None:
+        body = going_on(server)
+        request = openai_request(rest_of(output, prefill) if prefill else output, server)
+        fields = {**request.fields, "extra_body": {**request.fields.get("extra_body", {}), **body}}
+        return Request(fields, lambda text: prefill + text, prefill)
     fields = structured_fields(output)
     if not fields:
         return Request({}, _same)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
 from interlock._core import ArgumentError
 from interlock.generators.replies.finished_items import FinishedItems
 from interlock.generators.replies.partial_json import partial_json
+from interlock.generators.replies.reading_thread import ReadingThread
 from interlock.output_types.errors import InvalidOutputError
 
 __all__ = ["AsyncStream", "Stream"]
@@ -34,6 +36,11 @@ class _SoFar(Generic[T]):
         the budget ended it or left a part of it no room, and what else a server says. ``None`` before the end.
         """
         return self._finish_reason if self._has_ended else None
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing more comes."""
+        return self._is_closed or self._has_ended or self._failure is not None
 
     def _items(self) -> FinishedItems:
         if not self._is_json:
@@ -92,11 +99,23 @@ class _SoFar(Generic[T]):
         return f"<interlock {type(self).__name__}, {state}: {self.text!r}>"
 
 
+def _is_in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 class Stream(_SoFar[T], Iterator[str]):
     """The pieces of one output as they come; ``value`` is what they make together.
 
     Iterate over it for the text, or over ``partials()`` for what is certain of the value. ``value`` reads what is left
-    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block. ``async for`` works too.
+    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block.
+
+    ``async for`` works too: the model runs in a thread, and the event loop is free meanwhile. ``break`` leaves the
+    stream open, as with ``for``. ``await stream.aclose()``, leaving an ``async with`` block and cancelling the task
+    stop the model behind its next token; so does letting go of the stream.
 
     >>> stream = Stream(iter(["[1, ", "2]"]), lambda text: [int(n) for n in text[1:-1].split(",")], is_json=True)
     >>> for piece in stream:
@@ -114,30 +133,65 @@ class Stream(_SoFar[T], Iterator[str]):
         *,
         is_json: bool = False,
         read_element: Callable[[str], Any] = json.loads,
+        in_one_thread: bool = False,
     ) -> None:
         super().__init__(parse, is_json, read_element)
         self._pieces = pieces
+        # Pieces that belong to the thread that began to read are read in one of their own from the start.
+        self._thread = ReadingThread(self, pieces) if in_one_thread else None
 
     def __next__(self) -> str:
-        if self._is_closed or self._has_ended or self._failure is not None:
+        piece = self._read() if self._thread is None else self._wait(self._thread.run(self._read))
+        if piece is None:
             raise StopIteration
+        return piece
+
+    def _read(self) -> str | None:
+        """The next piece; ``None`` behind the last."""
+        if self._is_over:
+            return None
         try:
             piece = next(self._pieces)
         except StopIteration as end:
             self._has_ended, self._finish_reason = True, end.value
-            raise
+            self._end_thread()
+            return None
         except BaseException as error:
             self._broken_by(error)
+            self._end_thread()
             raise
         self._text.append(piece)
         return piece
 
+    def _wait(self, piece: Future[str | None]) -> str | None:
+        try:
+            return piece.result()
+        except BaseException as error:
+            # A Ctrl-C reaches the thread that waits, and not the one that reads.
+            if not piece.done():
+                self._broken_by(error)
+                self._end_thread()
+            raise
+
+    def _end_thread(self) -> Future[Any] | None:
+        return None if self._thread is None else self._thread.end()
+
     def __aiter__(self) -> AsyncIterator[str]:
         """The same pieces for ``async for``: the model runs in a thread, and the event loop is free meanwhile."""
-        return self._in_threads()
+        return self._in_thread()
 
-    async def _in_threads(self) -> AsyncIterator[str]:
-        while (piece := await asyncio.to_thread(next, self, None)) is not None:
+    async def _in_thread(self) -> AsyncIterator[str]:
+        while not self._is_over:
+            if self._thread is None:
+                self._thread = ReadingThread(self, self._pieces)
+            try:
+                piece = await asyncio.wrap_future(self._thread.run(self._read))
+            except asyncio.CancelledError as error:
+                self._broken_by(error)
+                self._end_thread()
+                raise
+            if piece is None:
+                return
             yield piece
 
     def partials(self) -> Iterator[Any]:
@@ -185,16 +239,37 @@ class Stream(_SoFar[T], Iterator[str]):
         return self._parsed()
 
     def close(self) -> None:
-        """Stop; what has come stays in ``text``, and without an end there is no ``value``."""
+        """Stop; what has come stays in ``text``, and without an end there is no ``value``. Within a running event loop
+        a model that is read with ``async for`` stops behind its next token, and nobody waits for that.
+        """
         self._is_closed = True
-        if isinstance(self._pieces, Generator):
+        ending = self._end_thread()
+        if ending is not None:
+            if not _is_in_event_loop():
+                ending.result()
+        elif isinstance(self._pieces, Generator):
             self._pieces.close()
+
+    async def aclose(self) -> None:
+        """``close``, and wait until the model has stopped."""
+        self._is_closed = True
+        ending = self._end_thread()
+        if ending is None:
+            self.close()
+        else:
+            await asyncio.wrap_future(ending)
 
     def __enter__(self) -> Stream[T]:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Stream[T]:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
 
 
 class AsyncStream(_SoFar[T], AsyncIterator[str]):
@@ -215,7 +290,7 @@ class AsyncStream(_SoFar[T], AsyncIterator[str]):
         self._pieces, self._ask_reason = pieces, finish_reason
 
     async def __anext__(self) -> str:
-        if self._is_closed or self._has_ended or self._failure is not None:
+        if self._is_over:
             raise StopAsyncIteration
         try:
             piece = await anext(self._pieces)

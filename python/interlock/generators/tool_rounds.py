@@ -22,7 +22,9 @@ from interlock.generators.call_arguments.arguments import (
     check_prompt,
     is_batch,
 )
+from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.prompts.chat_content import templated
+from interlock.generators.prompts.prefill import prefilled, templated_up_to_prefill
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.generators.tool_callables import Read, callables_of
 from interlock.output_types.function_calls import FunctionCall
@@ -93,14 +95,19 @@ def answer_with_tools(
         if asked == max_rounds:
             choice = "none"
         index = chat.index(choice, parallel)
-        output = gen._prepared(index, max_tokens, dict(options))
+        gen._prepared(index, max_tokens, dict(options))
         ids = chat.ids(messages)
+        begun = prefilled(index, prefill_of(messages), ids, "turn that may call the tools so", "")
         room = gen.context_room(len(ids), max_tokens)
         if room:
-            room.check(index)
-        written = gen._ids_behind(ids, output, max_tokens, dict(options))
-        raw = gen.vocabulary.decode(written, skip_special_tokens=False).decode("utf-8", "replace")
-        events = index.parse(written, partial=True)
+            room.check(begun)
+        written = gen._ids_behind(ids, begun, max_tokens, dict(options))
+        whole = written
+        if begun is not index:
+            # The turn is one message, with what it was begun with.
+            whole, messages = [*begun.guide().tokens, *written], messages[:-1]
+        raw = gen.vocabulary.decode(whole, skip_special_tokens=False).decode("utf-8", "replace")
+        events = index.parse(whole, partial=True)
         text = "".join(event.text for event in events if isinstance(event, Text))
         calls = [event.call for event in events if isinstance(event, CallEnded)]
         if not calls:
@@ -110,7 +117,7 @@ def answer_with_tools(
         messages += chat.turns(calls, [returned for _, returned in made], text, raw)
         choice = "auto"
     messages.append({"role": "assistant", "content": text})
-    return ToolAnswer(text, done, messages, gen.finish_reason(index, written, max_tokens, room))
+    return ToolAnswer(text, done, messages, gen.finish_reason(begun, written, max_tokens, room))
 
 
 def _run(known: Mapping[str, tuple[Callable[..., Any], Read]], call: Call, on_error: OnError) -> tuple[Any, Any]:
@@ -154,6 +161,8 @@ class _Chat:
         if not shows_tools(self._writer, read, self._shown):
             words = describe_tools(self._tools, self._form)
             read = with_system_text(self._writer, messages, words, self._shown) or read
+        if prefill_of(read) is not None:
+            return self._gen._chat_text_ids(templated_up_to_prefill(self._writer, read, self._shown))
         made = self._writer.apply_chat_template(read, tools=self._shown, add_generation_prompt=True)
         return [int(token) for token in (made["input_ids"] if hasattr(made, "keys") else made)]
 

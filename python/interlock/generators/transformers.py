@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from interlock._core import ArgumentError, Index, InterlockError, Vocabulary
+from interlock._core import ArgumentError, InterlockError, Vocabulary
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model, refuse_swapped
+from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_arguments.tokenizer_match import check_tokenizer
-from interlock.generators.local import LocalGenerator
+from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
+from interlock.generators.prompts.prefill import templated_up_to_prefill
 from interlock.generators.replies.values import about_row
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
 from interlock.integrations.transformers._options import option_names, with_sampling
 from interlock.integrations.transformers._own_draws import own_draws
@@ -33,7 +36,10 @@ __all__ = ["TransformersGenerator"]
 _OWN = frozenset(("seed", "chat", "jump_forward", "stats"))
 # What ends an output elsewhere than its type does: free text alone may be cut, or made longer.
 _CUTTING = ("max_time", "stop_strings", "min_new_tokens", "min_length")
+_NO_VALUES = "a generator returns values; gen.trace(prompt, output_type).steps has the probabilities of tokens"
 _REFUSED = {
+    "output_scores": _NO_VALUES,
+    "output_logits": _NO_VALUES,
     "return_dict_in_generate": "a generator returns values; call model.generate for scores",
     "custom_generate": "the generator brings its own loop",
     "streamer": "pass stream=True",
@@ -93,6 +99,8 @@ class TransformersGenerator(LocalGenerator):
                     "tokenizer.chat_template"
                 )
             messages = templated(self.tokenizer, as_messages(prompt))
+            if prefill_of(messages) is not None:
+                return self._chat_text_ids(templated_up_to_prefill(self.tokenizer, messages))
             made = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
             ids = made["input_ids"]
         else:
@@ -100,6 +108,9 @@ class TransformersGenerator(LocalGenerator):
         if not len(ids):
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
         return [int(token) for token in ids]
+
+    def _chat_text_ids(self, text: str) -> list[int]:
+        return [int(token) for token in self.tokenizer(text, add_special_tokens=False)["input_ids"]]
 
     def _option_names(self) -> Collection[str]:
         return option_names(self.model) | _OWN | set(_REFUSED)
@@ -116,12 +127,13 @@ class TransformersGenerator(LocalGenerator):
             return []
         for output in outputs:
             _refuse_cutting(output, options)
-        indexes = [self.index(output) for output in outputs]
+        indexes: list[Constraining] = [self.index(output) for output in outputs]
         rows: dict[int, list[int]] = {}
         refused: dict[int, InvalidOutputError] = {}
         for i, prompt in enumerate(prompts):
             with about_row(i):
                 ids = self.encode(prompt, options.get("chat"))
+                indexes[i] = self._index_behind(prompt, ids, outputs[i])
             try:
                 if own := self.context_room(len(ids), max_tokens):
                     own.check(indexes[i])
@@ -138,7 +150,8 @@ class TransformersGenerator(LocalGenerator):
         for index in {id(index): index for index in chosen}.values():
             own_rows = [row if indexes[i] is index else None for i, row in enumerate(written)]
             refused |= self.check_budget(index, own_rows, max_tokens, options.get("on_tight"), room)
-        texts = (self.vocabulary.decode(row or ()).decode("utf-8", "replace") for row in written)
+        whole = [[*index.guide().tokens, *(row or ())] for index, row in zip(indexes, written)]
+        texts = (self.vocabulary.decode(ids).decode("utf-8", "replace") for ids in whole)
         return [refused.get(i, text) for i, text in enumerate(texts)]
 
     def _token_ids(
@@ -146,17 +159,19 @@ class TransformersGenerator(LocalGenerator):
     ) -> tuple[list[int], list[int]]:
         _refuse_cutting(output, options)
         prompt_ids = self.encode(prompt, options.get("chat"))
-        return prompt_ids, self._generated([prompt_ids], [self.index(output)], max_tokens, options)[0]
+        return prompt_ids, self._ids_behind(
+            prompt_ids, self._index_behind(prompt, prompt_ids, output), max_tokens, options
+        )
 
     def _ids_behind(
-        self, prompt_ids: list[int], output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
     ) -> list[int]:
-        return self._generated([prompt_ids], [self.index(output)], max_tokens, options)[0]
+        return self._generated([prompt_ids], [index], max_tokens, options)[0]
 
     def _generated(
         self,
         rows: list[list[int]],
-        indexes: list[Index],
+        indexes: Sequence[Constraining],
         max_tokens: int,
         options: dict[str, Any],
         on_tokens: Callable[[int, list[int], bool], None] | None = None,
@@ -180,7 +195,7 @@ class TransformersGenerator(LocalGenerator):
                 room.check(index)
             max_tokens = room.left
         is_one = all(index is indexes[0] for index in indexes)
-        constraints = indexes[0] if is_one else indexes
+        constraints = indexes[0] if is_one else list(indexes)
         options = with_sampling(options)
         if self.model.generation_config.pad_token_id is None:
             options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
@@ -280,12 +295,14 @@ class TransformersGenerator(LocalGenerator):
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
         _refuse_cutting(output, options)
-        return self._streamed(prompt, self.index(output), max_tokens, options)
+        prompt_ids = self.encode(prompt, options.get("chat"))
+        return self._streamed(prompt_ids, self._index_behind(prompt, prompt_ids, output), max_tokens, options)
 
     def _streamed(
-        self, prompt: Prompt, index: Index, max_tokens: int, options: dict[str, Any]
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
     ) -> Generator[str, None, str]:
-        prompt_ids = self.encode(prompt, options.get("chat"))
+        if isinstance(index, PrefilledIndex):
+            yield index.text
 
         def job(emit: Callable[[list[int]], None]) -> object:
             return self._generated([prompt_ids], [index], max_tokens, dict(options), lambda row, ids, forced: emit(ids))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -9,7 +10,10 @@ from interlock._core import ArgumentError
 from interlock.generators.base import Generator
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model
+from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.prompts.server_prefill import rest_of
 from interlock.generators.replies.reply_check import ReplyCheck
+from interlock.generators.replies.values import about_row, rows_of_batch
 from interlock.generators.server_requests import structured_fields
 from interlock.output_types import InvalidOutputError, OutputType
 
@@ -63,31 +67,52 @@ class VllmGenerator(Generator):
             return []
         options = dict(options)
         chat = options.pop("chat", None)
-        parameters = self._parameters(output, max_tokens, options)
         kinds = {not isinstance(prompt, str) or self._reads_as_chat(chat) for prompt in prompts}
         if len(kinds) > 1:
             raise ArgumentError("a batch of vLLM is all texts or all lists of messages, not both")
         check = self._checks.get(output.key)
         if check is None:
             check = self._checks[output.key] = ReplyCheck(output)
-        if kinds == {True}:
-            answers = self.llm.chat([as_messages(prompt) for prompt in prompts], parameters, use_tqdm=False)
-        else:
-            answers = self.llm.generate(list(prompts), parameters, use_tqdm=False)
+        prefills = [prefill_of(prompt) for prompt in prompts]
+        answers: list[Any] = [None] * len(prompts)
+        # One call has one way to write chats, and one type: prompts with different prefills need several.
+        for prefill in dict.fromkeys(prefills):
+            rows = [i for i, own in enumerate(prefills) if own == prefill]
+            with rows_of_batch(rows), about_row(0):
+                rest = rest_of(output, prefill) if prefill else output
+                more = {} if prefill is None else self._going_on()
+            parameters = self._parameters(rest, max_tokens, options)
+            if kinds == {True}:
+                chats = [as_messages(prompts[i]) for i in rows]
+                made = self.llm.chat(chats, parameters, use_tqdm=False, **more)
+            else:
+                made = self.llm.generate([prompts[i] for i in rows], parameters, use_tqdm=False)
+            for row, answer in zip(rows, made):
+                answers[row] = answer
 
-        def text_of(answer: Any) -> str | InvalidOutputError:
+        def text_of(answer: Any, prefill: str) -> str | InvalidOutputError:
             try:
-                return check(self._whole(answer.outputs[0], output, max_tokens), output.parse)
+                return check(self._whole(answer.outputs[0], output, max_tokens, prefill), output.parse)
             except InvalidOutputError as error:
                 error.finish_reason = answer.outputs[0].finish_reason
                 return error
 
-        return [text_of(answer) for answer in answers]
+        return [text_of(answer, prefill or "") for answer, prefill in zip(answers, prefills)]
+
+    def _going_on(self) -> dict[str, Any]:
+        """What has ``LLM.chat`` go on with the last message of a chat."""
+        more = {"continue_final_message": True, "add_generation_prompt": False}
+        if not more.keys() <= inspect.signature(self.llm.chat).parameters.keys():
+            raise ArgumentError(
+                "this version of vLLM does not go on with a message of the assistant, which the chat ends with: leave "
+                "it out, or install a newer vLLM"
+            )
+        return more
 
     @staticmethod
-    def _whole(completion: Any, output: OutputType[Any], max_tokens: int) -> str:
+    def _whole(completion: Any, output: OutputType[Any], max_tokens: int, prefill: str = "") -> str:
         """The text of an answer; free text may end at the budget, anything else must be whole."""
-        text = str(completion.text)
+        text = prefill + str(completion.text)
         if completion.finish_reason == "length" and output.kind != "text":
             check = ReplyCheck(output)
             try:

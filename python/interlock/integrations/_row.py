@@ -14,16 +14,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_origin
 
 from interlock import ArgumentError, Guide, Index
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._triggers import Triggered
 
 __all__ = ["Constraint", "Row", "check_stops", "given_one", "warm_up"]
 
-Constraint = Index | Triggered | None
+Constraint = Index | PrefilledIndex | Triggered | None
 
 
 def given_one(constraint: Constraint, trigger: str | Sequence[int] | None) -> Constraint:
     """One constraint as a user gave it, behind its trigger; ``ArgumentError`` for anything else."""
-    if constraint is not None and not isinstance(constraint, (Index, Triggered)):
+    if constraint is not None and not isinstance(constraint, (Index, PrefilledIndex, Triggered)):
         raise _no_constraint(constraint)
     if trigger is None or not isinstance(constraint, Index):
         return constraint
@@ -55,6 +56,7 @@ def warm_up(constraints: Iterable[object]) -> None:
     """Make masks that rows are likely to need, in the background: the prompt is read before the first is asked for."""
     for constraint in constraints:
         for index in constraint.indexes if isinstance(constraint, Triggered) else [constraint]:
+            index = index.index if isinstance(index, PrefilledIndex) else index
             if isinstance(index, Index):
                 index.warm_up(background=True)
 
@@ -97,14 +99,14 @@ class Row:
         # Where the guide began, and how many tokens it took from there on.
         self._start = self._taken = 0
         self._free_end: int | None = None
-        if isinstance(constraint, Index):
+        if isinstance(constraint, Index | PrefilledIndex):
             self.guide = self._new_guide(constraint)
         elif constraint is not None and (max_tokens is not None or stop is not None):
             # A budget that is too small, or an unsuitable stop token, is an error now, not when the trigger comes.
             for index in constraint.indexes:
                 self._new_guide(index)
 
-    def _new_guide(self, index: Index) -> Guide:
+    def _new_guide(self, index: Index | PrefilledIndex) -> Guide:
         context = self.context + self.tokens
         # Of ids that the vocabulary lacks, such as those of images, no text is known: it begins behind the last one.
         foreign = (i for i, token in enumerate(reversed(context)) if not 0 <= token < index.vocabulary.size)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from interlock._core import BudgetError, Index
+from interlock._core import BudgetError
 from interlock.output_types.errors import InvalidOutputError
 from interlock.util.plurals import counted
+
+if TYPE_CHECKING:
+    from interlock.budget_cuts import Guided
 
 __all__ = ["ContextRoom", "PromptTooLongError", "context_of_mlx", "context_room"]
 
@@ -37,7 +40,7 @@ class ContextRoom:
     left: int
     """How many tokens an output may have."""
 
-    def check(self, index: Index, what: str = "prompt") -> None:
+    def check(self, index: Guided, what: str = "prompt") -> None:
         """``PromptTooLongError`` if no output has room. ``what`` is what stands in the context."""
         if not self.left:
             raise self.error(what=what)

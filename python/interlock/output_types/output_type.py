@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock.output_types.type_options import check_compile_options
+
+if TYPE_CHECKING:
+    from interlock.budget_cuts import Guided
 
 __all__ = ["Kind", "OutputType", "is_free_text"]
 
@@ -96,7 +99,7 @@ class OutputType(Generic[T]):
         return self.kind, self.source
 
 
-def is_free_text(index: Index) -> bool:
+def is_free_text(index: Guided) -> bool:
     """Whether an index is that of ``str``, which permits any text."""
     return index.kind == "regex" and index.source == _FREE_TEXT
 

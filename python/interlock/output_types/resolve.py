@@ -315,6 +315,12 @@ def _choices_of(values: Sequence[Any], on_unsupported: str) -> OutputType[Any]:
         raise ArgumentError(
             f"choices are strings in one list, and {odd!r} is none: write its texts into the list itself"
         )
+    if isinstance(odd, Enum):
+        kind = type(odd).__name__
+        raise ArgumentError(
+            f"choices are strings, and {kind}.{odd.name} is none: pass the class {kind} itself, or a Literal of "
+            "members if the class is a str or an int, too"
+        )
     raise ArgumentError(
         f"choices are strings, and {odd!r} is none: use Literal[{', '.join(map(repr, values[:3]))}, ...] for other "
         "values"
@@ -421,6 +427,11 @@ def _refuse_values(given: Any) -> None:
         or module in ("typing", "types", "typing_extensions", "pydantic.type_adapter")
     )
     if not known:
+        if callable(given):
+            raise ArgumentError(
+                f"an object of type {type(given).__name__} is called as a function, and has no annotations of its own: "
+                "write a function with annotations that calls it (def ...), and pass that"
+            )
         raise ArgumentError(
             f"an output type is needed, not an object of type {type(given).__name__}: pass a class, a type such as "
             "list[int], re.compile(...), a list of strings or a JSON Schema"

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar, Unpack, overload
 from interlock._core import ArgumentError
 from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
 from interlock.generators.call_arguments.arguments import Prompt, check_max_tokens, check_options
+from interlock.generators.call_arguments.prefill_text import prefill_of, without_prefill
 from interlock.generators.call_options import SamplingOptions
 from interlock.generators.error_advice import advice
 from interlock.generators.local import LocalGenerator
@@ -60,7 +61,8 @@ class Program:
     chosen as if the text had no seam (token healing).
 
     ``generator`` is a generator of transformers, llama.cpp or mlx-lm. ``prompt`` is the beginning: a text as it is, or,
-    as a list of messages or with ``chat=True``, the chat in front of the answer that the program writes. Sampling is
+    as a list of messages or with ``chat=True``, the chat in front of the answer that the program writes. Where the last
+    message is the assistant's, the program's text begins with what it says. Sampling is
     greedy unless ``temperature`` is given; ``top_p``, ``top_k``, ``min_p`` and ``seed`` are known too.
 
     ``str(program)`` is the text so far. ``model_calls`` and ``tokens_read`` of ``program.model`` count the work.
@@ -97,10 +99,16 @@ class Program:
         if not isinstance(prompt, Sequence):
             raise ArgumentError(f"a prompt is a text or a list of messages, not {type(prompt).__name__}")
         as_chat = not isinstance(prompt, str) or bool(chat)
+        prefill = prefill_of(prompt)
+        front: Prompt = prompt
+        if prefill is not None:
+            # The program's text begins with what the assistant has said.
+            prompt = without_prefill(prompt)
+            front = [*prompt, {"role": "assistant", "content": ""}]
         # Where a part is asked for again, the turns of the chat are written once more, and what was wrong behind them.
         self._chat: Prompt | None = prompt if as_chat else None
-        text = "" if as_chat else str(prompt)
-        self._transcript = Transcript(self.model, generator.encode(prompt, True) if as_chat else generator.begin())
+        text = (prefill or "") if as_chat else str(prompt)
+        self._transcript = Transcript(self.model, generator.encode(front, True) if as_chat else generator.begin())
         self._transcript.append(text)
 
     def text(self, text: str) -> Program:

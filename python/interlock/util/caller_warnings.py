@@ -8,7 +8,7 @@ import warnings
 __all__ = ["warn_caller"]
 
 
-_INSIDE = ("interlock", "torch", "transformers", "llama_cpp", "mlx_lm", "_collections_abc")
+_INSIDE = ("interlock", "torch", "transformers", "llama_cpp", "mlx_lm", "collections")
 """Packages between the caller's program and this one: a generation calls back, and streams are generators."""
 
 

@@ -283,6 +283,18 @@ def test_calls_of_generators_in_several_threads_wait_for_each_other(llama):
     assert found == [alone] * 4 and stream.value == alone and stream.text.startswith(first)
 
 
+def test_a_chat_that_ends_with_the_assistant_is_gone_on_with(llama):
+    gen = interlock.from_llama_cpp(llama)
+    chat = [{"role": "user", "content": "Name a city."}, {"role": "assistant", "content": '{"city": "Par'}]
+    assert gen.vocabulary.decode(gen.encode(chat)).endswith(b'Name a city.\nassistant\n{"city": "Par')
+    found = gen([chat, "Name a city."], SCHEMA, max_tokens=60, temperature=0.0)
+    assert found[0]["city"].startswith("Par")
+    stream = gen.stream(chat, SCHEMA, max_tokens=60, temperature=0.0)
+    assert next(stream) == '{"city": "Par' and stream.value == found[0]
+    # The defaults are those of a chat.
+    assert gen._for_completion({}).get("temperature", 0.8) == 0.2
+
+
 def test_a_prompt_that_is_too_long_costs_its_own_row(llama):
     gen = interlock.from_llama_cpp(llama)
     prompts = ["a", "word " * 600, "b"]

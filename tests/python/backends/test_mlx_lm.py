@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import importlib
 import importlib.util
 import inspect
 import json
 import operator
 import sys
+import threading
 
 import pytest
 
@@ -119,6 +122,53 @@ def test_a_seed_repeats_beside_other_draws(loaded):
     while any([next(one, None) is not None for one in both]):
         assert mx.random.state[0].tolist() == before
     assert [one.value for one in both] == alone
+
+
+def test_a_chat_that_ends_with_the_assistant_is_gone_on_with(loaded):
+    gen = interlock.from_mlx_lm(*loaded)
+    chat = [{"role": "user", "content": "Name a city."}, {"role": "assistant", "content": '{"city": "Par'}]
+    assert gen.vocabulary.decode(gen.encode(chat)).endswith(b'Name a city.\nassistant\n{"city": "Par')
+    found = gen([chat, "Name a city."], SCHEMA, max_tokens=30)
+    assert found[0]["city"].startswith("Par") and isinstance(found[1]["big"], bool)
+    stream = gen.stream(chat, SCHEMA, max_tokens=30)
+    assert next(stream) == '{"city": "Par' and stream.value == found[0]
+
+
+def test_streams_are_read_and_ended_in_one_thread(loaded, monkeypatch):
+    """What mlx has begun in one thread it cannot end in another, and raises where nobody can catch it."""
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: lost.append(str(error.exc_value)))
+    gen = interlock.from_mlx_lm(*loaded)
+    whole = gen("Once", str, max_tokens=6, chat=False)
+
+    async def read(most):
+        stream = gen.stream("Once", str, max_tokens=6, chat=False)
+        async for _ in stream:
+            most -= 1
+            if not most:
+                break
+        return stream.text if most >= 0 else stream.value
+
+    async def cancelled():
+        task = asyncio.create_task(read(0))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    assert asyncio.run(read(0)) == whole and whole.startswith(asyncio.run(read(2)))
+    asyncio.run(cancelled())
+    for way in ("__next__", "close"):
+        stream = gen.stream("Once", str, max_tokens=6, chat=False)
+        next(stream)
+        other = threading.Thread(target=getattr(stream, way))
+        other.start()
+        other.join()
+        del stream
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name == "interlock-stream":
+            thread.join(10)
+    assert lost == []
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,12 @@ from __future__ import annotations
 import base64
 import dataclasses
 import enum
+import functools
 import json
 import pathlib
 import re
 import sys
+import typing
 import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Optional
@@ -48,6 +50,10 @@ LEAKS = re.compile(
 
 class User(pydantic.BaseModel):
     name: str
+
+
+class Kind(enum.Enum):
+    A = "a"
 
 
 @dataclasses.dataclass

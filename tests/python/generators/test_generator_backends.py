@@ -115,6 +115,22 @@ def test_llama_cpp(llama):
         gen("x", str, stop=["a"])
 
 
+def test_numbers_of_numpy_are_handed_on_as_pythons(llama):
+    gen = interlock.from_llama_cpp(llama)
+    gen("x", ["yes", "no"], temperature=np.float32(0.5), seed=np.int64(3), max_tokens=np.int64(9))
+    assert llama.asked == [("chat", 0.5, 3)] and [type(one) for one in llama.asked[0][1:]] == [float, int]
+
+
+def test_a_number_ends_at_the_temperature_that_llama_cpp_has_in_chats(llama, monkeypatch):
+    gen = interlock.from_llama_cpp(llama)
+    seen, number_end = [], gen.number_end
+    monkeypatch.setattr(gen, "number_end", lambda temperature: seen.append(temperature) or number_end(temperature))
+    gen("x", int, max_tokens=5)
+    gen("x", int, max_tokens=5, chat=False)
+    gen("x", int, max_tokens=5, temperature=0.3)
+    assert seen == [0.2, 0.8, 0.3]
+
+
 def test_streams_of_llama_cpp_say_why_they_ended(llama):
     gen = interlock.from_llama_cpp(llama)
     stream = gen.stream("x", ["yes", "no"], max_tokens=30)

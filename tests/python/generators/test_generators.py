@@ -92,6 +92,27 @@ def test_ten_types_ten_times(gen, seed):
         assert is_right(gen("Write.", hint, max_tokens=90, temperature=1.5, seed=seed)), hint
 
 
+def begun_with(text):
+    return [{"role": "user", "content": "Write."}, {"role": "assistant", "content": text}]
+
+
+@pytest.mark.parametrize("options", [{}, {"jump_forward": False}, {"num_beams": 2}])
+def test_a_prefill_is_gone_on_with(gen, options):
+    users = gen([begun_with('{"name": "Zo'), "Write.", begun_with('{"na')], User, max_tokens=90, **options)
+    assert users[0].name.startswith("Zo") and all(isinstance(user, User) for user in users)
+    assert gen(begun_with('{"name": "Zo'), User, max_tokens=90, **options) == users[0]
+    assert gen(begun_with("Zo"), max_tokens=5, **options).startswith("Zo")
+    with pytest.raises(interlock.ArgumentError, match="^prompt 1 of the batch: .* no value of User begins with it"):
+        gen(["Write.", begun_with("x")], User, **options)
+
+
+def test_a_prefill_is_the_first_piece_of_a_stream(gen):
+    stream = gen.stream(begun_with('{"name": "Zo'), User, max_tokens=90)
+    assert next(stream) == '{"name": "Zo' and stream.value == gen(begun_with('{"name": "Zo'), User, max_tokens=90)
+    with pytest.raises(interlock.ArgumentError, match="no value of User begins with it"):
+        gen.stream(begun_with("x"), User)
+
+
 def test_a_seed_without_sampling_warns(gen):
     for options in ({}, {"temperature": 0}, {"do_sample": False}):
         with pytest.warns(UserWarning, match="seed changes nothing here: without a temperature") as warned:

@@ -28,8 +28,10 @@ class Chats:
         self.gen, self.seen = gen, []
 
     def apply_chat_template(self, messages, tools=None, tokenize=True, add_generation_prompt=True):
-        turns = (f"{USER}{m['role']}: {m['content']}{END}" for m in messages)
+        turns = [f"{USER}{m['role']}: {m['content']}{END}" for m in messages]
         text = "".join(turns) + ASSISTANT
+        if not add_generation_prompt:
+            text = "".join(turns[:-1]) + f"{ASSISTANT}{messages[-1]['content']}{END}"
         if not tokenize:
             return text
         self.seen.append(messages)
@@ -44,6 +46,9 @@ class Generator(ScriptedGenerator):
 
     def _chats(self):
         return self.chats
+
+    def _chat_text_ids(self, text):
+        return self._chats_tokenizer.encode(text).ids
 
 
 def day_after(day: datetime.date) -> str:
@@ -71,6 +76,20 @@ def test_exactly_one_call_and_then_an_answer():
     answer = gen.tool_loop("Which day?", [day_after], format="hermes", max_tokens=120, **options)
     assert len(answer.calls) == 1 and answer.messages[-1] == {"role": "assistant", "content": answer.text}
     assert [m["role"] for m in answer.messages] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_the_first_turn_goes_on_with_what_the_assistant_has_said():
+    chat = [{"role": "user", "content": "Which day?"}, {"role": "assistant", "content": CALL[:30]}]
+    gen = Generator({"Which day?": CALL, "2026-02-01": "The first of February."})
+    answer = gen.tool_loop(chat, [day_after], format="hermes", max_tokens=120)
+    assert answer.text == "The first of February." and answer.calls[0][1] == "2026-02-01"
+    assert [m["role"] for m in answer.messages] == ["user", "assistant", "tool", "assistant"]
+    assert answer.messages[1]["content"] == CALL and len(chat) == 2
+    chat[-1]["content"] = "It is M"
+    answer = Generator({"Which day?": "It is Monday."}).tool_loop(chat, [day_after], format="hermes", max_tokens=40)
+    assert answer.text == "It is Monday." and answer.messages[1]["content"] == "It is Monday."
+    with pytest.raises(interlock.ArgumentError, match="'It is M', .* no turn that may call the tools so begins"):
+        gen.tool_loop(chat, [day_after], format="hermes", max_tokens=120, tool_choice="required")
 
 
 def test_no_call_is_an_answer_at_once():

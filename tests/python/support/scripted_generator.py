@@ -14,6 +14,7 @@ from tiny_models import ASSISTANT, END, USER, tokenizer_json
 
 import interlock
 from interlock.generators.call_arguments.arguments import as_messages
+from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.local import LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.replies.values import text_or_error
@@ -96,8 +97,10 @@ class ScriptedGenerator(LocalGenerator):
     def encode(self, prompt, chat=None):
         if isinstance(prompt, str) and not chat and chat is not None:
             return self.tokenizer.encode(prompt).ids
-        text = "".join(f"{USER}{turn['content']}{END}" for turn in messages_for("", as_messages(prompt), None))
-        return self._chats.encode(text + ASSISTANT).ids
+        turns = messages_for("", as_messages(prompt), None)
+        begun = turns.pop()["content"] if prefill_of(turns) is not None else ""
+        text = "".join(f"{USER}{turn['content']}{END}" for turn in turns)
+        return self._chats.encode(text + ASSISTANT + begun).ids
 
     def _option_names(self):
         return ("temperature", "seed")
@@ -108,6 +111,8 @@ class ScriptedGenerator(LocalGenerator):
     def _pieces(self, prompt, output, max_tokens, options):
         options = dict(options)
         on_tight = options.pop("on_tight", None)
+        if prefill_of(prompt) is not None:
+            return self._behind_prefill(prompt, output, max_tokens, options)
 
         def pieces():
             program = interlock.Program(self, prompt, chat=True, **options)
@@ -125,3 +130,11 @@ class ScriptedGenerator(LocalGenerator):
             return self.finish_reason(self.index(output), ids, max_tokens)
 
         return pieces()
+
+    def _behind_prefill(self, prompt, output, max_tokens, options):
+        ids = self.encode(prompt)
+        begun = self._index_behind(prompt, ids, output)
+        yield prefill_of(prompt)
+        written = self._ids_behind(ids, begun, max_tokens, options)
+        yield from (self.vocabulary.decode([i]).decode() for i in written)
+        return self.finish_reason(begun, written, max_tokens)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import interlock
 import pytest
 from interlock import RequestError, check_tools
@@ -29,6 +30,10 @@ def test_a_tool_that_is_no_object(tool, kind):
 def test_a_python_object_that_is_no_tool():
     error = refused([object()])
     assert "a tool is an object with a name, a class or an annotated function, not object" in str(error)
+    # What is called as a function, and is none, has no annotations of its own.
+    error = refused([functools.partial(print, "a")])
+    assert "a tool is an annotated function, and partial is an object" in str(error)
+    assert "write a function with annotations that calls it" in str(error)
 
 
 @pytest.mark.parametrize(

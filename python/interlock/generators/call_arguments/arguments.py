@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, get_origin
 
 from interlock._core import ArgumentError
@@ -91,6 +91,10 @@ _ELSEWHERE = {
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',
     "on_tight": "a server does not end a value in time: what its budget cuts is an InvalidOutputError",
     "max_retries": "attempts=3 asks again, twice at most, where a value is refused",
+    **dict.fromkeys(
+        ("logprobs", "top_logprobs", "return_logprobs", "output_scores", "output_logits"),
+        "a call returns a value; gen.trace(prompt, output_type).steps has the probability of each token and of others",
+    ),
     "tools": "gen.tool_loop(prompt, tools) runs functions that a model in this process calls",
 }
 _STOP = (
@@ -246,6 +250,9 @@ def is_batch(prompt: Any) -> bool:
         raise ArgumentError(f'a message is a dict, not a pair: write [{{"role": {first[0]!r}, "content": "..."}}]')
     if isinstance(prompt, Mapping) and "role" in prompt:
         raise ArgumentError("a chat is a list of messages, and this is a single one: write it in brackets, [message]")
+    if isinstance(prompt, Iterable) and not isinstance(prompt, type | bytes | Mapping | Sequence):
+        way = "prompts.tolist()" if hasattr(prompt, "tolist") else "list(prompts)"
+        raise ArgumentError(f"prompts are a list, whose values have an order, and not {_kind(prompt)}: pass {way}")
     if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):
         raise ArgumentError(
             f"a prompt is a text or a list of messages, not {_kind(prompt)}: the prompt comes first, then the output "

@@ -16,7 +16,7 @@ from interlock._core import ArgumentError
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.quoting import quoted
 
-__all__ = ["MAX_TEMPERATURE", "check_sampling", "warn_unused_seed"]
+__all__ = ["MAX_TEMPERATURE", "check_sampling", "plain_numbers", "warn_unused_seed"]
 
 MAX_TEMPERATURE = 10
 """Above it a model's choice is hardly more than chance: a slip, or a temperature of another kind."""
@@ -91,6 +91,17 @@ def check_sampling(options: Mapping[str, Any]) -> None:
         known = _OPTIONS.get(name)
         if known is not None and value is not None:
             known.check(name, value)
+
+
+def plain_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of sampling that are numbers of NumPy, as Python's: backends take these alone.
+
+    >>> import numpy
+    >>> plain_numbers({"temperature": numpy.float32(0.5), "top_k": 3})
+    {'temperature': 0.5}
+    """
+    numbers = {name for name, value in options.items() if name in _OPTIONS and isinstance(value, Real)}
+    return {name: options[name].item() for name in numbers if hasattr(options[name], "dtype")}
 
 
 def warn_unused_seed() -> None:

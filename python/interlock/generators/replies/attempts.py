@@ -8,6 +8,7 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import as_messages
+from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.replies.budget_warnings import TightBudgetError
 from interlock.generators.replies.values import one_value
 from interlock.output_types import InvalidOutputError, OutputType
@@ -77,13 +78,16 @@ def is_refused(value: Any) -> bool:
 
 def told(prompt: Any, error: InvalidOutputError, is_chat: bool, begun: str = "", *, again: Any) -> Any:
     """The prompt with the answer that was refused behind it, and why: turns of a chat, or a longer text that ends with
-    ``again``, the prompt of the first attempt. ``begun`` is what stands between the prompt of a chat and the answer.
+    ``again``, the prompt of the first attempt. ``begun`` is what stands between the prompt of a chat and the answer. An
+    answer to a chat that ended with a prefill has it in front, and is asked for with the same prefill again.
     """
     why = f"{error}. Try again."
     if isinstance(prompt, str) and not is_chat:
         return f"{prompt}{error.text}\n\n{why}\n\n{again}"
     answer = {"role": "assistant", "content": begun + error.text}
-    return [*as_messages(prompt), answer, {"role": "user", "content": why}]
+    messages = as_messages(prompt)
+    prefill = [] if prefill_of(messages) is None else messages[-1:]
+    return [*messages[: len(messages) - len(prefill)], answer, {"role": "user", "content": why}, *prefill]
 
 
 def add_count(error: InvalidOutputError, attempts: int) -> None:

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import ArgumentError, Index
-from interlock.budget_cuts import budget_cuts, has_budget_cut
+from interlock._core import ArgumentError
+from interlock.budget_cuts import Guided, budget_cuts, has_budget_cut
 from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import NumberEnd
 from interlock.output_types.context_room import ContextRoom
@@ -88,13 +88,13 @@ def check_on_tight(on_tight: Any) -> str:
 
 
 def is_cut_short(
-    index: Index, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
+    index: Guided, tokens: Sequence[int], max_tokens: int, first_bytes: Callable[[], npt.NDArray[np.uint16]]
 ) -> bool:
     """Whether the budget decided how an output went on, or where it ended."""
     return has_budget_cut(index, tokens, max_tokens, first_bytes, _may_be_reported(index))
 
 
-def _may_be_reported(index: Index) -> bool:
+def _may_be_reported(index: Guided) -> bool:
     """Whether a warning may say that the budget ended an output that might have gone on. Free text simply ends there,
     and of numbers ``UnboundedNumberWarning`` tells.
     """
@@ -102,7 +102,7 @@ def _may_be_reported(index: Index) -> bool:
 
 
 def judge_budget(
-    index: Index,
+    index: Guided,
     outputs: Sequence[Sequence[int] | None],
     max_tokens: int,
     first_bytes: Callable[[], npt.NDArray[np.uint16]],
@@ -146,12 +146,12 @@ def _places(cuts: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(open_place(text.decode("utf-8", "replace")) for text in cuts))
 
 
-def _text_of(index: Index, tokens: Sequence[int] | None) -> str:
-    return index.vocabulary.decode(tokens or ()).decode("utf-8", "replace")
+def _text_of(index: Guided, tokens: Sequence[int] | None) -> str:
+    return index.vocabulary.decode([*index.guide().tokens, *(tokens or ())]).decode("utf-8", "replace")
 
 
 def _message(
-    index: Index, max_tokens: int, which: str, places: Sequence[str], room: ContextRoom | None, text: str
+    index: Guided, max_tokens: int, which: str, places: Sequence[str], room: ContextRoom | None, text: str
 ) -> str:
     """What happened to a value with this text, and what helps."""
     took = None
@@ -189,7 +189,7 @@ def _message(
     )
 
 
-def _remedy(index: Index, larger: str, took: str | None) -> str | None:
+def _remedy(index: Guided, larger: str, took: str | None) -> str | None:
     """What helps against a value that an ample budget ended; ``None`` for a larger budget alone. ``took`` is the place
     without a bound that took the room, where there is one.
     """
@@ -217,7 +217,7 @@ class BudgetChecks:
 
     def check_budget(
         self,
-        index: Index,
+        index: Guided,
         outputs: Sequence[Sequence[int] | None],
         max_tokens: int,
         on_tight: str | None,
@@ -232,7 +232,7 @@ class BudgetChecks:
 
     def check_budget_of_one(
         self,
-        index: Index,
+        index: Guided,
         tokens: Sequence[int],
         max_tokens: int,
         on_tight: str | None,
@@ -243,7 +243,7 @@ class BudgetChecks:
             raise error
 
     def finish_reason(
-        self, index: Index, tokens: Sequence[int], max_tokens: int, room: ContextRoom | None = None
+        self, index: Guided, tokens: Sequence[int], max_tokens: int, room: ContextRoom | None = None
     ) -> Literal["stop", "length"]:
         """Why an output ended: ``"length"`` where the budget ended it or decided how it went on, else ``"stop"``."""
         most = max_tokens if room is None else room.left

@@ -24,6 +24,7 @@ from interlock._core import apply_bitmask_cpu
 from interlock.integrations._forced import ForcedRuns
 from interlock.integrations._mask import RowMask
 from interlock.integrations._number_end import NumberEnd
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations._sequences import Sequences
 from interlock.integrations._triggers import Triggered
@@ -229,7 +230,7 @@ def _bytes(ids: npt.NDArray[np.intc]) -> bytes:
     return np.ascontiguousarray(ids, dtype=np.int32).tobytes()
 
 
-def _lost_tokens(constraint: Index | Triggered) -> frozenset[int]:
+def _lost_tokens(constraint: Index | PrefilledIndex | Triggered) -> frozenset[int]:
     """The tokens that ``Llama.detokenize`` leaves out."""
     vocabulary = constraint.vocabulary
     silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}

@@ -26,6 +26,7 @@ from transformers import LogitsProcessor
 from interlock import ArgumentError, Index, TokenRejected
 from interlock.integrations._batch import Batch
 from interlock.integrations._number_end import NumberEnd
+from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations.transformers._masks import Masks
 from interlock.util.argument_types import require
@@ -37,7 +38,7 @@ def _expect_padding(constraints: Iterable[Constraint], width: int) -> None:
     """``ArgumentError`` where scores have far more columns than a vocabulary has tokens. Models pad a little: by less
     than 1,024 columns or a quarter."""
     for constraint in constraints:
-        size = constraint.vocabulary.size if isinstance(constraint, Index) else width
+        size = constraint.vocabulary.size if isinstance(constraint, Index | PrefilledIndex) else width
         if width > size + max(size // 4, 1024):
             raise ArgumentError(
                 f"the model scores {width} tokens, and the index is for a vocabulary of {size}: compile it for the "

@@ -24,13 +24,20 @@ def check_values(schema: Any, values: list[Any]) -> None:
         try:
             read = validator.validate_json(to_json(value.value if isinstance(value, Enum) else value))
         except ValueError:
-            raise _refusal(value) from None
+            raise _refusal(schema, value) from None
         if read is not value and (type(read) is not type(value) or read != value):
-            raise _refusal(value)
+            raise _refusal(schema, value)
 
 
-def _refusal(value: Any) -> PydanticInvalidForJsonSchema:
-    if isinstance(value, Enum):
+def _refusal(schema: Any, value: Any) -> PydanticInvalidForJsonSchema:
+    if isinstance(value, Enum) and schema["type"] == "literal" and isinstance(value.value, str | int):
+        name, base = type(value).__name__, "str" if isinstance(value.value, str) else "int"
+        what = f"{name}.{value.name} stands in a Literal, and {name} is no {base}"
+        way = (
+            f"write class {name}({base}, Enum), whose members pydantic reads in a Literal, or take {name} itself where "
+            "all members will do"
+        )
+    elif isinstance(value, Enum):
         kind = type(value)
         what = f"the member {kind.__name__}.{value.name} has a value of the type {type(value.value).__name__}"
         way = (

@@ -139,7 +139,7 @@ class _Builder:
             hints = "it looks like a pydantic model, and pydantic cannot be imported here: pip install pydantic"
         elif hint is bytes:
             hints = "JSON has no bytes; use str, or install pydantic, which reads them from a string"
-        elif isinstance(hint, type) and hint in WITHOUT_JSON:
+        elif hint in WITHOUT_JSON:
             hints = WITHOUT_JSON[hint]
         elif getattr(hint, "__module__", "").startswith("pydantic"):
             hints = "it is a type of pydantic, and pydantic cannot be imported here: pip install pydantic"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime
 import types
+import typing
 from typing import Annotated, Any, get_args, get_origin
 
 __all__ = ["WITHOUT_JSON", "name_of"]
 
 WITHOUT_JSON: dict[Any, str] = {
+    typing.LiteralString: "take str: a model's text is no literal of the program",
+    typing.Never: "no value is of it: leave it out",
+    typing.NoReturn: "no value is of it: leave it out",
     bytearray: "take bytes with pydantic, or str",
     complex: "JSON has no complex numbers: take a NamedTuple of two floats",
     datetime.timezone: "take str, or an int of minutes",

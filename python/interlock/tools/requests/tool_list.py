@@ -95,6 +95,9 @@ def _tool(tool: Any, pointer: str) -> Tool:
         error = RequestError(f"a tool is an object with type and function, not {kind_of(tool)}", pointer)
         raise with_hint(error, "a class or an annotated function is a tool too")
     if not (isinstance(tool, type) or inspect.isroutine(tool)):
+        if callable(tool):
+            error = RequestError(f"a tool is an annotated function, and {kind_of(tool)} is an object", pointer)
+            raise with_hint(error, "write a function with annotations that calls it (def ...), and pass that")
         raise RequestError(
             f"a tool is an object with a name, a class or an annotated function, not {kind_of(tool)}", pointer
         )
