@@ -92,6 +92,8 @@ register! {
     // Grammars.
     GRAMMAR_ROWS: "grammar rows", "masks of grammars" by "scanner state and the symbols in view",
         Index, 16 << 20, 0;
+    ROW_CONTENTS: "row contents", "rows of masks of grammars" by "the row itself",
+        Index, 8 << 20, 0;
     PAST_DOCUMENTS: "tokens past documents", "tokens that run past the end of a document"
         by "what one token can see of the document and the symbols in view",
         Index, 2 << 20, 0;

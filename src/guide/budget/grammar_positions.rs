@@ -24,9 +24,6 @@ const DEAD: u32 = u32::MAX - 1;
 const MAX_CLASSES: usize = 20_000;
 /// Completions that are written for one mask.
 const MAX_PLANS: usize = 2_000;
-/// Completions that are looked for beside the texts that bounds are made of, for one mask: each takes tens of
-/// microseconds.
-const MAX_LOOKED_FOR: usize = 200;
 /// Nodes of the trie that are looked at in searches for one mask.
 const MAX_SEARCHED: usize = 2_000_000;
 /// Special tokens that are tried by themselves for one mask.
@@ -54,7 +51,6 @@ pub(super) struct GrammarPositions<'a> {
     /// How many steps were no look-up.
     made: usize,
     plans: usize,
-    looked_for: usize,
     searched: usize,
     left_out: bool,
 }
@@ -80,7 +76,6 @@ impl<'a> GrammarPositions<'a> {
             longest: None,
             made: 0,
             plans: 0,
-            looked_for: 0,
             searched: 0,
             left_out: false,
         };
@@ -189,10 +184,6 @@ impl<'a> GrammarPositions<'a> {
         let plan = self.bounded_plan(at);
         if self.is_kept(at, plan, left) {
             return true;
-        }
-        self.looked_for += usize::from(self.program.bounds_have_texts());
-        if self.looked_for > MAX_LOOKED_FOR {
-            return false;
         }
         let plan = self.plan(at);
         if self.is_kept(at, plan, left) {

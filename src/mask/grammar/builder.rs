@@ -13,7 +13,7 @@ use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::end_nodes::LastEndNodes;
 use crate::mask::grammar::exits::SMALL;
-use crate::mask::grammar::row_levels::{Row, RowLevels};
+use crate::mask::grammar::row_levels::RowLevels;
 use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::bnf_rules::Symbol;
@@ -44,7 +44,7 @@ pub(super) struct Built {
     /// The nodes of the stack that decided it.
     pub(super) decided: Vec<NodeId>,
     /// A level, and what is known of all stacks that are alike down to it, where that is most of the row.
-    pub(super) mostly: Option<(usize, Row)>,
+    pub(super) mostly: Option<(usize, Vec<u32>, Trie)>,
 }
 
 /// A node of the trie, the state of the scanner, the column of a newline, and a place.

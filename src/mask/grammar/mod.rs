@@ -36,7 +36,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, Position
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::bounded_cache::BoundedCache;
-use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS, PAST_DOCUMENTS};
+use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS, PAST_DOCUMENTS, ROW_CONTENTS};
 use crate::vocab::Vocabulary;
 
 /// Set in the first word of a description of a stack at whose top documents may begin. No state of the scanner has it.
@@ -46,6 +46,8 @@ const BEGINS_DOCUMENTS: u32 = 1 << 31;
 #[derive(Default)]
 pub struct GrammarMasks {
     rows: StackCache<Row, GRAMMAR_ROWS>,
+    /// The rows by what is in them: most are those of many stacks.
+    contents: BoundedCache<Arc<[u32]>, Arc<[u32]>, ROW_CONTENTS>,
     exits: Exits,
     segments: Segments,
     /// Tokens that run past the end of a document.
@@ -64,10 +66,24 @@ impl GrammarMasks {
     pub fn memory_bytes(&self) -> usize {
         let documents = self.past_documents.memory_bytes();
         self.rows.memory_bytes()
+            + self.contents.memory_bytes()
             + self.exits.memory_bytes()
             + self.segments.memory_bytes()
             + self.growths.memory_bytes()
             + documents
+    }
+}
+
+impl GrammarMasks {
+    /// A row, shared with others of the same content, and the bytes that it takes beside them.
+    fn share(&self, row: Vec<u32>) -> (Arc<[u32]>, usize) {
+        if let Some(known) = self.contents.get(&*row) {
+            return (known, 0);
+        }
+        let size = row.len() * 4;
+        let row: Arc<[u32]> = row.into();
+        self.contents.keep(row.clone(), row.clone(), size + 64);
+        (row, size)
     }
 }
 
@@ -231,9 +247,9 @@ impl GrammarMasker<'_> {
         }
         let mut row = self.row_of(stack, branch).to_vec();
         self.fill_beginning_documents(stack, branch, &mut row);
-        let tokens: Arc<[u32]> = row.into();
+        let (tokens, size) = self.masks.share(row);
         let row = Row { tokens: tokens.clone(), open: None };
-        self.masks.rows.keep(&mut view, stack, &[], row, tokens.len() * 4);
+        self.masks.rows.keep(&mut view, stack, &[], row, size);
         tokens
     }
 
@@ -284,21 +300,23 @@ impl GrammarMasker<'_> {
             }
             _ => {
                 let built = MaskBuilder::new(self, stack, branch).build(branch);
-                if let Some((level, row)) = built.mostly {
+                if let Some((level, row, open)) = built.mostly {
                     let mut view = stack.view(branch);
                     (0..level).for_each(|_| {
                         view.deepen(stack);
                     });
-                    let size = row.tokens.len() * 4 + row.open.as_ref().map_or(0, |open| open.len() * 16);
-                    self.masks.rows.keep_mostly(&view, row, size);
+                    let size = open.len() * 16;
+                    let (tokens, own) = self.masks.share(row);
+                    let row = Row { tokens, open: Some(Arc::new(open)) };
+                    self.masks.rows.keep_mostly(&view, row, own + size);
                 }
                 (built.row, built.decided)
             }
         };
         stack.truncate(&mark);
-        let tokens: Arc<[u32]> = tokens.into();
+        let (tokens, size) = self.masks.share(tokens);
         let row = Row { tokens: tokens.clone(), open: None };
-        self.masks.rows.keep(&mut view, stack, &decided, row, tokens.len() * 4);
+        self.masks.rows.keep(&mut view, stack, &decided, row, size);
         tokens
     }
 }

@@ -119,8 +119,8 @@ impl RowLevels {
         row
     }
 
-    /// What all tokens but few say, if these look further down than the others, and the level down to which those look.
-    pub(super) fn mostly(&self, vocabulary: &Vocabulary, no_text: &[u32]) -> Option<(usize, Row)> {
+    /// If few tokens look further down than the others: the level down to which those look, what they say, and the few.
+    pub(super) fn mostly(&self, vocabulary: &Vocabulary, no_text: &[u32]) -> Option<(usize, Vec<u32>, Trie)> {
         let mut level = self.looked_at.len();
         let mut open = 0;
         while level > self.first + 1 && open + self.looked_at[level - 1].len() <= FEW {
@@ -140,6 +140,6 @@ impl RowLevels {
         items.sort_unstable();
         items.dedup();
         let open = Trie::build(&mut items).ok()?;
-        Some((level - 1, Row { tokens: row.into(), open: Some(Arc::new(open)) }))
+        Some((level - 1, row, open))
     }
 }
