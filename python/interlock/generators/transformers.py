@@ -200,6 +200,7 @@ class TransformersGenerator(LocalGenerator):
         if self.model.generation_config.pad_token_id is None:
             options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
         options.setdefault("eos_token_id", self.vocabulary.eos_token_ids)
+        options = self._with_stop_strings(options)
         # The stop token is none of the output's tokens.
         options["max_new_tokens"] = max_tokens + 1
         if jumps is None:
@@ -247,6 +248,18 @@ class TransformersGenerator(LocalGenerator):
             end = next((i for i, token in enumerate(row) if token in stop), len(row))
             made.append(row[:end])
         return made
+
+    def _with_stop_strings(self, options: dict[str, Any]) -> dict[str, Any]:
+        """``stop_strings`` as a criterion: ``generate`` finds no tokenizer for them where it has a loop of ours."""
+        texts = options.get("stop_strings")
+        if not texts:
+            return options
+        from transformers import StopStringCriteria
+
+        tokenizer = options.get("tokenizer") or self.tokenizer
+        stops = StopStringCriteria(tokenizer=tokenizer, stop_strings=texts)
+        rest = {name: value for name, value in options.items() if name not in ("stop_strings", "tokenizer")}
+        return rest | {"stopping_criteria": [*(options.get("stopping_criteria") or ()), stops]}
 
     def _has_chat_template(self) -> bool:
         return bool(getattr(self.tokenizer, "chat_template", None))

@@ -153,7 +153,7 @@ class Reply:
 
     def choice(self) -> dict[str, Any]:
         """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
-        ``message`` and ``finish_reason``.
+        ``message`` and ``finish_reason``. A call has the identifier that its delta had, or the notation's own.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -165,7 +165,11 @@ class Reply:
         last = self.copy()  # What is held back may still go on.
         last.close()
         if self._has_events:
-            return chat_completion_choice(last._events, **self._options) | {"finish_reason": self.finish_reason}
+            # A client knows calls by the identifiers that it was sent.
+            sent = iter(last._stream.call_ids)
+            new_id: Callable[[], str] = self._options["new_id"]
+            options = self._options | {"new_id": lambda: next(sent, None) or new_id()}
+            return chat_completion_choice(last._events, **options) | {"finish_reason": self.finish_reason}
         message = {"role": "assistant", "content": "".join(last._text)}
         return {"index": 0, "message": message, "finish_reason": self.finish_reason}
 

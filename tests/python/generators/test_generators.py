@@ -495,3 +495,16 @@ def test_a_model_and_a_tokenizer_in_each_others_place(gen):
         interlock.ArgumentError, match="a model of transformers is needed, not .*, which is a tokenizer"
     ):
         interlock.from_transformers(gen.tokenizer, gen.tokenizer)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_beams": 2}, {"stream": True}])
+def test_free_text_ends_at_a_stop_string(gen, options):
+    whole = gen("count", str, max_tokens=20)
+    if not whole.strip():
+        pytest.skip("the random model wrote nothing")
+    stop = whole.strip()[-1]
+    text = gen("count", str, max_tokens=20, stop_strings=[stop], **options)
+    written = text if isinstance(text, str) else "".join(text)
+    assert stop not in written or written.index(stop) + 12 > len(written)
+    if not options:
+        assert whole.startswith(written) and len(written) <= len(whole)

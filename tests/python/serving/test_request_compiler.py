@@ -386,3 +386,16 @@ def test_a_fork_goes_on_behind_the_events_that_were_given(compiler):
     assert (history.events, other.events) == ([Text("Well")], [Text("Well and good.")])
     fork.rollback(len(b"l and good."))
     assert other.take(fork.events())[0] == [Text("l and good.")] and history.events == [Text("Well")]
+
+
+def test_calls_have_the_identifiers_that_were_sent(compiler):
+    request = compiler.compile({"tools": [NOW, DAY]})
+    reply = request.reply()
+    tokens = ((CALL % "now") + "\n" + (CALL % "day")).encode()
+    sent = []
+    for token in tokens:
+        request.guide.advance(token)
+        for delta in reply.deltas([token]):
+            sent += [call["id"] for call in delta.get("tool_calls", ()) if "id" in call]
+    said = [[call["id"] for call in reply.choice()["message"]["tool_calls"]] for _ in range(2)]
+    assert len(sent) == 2 and said == [sent, sent]

@@ -54,6 +54,7 @@ class _OpenCall:
     is_named: bool = False
     has_arguments: bool = False
     kind: Literal["function", "custom"] = "function"
+    id: str = ""
 
 
 class ChatCompletionDeltas:
@@ -117,6 +118,11 @@ class ChatCompletionDeltas:
         made = copy.copy(self)
         made._calls = {number: replace(call) for number, call in self._calls.items()}
         return made
+
+    @property
+    def call_ids(self) -> list[str]:
+        """The identifiers of the calls that were sent, in order."""
+        return [call.id for call in self._calls.values() if call.is_named]
 
     @property
     def has_ended(self) -> bool:
@@ -201,8 +207,9 @@ class ChatCompletionDeltas:
     def _name(self, call: _OpenCall, name: str) -> list[dict[str, Any]]:
         call.is_named = True
         call.kind = "custom" if name in self._custom else "function"
+        call.id = self._new_id()
         inner = {"name": name, _TEXT[call.kind]: ""}
-        one = {"index": call.index, "id": self._new_id(), "type": call.kind, call.kind: inner}
+        one = {"index": call.index, "id": call.id, "type": call.kind, call.kind: inner}
         return [{"tool_calls": [one]}]
 
     def _fragment(self, call: _OpenCall, text: str) -> list[dict[str, Any]]:
