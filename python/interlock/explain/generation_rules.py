@@ -122,13 +122,15 @@ def _member_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int
 
 def _repeated(document: Node, at: int) -> Problem | None:
     for pointer, node in document.walk():
-        seen = set()
+        seen, before = set(), node.end
         for member in node.members:
-            if member.key in seen and member.start <= at <= member.end:
+            # Where no key is left, the comma before it is refused.
+            if member.key in seen and before <= at <= member.end:
                 where = f" in {subject(pointer)}" if pointer else ""
                 message = f"`{member.key}` is given twice{where}; keys do not repeat"
                 return _written("properties", message, member.start, member.end, pointer=pointer)
             seen.add(member.key)
+            before = member.value.end
     return None
 
 

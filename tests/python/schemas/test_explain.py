@@ -352,3 +352,13 @@ def test_missing_keys_of_one_object_are_one_problem_in_the_order_of_the_schema()
         ('`n`: an integer is expected, not a string ("x")', ()),
         ("2 required keys are missing in `o`: `y`, `x`", ("y", "x")),
     ]
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [{"properties": {"a": {}, "b": {}}, "additionalProperties": False}, {"type": "object", "maxProperties": 2}],
+)
+def test_a_key_that_repeats_where_no_other_may_come(closing):
+    index = interlock.Index.from_json_schema(closing, interlock.explain.byte_vocabulary())
+    found = interlock.explain.explain(index, '{"a": 1, "b": 1,  "a": 2}')
+    assert [problem.message for problem in found.problems] == ["`a` is given twice; keys do not repeat"]
