@@ -325,6 +325,7 @@ style: style-python ## formatters of Rust and Python, and the linter of Python
 	cargo fmt --check --manifest-path fuzz/Cargo.toml
 
 format: $(RUFF_READY) ## write Python and Rust as the formatters want them
+	$(BIN)/python -m ruff check --quiet --select I --fix .
 	$(BIN)/python -m ruff format .
 	cargo fmt
 	cargo fmt --manifest-path benches/rust/Cargo.toml
