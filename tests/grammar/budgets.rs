@@ -252,24 +252,7 @@ NUMBER: /[0-9]+(\.[0-9]+)?/
 %ignore /[ \n]+/
 %ignore /#[^\n]*/
 "#,
-    r#"
-start: select (";" select)*
-select: SELECT (STAR | NAME ("," NAME)*) FROM (NAME | "(" select ")") [WHERE condition]
-condition: condition (AND | OR) condition | NOT condition | NAME COMPARES (NAME | NUMBER | TEXT)
-SELECT.1: /(?i:select)\b/
-FROM.1: /(?i:from)\b/
-WHERE.1: /(?i:where)\b/
-AND.1: /(?i:and)\b/
-OR.1: /(?i:or)\b/
-NOT.1: /(?i:not)\b/
-STAR: "*"
-COMPARES: /[<>]=?|==?/
-TEXT: /'([^']|'')*'/
-NAME: /[a-z_]+/
-NUMBER: /[0-9]+/
-%ignore /[ \n]+/
-%ignore /--[^\n]*/
-"#,
+    include_str!("../data/queries.lark"),
     r#"
 start: (item _END)+
 item: CALL NAME "(" [NAME ("," NAME)*] ")" | NAME ASSIGN NAME | BLOCK "{" (item _END)* "}"
@@ -346,6 +329,20 @@ fn special_tokens_count() {
         assert_eq!(guide.advance_many(&[97, 97, 97]), 2, "{lexer:?}");
         assert_eq!(guide.allowed_token_ids(), [FIRST_SPECIAL]);
         assert_eq!(guide.advance_many(&[FIRST_SPECIAL, 98, EOS]), 3);
+    }
+}
+
+#[test]
+fn what_begins_behind_a_special_token_is_counted_whole() {
+    for lexer in [Lexer::Any, Lexer::Dynamic, Lexer::Contextual] {
+        let index = index(&format!("start: \"a\" [<[{FIRST_SPECIAL}]> \"XYZ\"]"), lexer);
+        for (most, expected) in [(4, vec![EOS]), (5, vec![FIRST_SPECIAL, EOS])] {
+            let mut guide = budgeted(&index, most).unwrap();
+            guide.advance(u32::from(b'a')).unwrap();
+            let mut allowed = guide.allowed_token_ids();
+            allowed.sort_unstable_by_key(|&id| id == EOS);
+            assert_eq!(allowed, expected, "{lexer:?}, {most}");
+        }
     }
 }
 

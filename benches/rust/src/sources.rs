@@ -125,24 +125,7 @@ pub fn grammar(text: &str, vocabulary: &Arc<Vocabulary>) -> Index {
 
 /// The index of a grammar with keywords, names and comments, of whose terminals the longest match is taken.
 pub fn competing(vocabulary: &Arc<Vocabulary>) -> Index {
-    let text = r#"
-start: select (";" select)*
-select: SELECT (STAR | NAME ("," NAME)*) FROM (NAME | "(" select ")") [WHERE condition]
-condition: condition (AND | OR) condition | NOT condition | NAME COMPARES (NAME | NUMBER | TEXT)
-SELECT.1: /(?i:select)\b/
-FROM.1: /(?i:from)\b/
-WHERE.1: /(?i:where)\b/
-AND.1: /(?i:and)\b/
-OR.1: /(?i:or)\b/
-NOT.1: /(?i:not)\b/
-STAR: "*"
-COMPARES: /[<>]=?|==?/
-TEXT: /'([^']|'')*'/
-NAME: /[a-z_]+/
-NUMBER: /[0-9]+/
-%ignore /[ \n]+/
-%ignore /--[^\n]*/
-"#;
+    let text = include_str!("../../../tests/data/queries.lark");
     let options = GrammarOptions { lexer: Some(Lexer::Contextual), ..GrammarOptions::default() };
     Index::from_grammar(text, vocabulary, &options, &Limits::default()).expect("the grammar compiles")
 }

@@ -15,7 +15,7 @@ use crate::pushdown::grammar::completion::separated_texts::SeparatedTexts;
 use crate::pushdown::grammar::completion::symbol_costs::{NO_COST, SymbolCosts};
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::longest_match_bytes::{is_within, states_of};
-use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ScanStateId, Scanner};
+use crate::pushdown::grammar::scanner::Scanner;
 
 /// Bounds of what completes an output.
 pub struct LargestCosts {
@@ -67,19 +67,11 @@ impl LargestCosts {
         LargestCosts { symbols, ends: Ends::Separated(texts) }
     }
 
-    /// Each terminal that can be ended from a state of the scanner, with the bytes that this takes at most, whatever
-    /// follows.
-    pub fn for_each_end(&self, scanner: &Scanner, scan: ScanStateId, mut each: impl FnMut(u32, u64)) {
+    /// What ends a terminal at most, from any state behind its first byte; `None` where that depends on the state.
+    pub fn end(&self, terminal: u32) -> Option<u64> {
         match &self.ends {
-            Ends::Separated(texts) => {
-                texts.ends(scanner, scan).iter().for_each(|(terminal, text)| each(*terminal, text.len() as u64));
-            }
-            Ends::OfTerminals(ends) => {
-                let state = scanner.state(scan);
-                // What must not follow what was read before may forbid any end.
-                let live = state.live.iter().filter(|_| state.obligations == NO_OBLIGATIONS);
-                live.for_each(|&(terminal, _)| each(terminal, ends[terminal as usize]));
-            }
+            Ends::OfTerminals(ends) => Some(ends[terminal as usize]),
+            Ends::Separated(_) => None,
         }
     }
 

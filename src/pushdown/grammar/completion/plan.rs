@@ -20,6 +20,7 @@ use crate::pushdown::grammar::completion::line_texts::{Blocks, blocks_of};
 use crate::pushdown::grammar::completion::longest_ends::LargestCosts;
 use crate::pushdown::grammar::completion::obligation_relations::ObligationRelations;
 use crate::pushdown::grammar::completion::prospects::{FEW, lock};
+use crate::pushdown::grammar::completion::separated_texts::SeparatedTexts;
 use crate::pushdown::grammar::completion::stack_costs::StackCosts;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::completion::terminal_texts::{Piece, PieceOfTrace, Trace, add, extend, pieces_of};
@@ -179,11 +180,40 @@ impl GrammarMachine<'_> {
             return all;
         }
         let Some(largest) = program.largest_costs().filter(|_| !branch.is_in_document()) else { return all };
+        if let Some(texts) = largest.texts() {
+            let ends = self.separated_ends(branch, texts);
+            return ends.into_iter().map(|(begun, tops)| (begun.cost(), tops)).collect();
+        }
+        let scan = program.scanner.state(branch.scan);
+        // What must not follow what was read before may forbid any end.
+        if !program.scanner.obligations(scan.obligations).is_empty() {
+            return all;
+        }
         let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-        largest.for_each_end(&program.scanner, branch.scan, |terminal, length| {
-            all.push((length, self.tops_behind_or_ignored(&tops, terminal)));
-        });
-        all.extend(self.behind_special(branch, &tops).into_iter().map(|(_, behind)| (1, behind)));
+        if scan.at_boundary {
+            return vec![(0, tops)];
+        }
+        for &(terminal, _) in &scan.live {
+            let end = largest.end(terminal);
+            all.extend(end.map(|length| (length, self.tops_behind_or_ignored(&tops, terminal))));
+        }
+        all
+    }
+
+    /// What ends what is being read in a branch with a separator behind it, or a special token, and the tops behind it.
+    fn separated_ends(
+        &mut self,
+        branch: &Branch,
+        texts: &SeparatedTexts,
+    ) -> Vec<(PieceOfTrace, SmallVec<[NodeId; 2]>)> {
+        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
+        let mut all = Vec::new();
+        for (terminal, text) in texts.ends(&self.program.scanner, branch.scan).iter() {
+            all.push((PieceOfTrace::Text(text.clone()), self.tops_behind_or_ignored(&tops, *terminal)));
+        }
+        for (set, behind) in self.behind_special(branch, &tops) {
+            all.push((PieceOfTrace::Special(set), behind));
+        }
         all
     }
 
@@ -255,36 +285,20 @@ impl GrammarMachine<'_> {
         let program = self.program;
         let texts = program.largest_costs()?.texts()?;
         let mut costs = program.bounds()?;
-        let mut best: Option<(u64, (Option<usize>, Arc<[u8]>), NodeId)> = None;
+        let mut best: Option<(u64, PieceOfTrace, NodeId)> = None;
         for branch in branches.iter().filter(|branch| !branch.is_in_document()) {
-            let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-            let mut see = |machine: &mut Self, text: (Option<usize>, Arc<[u8]>), tops: &[NodeId]| {
-                let (rest, top) = costs.of_tops(machine.stack, tops);
-                let cost = rest.saturating_add(text.1.len() as u64 + u64::from(text.0.is_some()));
+            for (first, tops) in self.separated_ends(branch, texts) {
+                let (rest, top) = costs.of_tops(self.stack, &tops);
+                let cost = rest.saturating_add(first.cost());
                 if cost < best.as_ref().map_or(NO_COST, |best| best.0) {
-                    best = Some((cost, text, tops[top]));
+                    best = Some((cost, first, tops[top]));
                 }
-            };
-            for (terminal, text) in texts.ends(&program.scanner, branch.scan).iter() {
-                let behind = self.tops_behind_or_ignored(&tops, *terminal);
-                see(self, (None, text.clone()), &behind);
-            }
-            for (set, behind) in self.behind_special(branch, &tops) {
-                see(self, (Some(set), Arc::from([])), &behind);
             }
         }
-        let (_, text, top) = best?;
+        let (_, first, top) = best?;
         let mut leaves = Vec::new();
         costs.leaves(self.stack, top, MOST_LEAVES, &mut leaves).then_some(())?;
-        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
-        let mut at = extend(&mut trace, 0, &[&text.1], text.0).0;
-        for leaf in leaves {
-            at = match program.productions.token_set(leaf) {
-                Some(set) => extend(&mut trace, at, &[], Some(set)).0,
-                None => add(&mut trace, at, texts.text(leaf)?),
-            };
-        }
-        Some(pieces_of(&trace, at))
+        self.written(first, &leaves, |leaf| texts.text(leaf))
     }
 
     /// The ways to end what is being read, with what they leave on top of the stack.

@@ -43,8 +43,13 @@ pub(super) fn pieces_of(trace: &Trace, end: u32) -> Vec<Piece> {
         parts.push(&trace[at as usize].1);
         at = trace[at as usize].0;
     }
+    joined(parts.into_iter().rev())
+}
+
+/// Parts one behind the other, texts that meet as one.
+fn joined<'p>(parts: impl Iterator<Item = &'p PieceOfTrace>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
-    for part in parts.into_iter().rev() {
+    for part in parts {
         match (part, out.last_mut()) {
             (PieceOfTrace::Nothing, _) => {}
             (PieceOfTrace::Text(text), Some(Piece::Text(before))) => before.extend_from_slice(text),
@@ -75,7 +80,33 @@ pub(super) fn extend(trace: &mut Trace, before: u32, texts: &[&Arc<[u8]>], speci
     (end, texts.iter().map(|text| text.len()).sum())
 }
 
+impl PieceOfTrace {
+    /// How many bytes it has; a special token counts as one.
+    pub(super) fn cost(&self) -> u64 {
+        match self {
+            PieceOfTrace::Nothing => 0,
+            PieceOfTrace::Text(text) => text.len() as u64,
+            PieceOfTrace::Special(_) => 1,
+        }
+    }
+}
+
 impl GrammarMachine<'_> {
+    /// A part with terminals, special tokens and documents behind it, where each has one text wherever it stands.
+    pub(super) fn written<'t>(
+        &self,
+        first: PieceOfTrace,
+        leaves: &[Symbol],
+        text_of: impl Fn(Symbol) -> Option<&'t Arc<[u8]>>,
+    ) -> Option<Vec<Piece>> {
+        let part = |&leaf: &Symbol| match self.program.productions.token_set(leaf) {
+            Some(set) => Some(PieceOfTrace::Special(set)),
+            None => Some(PieceOfTrace::Text(text_of(leaf)?.clone())),
+        };
+        let parts: Vec<PieceOfTrace> = leaves.iter().map(part).collect::<Option<_>>()?;
+        Some(joined(std::iter::once(&first).chain(&parts)))
+    }
+
     /// What must not follow behind a text of a document; `None` if the text must not come.
     pub(super) fn keeps(&self, from: ObligationsId, text: &[u8]) -> Option<ObligationsId> {
         text.iter().try_fold(from, |held, &byte| self.program.scanner.next_obligations(held, byte))
@@ -140,23 +171,15 @@ impl GrammarMachine<'_> {
         leaves: &[Symbol],
     ) -> Option<Vec<Piece>> {
         let program = self.program;
-        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
         if program.costs_are_exact() {
-            let mut at = add(&mut trace, 0, &begun.ways.first()?.text);
-            for &leaf in leaves {
-                if let Some(set) = program.productions.token_set(leaf) {
-                    trace.push((at, PieceOfTrace::Special(set)));
-                    at = trace.len() as u32 - 1;
-                    continue;
-                }
-                let text = match program.productions.document(leaf) {
-                    Some(document) => program.leaf_costs().document(document)?,
-                    None => program.leaf_costs().terminal(leaf)?,
-                };
-                at = add(&mut trace, at, text);
-            }
-            return Some(pieces_of(&trace, at));
+            let first = PieceOfTrace::Text(begun.ways.first()?.text.clone());
+            let costs = program.leaf_costs();
+            return self.written(first, leaves, |leaf| match program.productions.document(leaf) {
+                Some(document) => costs.document(document),
+                None => costs.terminal(leaf),
+            });
         }
+        let mut trace: Trace = vec![(0, PieceOfTrace::Nothing)];
         // What holds, the length so far, and the text.
         let mut now: Vec<(ObligationsId, usize, u32)> = Vec::new();
         let mut blocks = begun.blocks.clone();
