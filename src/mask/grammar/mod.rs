@@ -72,9 +72,7 @@ impl GrammarMasks {
             + self.growths.memory_bytes()
             + documents
     }
-}
 
-impl GrammarMasks {
     /// A row, shared with others of the same content, and the bytes that it takes beside them.
     fn share(&self, row: Vec<u32>) -> (Arc<[u32]>, usize) {
         if let Some(known) = self.contents.get(&*row) {

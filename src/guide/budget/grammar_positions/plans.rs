@@ -8,14 +8,11 @@ use std::sync::Arc;
 use crate::guide::budget::grammar_positions::{DEAD, GrammarPositions};
 use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
-use crate::pushdown::grammar::parse_stack::Branch;
 use crate::util::seeded_hash::SeededMap;
 
 /// What was found while plans were checked.
 #[derive(Default)]
 pub(super) struct PlanChecks {
-    /// Whether branches that plans led to can be completed.
-    completing: SeededMap<Box<[u32]>, bool>,
     /// The class of the branches of a class that can be completed.
     kept: SeededMap<u32, u32>,
     /// A plan that completes the output from a class: so many tokens of it are behind.
@@ -110,24 +107,10 @@ impl GrammarPositions<'_> {
             return known;
         }
         let branches = self.classes[to as usize].branches.clone();
-        let kept: Branches = branches.into_iter().filter(|branch| self.branch_completes(branch)).collect();
+        let mut machine = self.program.machine(self.stack);
+        let kept: Branches = branches.into_iter().filter(|branch| machine.completes(branch)).collect();
         let kept = self.class(kept);
         self.checks.kept.insert(to, kept);
         kept
-    }
-
-    /// Whether a branch can be completed. The plans of many tokens end alike.
-    fn branch_completes(&mut self, branch: &Branch) -> bool {
-        if branch.is_in_document() {
-            return self.program.machine(self.stack).completes(branch);
-        }
-        let mut key = vec![branch.scan, branch.indents, branch.column];
-        key.extend_from_slice(self.stack.tops(branch.tops));
-        if let Some(&known) = self.checks.completing.get(&*key) {
-            return known;
-        }
-        let completes = self.program.machine(self.stack).completes(branch);
-        self.checks.completing.insert(key.into(), completes);
-        completes
     }
 }

@@ -9,8 +9,9 @@
 use std::sync::Arc;
 
 use crate::grammar::model::Lexer;
-use crate::lexeme::shortest_end::preferred;
-use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, start_beside_rivals};
+use crate::pushdown::grammar::completion::terminal_ways::{
+    Reach, TerminalWays, TextTo, byte_of_each_class, start_beside_rivals,
+};
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner};
 use crate::util::bounded_cache::BoundedCache;
@@ -42,7 +43,7 @@ type Separator = End;
 
 /// A text that ends a terminal, and what must not follow it.
 struct End {
-    text: Vec<u8>,
+    text: Arc<[u8]>,
     to: ObligationsId,
 }
 
@@ -51,11 +52,8 @@ impl SeparatedTexts {
     pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32]) -> SeparatedTexts {
         /// Separators that are used.
         const MOST_SEPARATORS: usize = 4;
-        let mut seen = [false; 256];
-        let bytes = preferred().chain(0..=u8::MAX);
-        let bytes = bytes.filter(|&byte| !std::mem::replace(&mut seen[scanner.class(byte)], true)).collect();
         let mut this = SeparatedTexts {
-            bytes,
+            bytes: byte_of_each_class(scanner),
             separators: Vec::new(),
             texts: Vec::new(),
             separated: Vec::new(),
@@ -182,20 +180,13 @@ impl SeparatedTexts {
         is_good: impl Fn(&End) -> bool,
     ) -> Option<End> {
         let is_live = |scan: ScanStateId| scanner.state(scan).live.iter().any(|&(live, _)| live == terminal);
-        // Each state with the one before it, and the byte between.
-        let mut order: Vec<(ScanStateId, usize, u8)> = vec![(from, 0, 0)];
+        let mut order: Vec<(ScanStateId, u32, u8)> = vec![(from, 0, 0)];
         let mut seen = SeededSet::from_iter([from]);
         let mut at = 0;
         while let Some(&(scan, ..)) = order.get(at) {
             // What must not follow says as well which look-aheads must not be met.
             if let Some(&(_, to)) = scanner.state(scan).ends.iter().find(|end| end.0 == terminal) {
-                let (mut text, mut of) = (Vec::new(), at);
-                while of != 0 {
-                    text.push(order[of].2);
-                    of = order[of].1;
-                }
-                text.reverse();
-                let end = End { text, to };
+                let end = End { text: TextTo { order: &order, at }.bytes(), to };
                 if is_good(&end) {
                     return Some(end);
                 }
@@ -204,7 +195,7 @@ impl SeparatedTexts {
             for &byte in bytes {
                 let to = scanner.next(scan, byte);
                 if to != REFUSED && is_live(to) && seen.insert(to) {
-                    order.push((to, at, byte));
+                    order.push((to, at as u32, byte));
                 }
             }
             at += 1;

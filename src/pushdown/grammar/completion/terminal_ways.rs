@@ -72,12 +72,9 @@ pub struct TerminalWays {
 impl TerminalWays {
     /// No ways yet.
     pub fn new(scanner: &Scanner, reach: Reach) -> Self {
-        let mut seen = [false; 256];
-        let bytes = preferred().chain(std::iter::once(b'"'));
-        let bytes = bytes.filter(|&byte| !std::mem::replace(&mut seen[scanner.class(byte)], true)).collect();
         TerminalWays {
             reach,
-            bytes,
+            bytes: byte_of_each_class(scanner),
             alone: SeededMap::default(),
             scans: SeededMap::default(),
             starts: SeededMap::default(),
@@ -176,6 +173,12 @@ impl TerminalWays {
     }
 }
 
+/// A byte of each class, likely text first.
+pub(super) fn byte_of_each_class(scanner: &Scanner) -> Box<[u8]> {
+    let mut seen = [false; 256];
+    preferred().filter(|&byte| !std::mem::replace(&mut seen[scanner.class(byte)], true)).collect()
+}
+
 /// The state at a boundary where a terminal may begin, and all that may begin where it does somewhere.
 pub(super) fn start_beside_rivals(scanner: &Scanner, follow: &Follow, terminal: u32) -> ScanStateId {
     if follow.is_everywhere(terminal) {
@@ -186,13 +189,15 @@ pub(super) fn start_beside_rivals(scanner: &Scanner, follow: &Follow, terminal: 
 }
 
 /// The text that led to a state of a search.
-struct TextTo<'s, S> {
-    order: &'s [(S, u32, u8)],
-    at: usize,
+pub(super) struct TextTo<'s, S> {
+    /// Each state with the one before it, and the byte between.
+    pub(super) order: &'s [(S, u32, u8)],
+    /// Which of them it is.
+    pub(super) at: usize,
 }
 
 impl<S> TextTo<'_, S> {
-    fn bytes(&self) -> Arc<[u8]> {
+    pub(super) fn bytes(&self) -> Arc<[u8]> {
         let (mut out, mut at) = (Vec::new(), self.at);
         while at != 0 {
             out.push(self.order[at].2);
