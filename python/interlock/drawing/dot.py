@@ -13,13 +13,13 @@ def structure_dot(structure: Cards, title: str) -> str:
     lines.append(f"    label={_quoted(title)};")
     for number, card in enumerate(structure.cards):
         rows = [
-            f'<TR><TD BGCOLOR="gray92" COLSPAN="2" PORT="head"><B>{_text(card.title)}</B> {_text(card.kind)}</TD></TR>'
+            f'<TR><TD BGCOLOR="gray92" COLSPAN="2" PORT="head"><B>{clean(card.title)}</B> {clean(card.kind)}</TD></TR>'
         ]
         for i, row in enumerate(card.rows):
-            name = f"<B>{_text(row.name)} *</B>" if row.required and row.name else _text(row.name) or " "
-            kind = f'<FONT COLOR="chocolate3">{_text(row.type)}</FONT>' if row.forced else _text(row.type)
+            name = f"<B>{clean(row.name)} *</B>" if row.required and row.name else clean(row.name) or " "
+            kind = f'<FONT COLOR="chocolate3">{clean(row.type)}</FONT>' if row.forced else clean(row.type)
             rows.append(f'<TR><TD ALIGN="LEFT">{name}</TD><TD ALIGN="LEFT" PORT="r{i}">{kind}</TD></TR>')
-        rows += [f'<TR><TD COLSPAN="2" ALIGN="LEFT"><I>{_text(note)}</I></TD></TR>' for note in card.notes]
+        rows += [f'<TR><TD COLSPAN="2" ALIGN="LEFT"><I>{clean(note)}</I></TD></TR>' for note in card.notes]
         lines.append(
             f'    c{number} [label=<<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0">{"".join(rows)}</TABLE>>];'
         )
@@ -47,7 +47,3 @@ def automaton_dot(graph: Graph, title: str) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + readable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _text(text: str) -> str:
-    return clean(text)

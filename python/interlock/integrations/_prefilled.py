@@ -7,9 +7,9 @@ and forced tokens are those of the whole output, and what is generated is its re
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
+from interlock.util.longest_tokens import longest_tokens
 
 __all__ = ["PrefilledIndex", "spelled"]
 
@@ -89,25 +89,7 @@ def _ending(prompt_ids: Sequence[int], data: bytes, vocabulary: Vocabulary) -> l
 
 def spelled(vocabulary: Vocabulary, data: bytes) -> list[int]:
     """Bytes by the longest tokens from the left. ``ArgumentError`` for a byte that no token spells."""
-    known, longest = _by_bytes(vocabulary)
-    ids: list[int] = []
-    at = 0
-    while at < len(data):
-        size = next((n for n in range(min(longest, len(data) - at), 0, -1) if data[at : at + n] in known), 0)
-        if not size:
-            raise ArgumentError(f"no token of the vocabulary spells the byte {data[at : at + 1]!r}")
-        ids.append(known[data[at : at + size]])
-        at += size
+    ids, at = longest_tokens(vocabulary, data)
+    if at < len(data):
+        raise ArgumentError(f"no token of the vocabulary spells the byte {data[at : at + 1]!r}")
     return ids
-
-
-@lru_cache(maxsize=2)
-def _by_bytes(vocabulary: Vocabulary) -> tuple[dict[bytes, int], int]:
-    """The token of each spelling, and the longest spelling. Some tenths of a second for a large vocabulary."""
-    silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
-    found: dict[bytes, int] = {}
-    for i in range(len(vocabulary)):
-        spelling = b"" if i in silent else vocabulary.token_bytes(i)
-        if spelling:
-            found.setdefault(spelling, i)
-    return found, max(map(len, found), default=1)

@@ -87,7 +87,7 @@ class Decoder:
         if len(transcript.ids) <= transcript.start or len(transcript.ids) < 2:
             return False
         if self._longer is None:
-            self._longer = LongerTokens(self.model.vocabulary, transcript)
+            self._longer = LongerTokens(self.model.vocabulary)
         last = transcript.ids[-1]
         healing = self._longer.healing(last, guide)
         if healing is None:

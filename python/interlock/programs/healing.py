@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import Guide, Vocabulary
-from interlock.programs.seam_tokenization import Transcript
+from interlock.util.longest_tokens import tokens_by_bytes
 
 __all__ = ["Healing", "LongerTokens"]
 
@@ -35,9 +35,9 @@ class Healing:
 class LongerTokens:
     """The tokens of a vocabulary by their bytes."""
 
-    def __init__(self, vocabulary: Vocabulary, transcript: Transcript) -> None:
+    def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._by_bytes = transcript.by_bytes()
+        self._by_bytes = tokens_by_bytes(vocabulary)
         self._sorted = sorted(self._by_bytes)
 
     def behind(self, token: int) -> list[tuple[int, bytes]]:

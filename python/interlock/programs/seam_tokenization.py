@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interlock.programs.cached_model import CachedModel, common_length
+from interlock.util.longest_tokens import longest_tokens
 
 __all__ = ["Transcript"]
 
@@ -24,12 +25,11 @@ class Transcript:
         self._model = model
         self.ids = list(prompt_ids)
         self.start = len(self.ids)
-        self._by_bytes: dict[bytes, int] | None = None
 
     def fork(self) -> Transcript:
         """A second transcript with the same ids."""
         other = Transcript(self._model, self.ids)
-        other.start, other._by_bytes = self.start, self._by_bytes
+        other.start = self.start
         return other
 
     @property
@@ -83,29 +83,6 @@ class Transcript:
         if rest:
             self.ids = self.spelled_with(rest)
 
-    def by_bytes(self) -> dict[bytes, int]:
-        """The token of each spelling; tokens that spell nothing left out. Made once, in some tenths of a second."""
-        if self._by_bytes is None:
-            vocabulary = self._model.vocabulary
-            silent = {*vocabulary.special_token_ids, *vocabulary.eos_token_ids}
-            found: dict[bytes, int] = {}
-            for i in range(len(vocabulary)):
-                spelling = b"" if i in silent else vocabulary.token_bytes(i)
-                if spelling:
-                    found.setdefault(spelling, i)
-            self._by_bytes = found
-        return self._by_bytes
-
     def spell(self, data: bytes) -> list[int]:
         """Bytes by the longest tokens from the left, for what the tokenizer cannot encode by itself."""
-        known = self.by_bytes()
-        longest = max(map(len, known))
-        ids: list[int] = []
-        at = 0
-        while at < len(data):
-            size = next((n for n in range(min(longest, len(data) - at), 0, -1) if data[at : at + n] in known), 0)
-            if not size:
-                break
-            ids.append(known[data[at : at + size]])
-            at += size
-        return ids
+        return longest_tokens(self._model.vocabulary, data)[0]

@@ -8,7 +8,6 @@ import sys
 import types
 import warnings
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
 
 from generator_stand_ins import NO_WARNINGS_OF_ENDS, User  # noqa: E402
 from scripted_generator import ScriptedGenerator  # noqa: E402
+from test_attempts import Digit  # noqa: E402
 from test_generator_backends import LLM, END, Llama, MlxTokenizer, llama, mlx, vllm, vocabulary  # noqa: E402, F401
 from test_generator_servers import AsyncClient, Client  # noqa: E402
 
@@ -95,20 +95,10 @@ def test_a_program_begins_with_what_the_assistant_has_said(gen):
 
 
 def test_an_answer_that_is_refused_is_asked_for_with_the_same_prefill():
-    class Even(pydantic.BaseModel):
-        digit: Annotated[int, pydantic.Field(ge=0, le=9)]
-
-        @pydantic.field_validator("digit")
-        @classmethod
-        def is_even(cls, digit):
-            if digit % 2:
-                raise ValueError("odd")
-            return digit
-
     gen = ScriptedGenerator({"A digit.": '{"digit": 3}', "Try again.": '{"digit": 4}'})
     seen, encode = [], gen.encode
     gen.encode = lambda prompt, chat=None: seen.append(prompt) or encode(prompt, chat)
-    assert gen(chat('{"digit"', "A digit."), Even, max_tokens=20, attempts=2) == Even(digit=4)
+    assert gen(chat('{"digit"', "A digit."), Digit, max_tokens=20, attempts=2) == Digit(digit=4)
     assert [m["content"] for m in seen[-1]][1::2] == ['{"digit": 3}', '{"digit"']
 
 

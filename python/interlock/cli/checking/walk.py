@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import interlock
 from interlock.cli.terminal.output import byte_name
+from interlock.util.longest_tokens import longest_tokens, tokens_by_bytes
 
 
 def next_bytes(guide: interlock.Guide) -> list[int]:
@@ -29,27 +30,18 @@ class Speller:
     """
 
     def __init__(self, vocabulary: interlock.Vocabulary) -> None:
-        is_text = spells(vocabulary)
-        self.ids: dict[bytes, int] = {}
-        for i in range(vocabulary.size):
-            if (token := vocabulary.token_bytes(i)) and is_text(i):
-                self.ids.setdefault(token, i)
-        self.longest = max(map(len, self.ids), default=0)
-        self.single = {token[0]: i for token, i in self.ids.items() if len(token) == 1}
+        self._vocabulary = vocabulary
+        ids = tokens_by_bytes(vocabulary)
+        self._single = {token[0]: i for token, i in ids.items() if len(token) == 1}
+        self._are_bytes = len(ids) == len(self._single) == 256
 
     def spell(self, data: bytes) -> list[int]:
         """The ids of ``data``; raises ``VocabularyError`` where no token fits."""
-        if self.longest == 1 and len(self.ids) == 256:
-            return [self.single[byte] for byte in data]
-        ids, at = [], 0
-        while at < len(data):
-            for length in range(min(self.longest, len(data) - at), 0, -1):
-                if (found := self.ids.get(data[at : at + length])) is not None:
-                    ids.append(found)
-                    at += length
-                    break
-            else:
-                name = byte_name(data[at])
-                said = f"0x{data[at]:02x}" + ("" if name.startswith("\\x") else f", {name}")
-                raise interlock.VocabularyError(f"no token spells byte {at} of the text ({said})")
+        if self._are_bytes:
+            return [self._single[byte] for byte in data]
+        ids, at = longest_tokens(self._vocabulary, data)
+        if at < len(data):
+            name = byte_name(data[at])
+            said = f"0x{data[at]:02x}" + ("" if name.startswith("\\x") else f", {name}")
+            raise interlock.VocabularyError(f"no token spells byte {at} of the text ({said})")
         return ids

@@ -23,7 +23,6 @@ from typing import Any
 import interlock
 from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.checking.text_arguments import in_order, one_of, tokens_of
-from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
 from interlock.cli.terminal import atomic_files, exits, streams
@@ -31,6 +30,7 @@ from interlock.cli.terminal.output import Output, decimal, facts, size
 from interlock.cli.terminal.style import BAD, FORCED, GOOD, NOTE, Line
 from interlock.drawing.trace import Trace, trace
 from interlock.drawing.trace_page import trace_page
+from interlock.util.longest_tokens import tokens_by_bytes
 
 PAGE = "trace.html"
 """The default name of the page."""
@@ -139,7 +139,7 @@ def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int],
             "--logprobs: no chat-completions response with choices[0].logprobs.content",
             'ask the API for logprobs ("logprobs": true in the request), and save the response as it came',
         ) from None
-    ids_of = Speller(vocabulary).ids
+    ids_of = tokens_by_bytes(vocabulary)
     ids, wishes = [], []
     for (token, logprob), others in entries:
         if token not in ids_of:
