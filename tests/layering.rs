@@ -248,14 +248,14 @@ fn lines_of_raw_strings(text: &str) -> BTreeSet<usize> {
         let is_raw = rest.starts_with('r') && rest[1 + hashes..].starts_with('"');
         let taken = if is_raw {
             until(&format!("\"{}", "#".repeat(hashes)), hashes + 2)
-        } else if rest.starts_with('"') {
+        } else if let Some(inside) = rest.strip_prefix('"') {
             let mut escaped = false;
             let closes = |c: char| {
                 let is_escaped = escaped;
                 escaped = c == '\\' && !is_escaped;
                 c == '"' && !is_escaped
             };
-            rest[1..].find(closes).map_or(rest.len(), |to| to + 2)
+            inside.find(closes).map_or(rest.len(), |to| to + 2)
         } else if rest.starts_with("//") {
             until("\n", 0)
         } else if rest.starts_with("'\"'") {
