@@ -4,7 +4,8 @@
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
 //! compile: one request cannot spend another's budget. What is found in a cache costs nothing, whoever made it. They
 //! fire while compiling or answering a question about a language, with the limit, the value and the field;
-//! `max_state_bytes` and `max_guide_bytes` never do.
+//! `max_state_bytes` and `max_guide_bytes` never do, and `max_mask_steps` and `max_scanner_bytes` do at masks of
+//! grammars.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -76,6 +77,13 @@ pub struct Limits {
     /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history
     /// of some 30,000 tokens of an everyday schema.
     pub max_guide_bytes: usize,
+    /// Steps that one guide of a grammar may take for masks that nobody has made before, of about 1 us each. Each token
+    /// gives a fiftieth back. The masks of a program in C take some thousand steps each at first, and a thousand tools
+    /// some ten thousand.
+    pub max_mask_steps: usize,
+    /// Bytes of states that the terminals of a grammar have side by side in one index, found on use. The grammars that
+    /// come with the library take up to 10 MiB, terminals that match each other's texts more.
+    pub max_scanner_bytes: usize,
     /// Alternatives of one rule after distribution of `anyOf`, `oneOf`, `not` and the like.
     pub max_alternatives: usize,
     /// Rules (interned conjunctions of schemas) of one index.
@@ -97,6 +105,8 @@ impl Default for Limits {
             max_compile_steps: 1_500_000,
             max_state_bytes: 16 << 20,
             max_guide_bytes: 16 << 20,
+            max_mask_steps: 500_000,
+            max_scanner_bytes: 128 << 20,
             max_alternatives: 12_288,
             max_rules: 100_000,
             max_algebra_steps: 3_000_000,

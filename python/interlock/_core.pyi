@@ -90,8 +90,9 @@ class GrammarError(InterlockError, ValueError):
     """A grammar is not well formed; `offset` says where, in bytes of its text."""
 
 class LimitError(InterlockError, ValueError):
-    """A compile, or a question about a language, needs more work than a limit allows: `value` exceeds `limit`. `field`
-    names the field of `Limits` that sets it, or is None where nobody may.
+    """A compile, a question about a language, or the masks of a grammar, need more work than a limit allows: `value`
+    exceeds `limit`. `field` names the field of `Limits` that sets it, or is None where nobody may. A guide that raised
+    it at a mask raises it from then on.
     """
 
 class BudgetError(InterlockError, ValueError):
@@ -342,6 +343,18 @@ class Limits:
         """Bytes of history that one guide holds for rolling back, beside what its position needs; by default
         16,777,216. Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the
         tokens again.
+        """
+
+    @property
+    def max_mask_steps(self) -> int:
+        """Steps that one guide of a grammar may take for masks that nobody has made before; by default 500,000, of
+        about 1 us each. Each token gives a fiftieth back. A guide that takes more fails with ``LimitError``.
+        """
+
+    @property
+    def max_scanner_bytes(self) -> int:
+        """Bytes of states that the terminals of a grammar have side by side in one index; by default 134,217,728.
+        Where they have more, new masks fail with ``LimitError``.
         """
 
     @property
@@ -1229,9 +1242,9 @@ def fill_bitmasks(
     is row ``i``. Guides of several vocabularies may stand in one batch: each row is that of its own guide's vocabulary.
     ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
     is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
-    row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
-    guide meets (``InternalError``, whose ``batch_index`` is the guide's number) costs that guide alone: all other rows
-    are written.
+    row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A guide
+    that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug) costs itself alone: all other rows
+    are written, ``batch_index`` of the error is the guide's number, and the guide raises it from then on.
     """
 
 def apply_bitmask_cpu(

@@ -303,13 +303,7 @@ impl Index {
         source: String,
         limits: &Limits,
     ) -> Index {
-        let inner = IndexCore::new(
-            vocabulary.clone(),
-            tables,
-            engine,
-            Arc::new(source),
-            (limits.max_state_bytes, limits.max_guide_bytes),
-        );
+        let inner = IndexCore::new(vocabulary.clone(), tables, engine, Arc::new(source), *limits);
         Index(IndexHandle::Compiled(Arc::new(IndexCore { live, report, ..inner })))
     }
 }

@@ -110,7 +110,15 @@ impl Guide {
             }
         }
         let (before, mark) = self.here();
-        if self.is_spent() || self.is_refused_everywhere(id) || !self.step_bytes(bytes) {
+        if self.is_spent() || self.is_refused_everywhere(id) {
+            return false;
+        }
+        let is_grammar = matches!(self.position, Position::Grammar { .. });
+        let taken = match is_grammar {
+            true => self.metered(|guide| guide.step_bytes(bytes)).unwrap_or(false),
+            false => self.step_bytes(bytes),
+        };
+        if !taken {
             return false;
         }
         self.settle_down(&mark);

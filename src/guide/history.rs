@@ -139,7 +139,7 @@ impl Guide {
 
     /// Where little may be kept, pieces are small.
     fn piece_bytes(&self) -> usize {
-        PIECE_BYTES.min(self.index.0.max_guide_bytes / 4)
+        PIECE_BYTES.min(self.index.0.limits.max_guide_bytes / 4)
     }
 
     #[cold]
@@ -174,7 +174,7 @@ impl Guide {
         let mut held = 0;
         for end in history.sealed.iter_mut().rev() {
             held += end.bytes;
-            if held > self.index.0.max_guide_bytes {
+            if held > self.index.0.limits.max_guide_bytes {
                 end.piece = None;
             }
         }

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::error::Error;
 use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::{IndexCore, IndexEngine};
@@ -15,6 +16,7 @@ use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
+use crate::util::work_meter::metered;
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 pub(super) const CATCH_UP: usize = 64;
@@ -158,8 +160,8 @@ impl Guide {
                 if masker.fill_known(stack, *at, row, &mut self.last.documents) {
                     return false;
                 }
-                masker.fill(stack, *at, row, &mut self.last.documents);
-                return true;
+                self.fill_new(row);
+                return self.failure().is_none();
             }
             _ => return false,
         }
@@ -188,7 +190,7 @@ impl Guide {
                 let masker = grammar.masker(&inner.tables, &inner.vocabulary);
                 let known = masker.fill_known(stack, *at, row, &mut self.last.documents);
                 if known {
-                    masker.keep_within_bounds(stack, *at, row);
+                    self.keep_within_bounds(row);
                 }
                 known
             }
@@ -215,13 +217,64 @@ impl Guide {
                     spelling.filter(row);
                 }
             }
-            (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
-                let masker = grammar.masker(&inner.tables, &inner.vocabulary);
-                masker.fill(stack, *at, row, &mut self.last.documents);
-                masker.keep_within_bounds(stack, *at, row);
+            (IndexEngine::Grammar(_), Position::Grammar { .. }) => {
+                self.fill_new(row);
+                self.keep_within_bounds(row);
             }
             // A guide's position is made from its own index's engine.
             _ => row.fill(0),
+        }
+    }
+
+    /// The mask of a grammar that is not known.
+    fn fill_new(&mut self, row: &mut [u32]) {
+        let made = self.metered(|guide| {
+            let inner = &*guide.index.0;
+            if let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
+                (&inner.engine, &mut guide.position)
+            {
+                let masker = grammar.masker(&inner.tables, &inner.vocabulary);
+                masker.fill(stack, *at, row, &mut guide.last.documents);
+            }
+        });
+        if made.is_none() {
+            row.fill(0);
+        }
+    }
+
+    /// Does work over a grammar that may take long. It is bounded: beyond that the guide is lost, and the answer `None`.
+    pub(super) fn metered<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
+        let limits = self.index.0.limits;
+        let left = self.work.left(limits.max_mask_steps, self.history.len());
+        let (answer, steps) = metered(left, || work(self));
+        if steps == 0 {
+            return Some(answer);
+        }
+        self.work.pay(steps);
+        // States that terminals find on use are found beside those of the scanner, and bounded with them.
+        let bytes = match &self.index.0.engine {
+            IndexEngine::Grammar(grammar) => grammar.program.scanner.memory_bytes(),
+            _ => 0,
+        };
+        let error = if steps > left {
+            let spent = limits.max_mask_steps - left + steps;
+            Error::limit("steps of the masks of a grammar", limits.max_mask_steps as u64, spent as u64)
+                .of("max_mask_steps")
+        } else if bytes > limits.max_scanner_bytes {
+            Error::limit("bytes of the states of a grammar", limits.max_scanner_bytes as u64, bytes as u64)
+                .of("max_scanner_bytes")
+        } else {
+            return Some(answer);
+        };
+        self.lose(error);
+        None
+    }
+
+    /// Takes the tokens out of a row for which a terminal's bound in tokens has no room.
+    fn keep_within_bounds(&mut self, row: &mut [u32]) {
+        let inner = &*self.index.0;
+        if let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) = (&inner.engine, &mut self.position) {
+            grammar.masker(&inner.tables, &inner.vocabulary).keep_within_bounds(stack, *at, row);
         }
     }
 }

@@ -42,6 +42,7 @@ use crate::index::{Index, IndexEngine};
 use crate::pushdown::json::arena::{Arena, ArenaMark};
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
+use crate::util::work_meter::WorkAccount;
 
 /// One request's cursor over a shared index: its position, its history and the end of its output.
 #[derive(Clone)]
@@ -68,6 +69,8 @@ pub struct Guide {
     min_tokens: usize,
     canonical_forced: bool,
     canonical: Option<KnownCanonical>,
+    /// What it may still spend on masks that are new.
+    work: WorkAccount,
     /// Texts from outside, in the order of the output.
     outside: Vec<HostText>,
     /// What was given of the output's events, if anybody asked.
@@ -215,6 +218,7 @@ impl Guide {
         self.run = None;
         self.places.clear();
         self.canonical = None;
+        self.work = WorkAccount::default();
         self.go_to_start();
     }
 

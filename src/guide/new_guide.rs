@@ -53,6 +53,7 @@ impl Index {
             min_tokens: options.min_tokens,
             canonical_forced: options.canonical_forced,
             canonical: None,
+            work: Default::default(),
             outside: Vec::new(),
             events: None,
         };

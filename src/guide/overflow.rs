@@ -39,7 +39,7 @@ impl Guide {
         match &self.position {
             Position::Pattern(_) => match &self.index.0.engine {
                 IndexEngine::Pattern(l) => {
-                    l.lexeme.is_full(self.index.0.max_state_bytes) && self.index.0.live.is_none()
+                    l.lexeme.is_full(self.index.0.limits.max_state_bytes) && self.index.0.live.is_none()
                 }
                 IndexEngine::Document { .. } | IndexEngine::Grammar(_) => false,
             },

@@ -6,7 +6,7 @@
 //! but masks are still copied from the tables as far as they reach. A guide does not come back to the tables before its
 //! next [`reset`](Guide::reset).
 //!
-//! Leaving fails only for a forged file. The guide then refuses everything, and [`Guide::failure`] says why.
+//! Leaving fails only for a forged file. The guide is lost then: it refuses everything, and [`Guide::failure`] says why.
 
 use crate::error::{Error, ErrorKind};
 use crate::guide::Guide;
@@ -16,7 +16,8 @@ use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::cancel::uninterruptible;
 
 impl Guide {
-    /// Why this guide refuses everything: the file of its index does not make the index that it names.
+    /// Why this guide refuses everything: `Limit` where a mask of a grammar took more than its limits allow, `Artifact`
+    /// where the file of its index does not make the index that it names.
     pub fn failure(&self) -> Option<&Error> {
         match &self.position {
             Position::Lost(error) => Some(error),
@@ -116,7 +117,7 @@ impl Guide {
         true
     }
 
-    fn lose(&mut self, error: Error) {
+    pub(super) fn lose(&mut self, error: Error) {
         self.position = Position::Lost(Box::new(error));
         self.history = Default::default();
         self.flat.clear();

@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use crate::expr::ByteSet;
 pub(crate) use crate::index::from_artifact::IndexHandle;
 use crate::index::token_liveness::TokenLive;
+use crate::limits::Limits;
 use crate::mask::grammar::GrammarEngine;
 use crate::mask::json::cache::masks::MaskCache;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
@@ -73,10 +74,8 @@ pub(crate) struct IndexCore {
     pub warm: AtomicBool,
     /// Set when everything was made ahead of time.
     pub built: OnceLock<tables::CompleteIndex>,
-    /// Bytes of states after which a lexeme is full.
-    pub max_state_bytes: usize,
-    /// Bytes of history after which a guide lets go of the oldest.
-    pub max_guide_bytes: usize,
+    /// What it was compiled under; some of it bounds guides.
+    pub limits: Limits,
     /// The index in which guides go on whose lexemes are full here; see `overflow`.
     pub younger: Mutex<Option<Index>>,
 }
@@ -88,7 +87,7 @@ impl IndexCore {
         tables: Arc<VocabTables>,
         engine: IndexEngine,
         source: Arc<String>,
-        (max_state_bytes, max_guide_bytes): (usize, usize),
+        limits: Limits,
     ) -> IndexCore {
         IndexCore {
             vocabulary,
@@ -107,8 +106,7 @@ impl IndexCore {
             runs: Default::default(),
             warm: Default::default(),
             built: OnceLock::new(),
-            max_state_bytes,
-            max_guide_bytes,
+            limits,
             younger: Mutex::default(),
         }
     }

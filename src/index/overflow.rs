@@ -51,7 +51,7 @@ impl Index {
         if let Some(younger) = slot.as_ref().filter(|y| !y.is_same(full)) {
             return younger.clone();
         }
-        let made = full.copied(Some(self.0.max_state_bytes));
+        let made = full.copied(Some(self.0.limits.max_state_bytes));
         *slot = Some(made.clone());
         made
     }
@@ -95,7 +95,7 @@ impl Index {
         };
         let (vocabulary, tables, source) = (inner.vocabulary.clone(), inner.tables.clone(), inner.source.clone());
         // The states of a pattern with dead ones were all found when it was compiled, so its guides never come here.
-        let young = IndexCore::new(vocabulary, tables, engine, source, (inner.max_state_bytes, inner.max_guide_bytes));
+        let young = IndexCore::new(vocabulary, tables, engine, source, inner.limits);
         Index(IndexHandle::Compiled(Arc::new(IndexCore { fingerprint: inner.fingerprint.clone(), ..young })))
     }
 
@@ -114,7 +114,7 @@ impl Index {
         let IndexEngine::Document { program, .. } = &self.0.engine else { return false };
         let Some(n) = arena.nodes.get(top as usize) else { return false };
         let range = n.start as usize..(n.start + n.len) as usize;
-        let full = |l: &Lexeme| l.is_full(self.0.max_state_bytes);
+        let full = |l: &Lexeme| l.is_full(self.0.limits.max_state_bytes);
         match n.kind {
             FrameKind::Scalar => arena.scalars[range].iter().any(|s| full(&program.lexemes[s.lexeme as usize])),
             FrameKind::Object if n.phase == Phase::Key => arena.objects[range].iter().filter(|i| i.others).any(|i| {

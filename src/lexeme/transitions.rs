@@ -11,7 +11,10 @@ use crate::expr::analysis::char_lengths::{CharLengths, lengths};
 use crate::expr::{Edge, ExprId};
 use crate::json::string_escape::{EscapeMove, EscapeState, after_range, step};
 use crate::lexeme::{CLOSED, DEAD, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN};
+use crate::util::work_meter::charge;
 
+/// Microseconds that a state takes.
+const STATE_STEPS: usize = 2;
 /// Rows of no more edges get all of their states at once.
 const FEW_EDGES: usize = 12;
 
@@ -21,6 +24,7 @@ impl Lexeme {
         if let Some(&id) = b.table.get(&(expr, sub)) {
             return id;
         }
+        charge(STATE_STEPS);
         let id = b.next;
         b.next += 1;
         let accepting = match sub {

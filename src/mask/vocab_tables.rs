@@ -38,6 +38,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
+use crate::util::work_meter::charge;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
 
@@ -299,6 +300,7 @@ impl VocabTables {
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
         let made = Arc::new(self.root(vocabulary, lexeme, state, None));
+        charge(made.inner.steps());
         self.keep(masks, key, true, made)
     }
 
@@ -400,6 +402,7 @@ impl VocabTables {
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
         let cross = self.crosses.of(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
         let made = Arc::new(found.finish(self.words, cross));
+        charge(made.inner.steps());
         self.keep(&lexeme.masks, key, false, made)
     }
 }

@@ -45,8 +45,9 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
     (
         "LimitError",
         ErrorKind::Limit,
-        "A compile, or a question about a language, needs more work than a limit allows: `value` exceeds `limit`. \
-         `field` names the field of `Limits` that sets it, or is None where nobody may.",
+        "A compile, a question about a language, or the masks of a grammar, need more work than a limit allows: `value` \
+         exceeds `limit`. `field` names the field of `Limits` that sets it, or is None where nobody may. A guide that \
+         raised it at a mask raises it from then on.",
     ),
     (
         "BudgetError",

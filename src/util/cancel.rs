@@ -133,6 +133,12 @@ pub fn should_stop() -> bool {
     left <= 1 && poll().is_err()
 }
 
+/// Whether the work at hand has spent more steps than it may. The watch is not asked.
+#[inline]
+pub fn is_exhausted() -> bool {
+    COUNTERS.with(|c| c.spent.get() > c.most.get())
+}
+
 /// Whether the work may go on, asked by a step that takes long itself.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! Utilities that every part uses and that know none of them: hashing, bounded caches, prefix indices, logs that roll
-//! back, threads, mapped files, cancelling.
+//! back, threads, mapped files, cancelling, meters of work.
 
 pub mod append_vec;
 pub(crate) mod bits;
@@ -14,3 +14,4 @@ pub(crate) mod prefix_index;
 pub mod rng;
 pub(crate) mod rollback_log;
 pub mod seeded_hash;
+pub mod work_meter;

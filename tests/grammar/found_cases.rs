@@ -58,9 +58,9 @@ fn an_ignored_terminal_of_a_rule_leaves_one_place_behind_it() {
 }
 
 /// The search for a completion makes stacks with thousands of nodes that stand on each other in many ways. It was
-/// bounded in steps, each of which looked through all of them, and took minutes.
+/// bounded in steps, each of which looked through all of them, and took minutes. Nothing is found in the steps it has.
 #[test]
 fn a_search_through_wide_stacks_ends() {
     let index = Index::from_model(random_grammar(203_394), "wide".to_owned(), &vocabularies()[0].0, &Limits::default());
-    assert_eq!(index.err().map(|error| error.kind()), Some(interlock::ErrorKind::Unsatisfiable));
+    assert_eq!(index.err().map(|error| error.kind()), Some(interlock::ErrorKind::Limit));
 }

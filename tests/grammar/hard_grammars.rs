@@ -193,3 +193,75 @@ fn circles_of_rules_that_may_be_nothing_do_not_explode() {
     assert!(guide.is_accepting());
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
+
+/// Terminals that match the same texts: their states together are as many as there are subsets of them.
+fn terminals_of_the_same_texts(count: usize) -> String {
+    let each: Vec<String> = (0..count).map(|i| format!("/[ab]*a.{{{i}}}/ \"{i}\"")).collect();
+    format!("start: {}", each.join(" | "))
+}
+
+#[test]
+fn a_mask_beyond_its_bound_costs_its_guide_alone() {
+    let text = terminals_of_the_same_texts(30);
+    let options = GrammarOptions::default();
+    let vocabulary = &vocabularies()[0].0;
+    let limits = Limits { max_mask_steps: 1_000, ..Limits::default() };
+    let index = Index::from_grammar(&text, vocabulary, &options, &limits).unwrap();
+    let mut row = vec![u32::MAX; vocabulary.words()];
+    let mut guide = index.guide(&GuideOptions::default()).unwrap();
+    assert!(guide.fill_mask(&mut row), "something is masked: all");
+    assert!(row.iter().all(|&word| word == 0));
+    let error = guide.failure().expect("the guide failed").clone();
+    assert_eq!((error.kind(), error.limit_field()), (ErrorKind::Limit, Some("max_mask_steps")));
+    assert!(!guide.try_advance(97) && !guide.is_accepting() && guide.advance(97).is_err());
+    guide.reset();
+    assert!(guide.failure().is_none(), "it begins anew");
+
+    let limits = Limits { max_scanner_bytes: 10_000, ..Limits::default() };
+    let index = Index::from_grammar(&text, vocabulary, &options, &limits).unwrap();
+    let mut guide = index.guide(&GuideOptions::default()).unwrap();
+    guide.fill_mask(&mut row);
+    assert_eq!(guide.failure().and_then(|error| error.limit_field()), Some("max_scanner_bytes"));
+}
+
+/// What was found before a mask was given up is kept, and must be right: guides that each go a little further come to
+/// the masks of an index without bounds.
+#[test]
+fn masks_that_were_given_up_leave_nothing_wrong() {
+    let mut given_up = 0;
+    for (text, path) in [
+        (terminals_of_the_same_texts(7), "abbaa"),
+        ("start: (A | B | \"(\" start \")\")+\nA: /[a-c]+/\nB: /[ab]*c[ab]*/\n%ignore \" \"".to_owned(), "((ab c)ca"),
+        ("start: x\nx: \"a\" x \"b\" | /[^ab]{1,9}/ | x x".to_owned(), "aaxyzbxb"),
+    ] {
+        for lexer in [Lexer::Any, Lexer::Dynamic, Lexer::Contextual] {
+            for (vocabulary, _) in vocabularies() {
+                let options = GrammarOptions { lexer: Some(lexer), ..GrammarOptions::default() };
+                let boundless = Limits { max_mask_steps: usize::MAX, ..Limits::default() };
+                let whole = Index::from_grammar(&text, &vocabulary, &options, &boundless).unwrap();
+                let limits = Limits { max_mask_steps: 100, ..Limits::default() };
+                let bounded = Index::from_grammar(&text, &vocabulary, &options, &limits).unwrap();
+                let mut whole = whole.guide(&GuideOptions::default()).unwrap();
+                let (mut right, mut row) = (vec![0; vocabulary.words()], vec![0; vocabulary.words()]);
+                for taken in 0..=path.len() {
+                    whole.fill_mask(&mut right);
+                    let made = (0..40).any(|_| {
+                        let mut guide = bounded.guide(&GuideOptions::default()).unwrap();
+                        let bytes = &path.as_bytes()[..taken];
+                        let is_taken = bytes.iter().all(|&byte| guide.try_advance(u32::from(byte)));
+                        assert!(is_taken || guide.failure().is_some(), "{text} {path} {taken}");
+                        guide.fill_mask(&mut row);
+                        given_up += usize::from(guide.failure().is_some());
+                        guide.failure().is_none()
+                    });
+                    // A part that is kept whole or not at all may be larger than the bound.
+                    assert!(!made || row == right, "{text:?} {lexer:?} behind {:?}", &path[..taken]);
+                    if taken == path.len() || !whole.try_advance(u32::from(path.as_bytes()[taken])) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    assert!(given_up > 20, "{given_up} masks were given up");
+}

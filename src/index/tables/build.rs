@@ -238,7 +238,7 @@ fn parts_of(inner: &IndexCore, max_states: usize) -> Result<(Vec<BuildPart<'_>>,
         // No lexeme takes so many that nothing is left for those that follow.
         let share = if i + 1 < lexemes.len() { left / 2 } else { left };
         let share = share.min(max_states).max(1);
-        let (states, all) = explore(l, share, inner.max_state_bytes / 2)?;
+        let (states, all) = explore(l, share, inner.limits.max_state_bytes / 2)?;
         left = left.saturating_sub(states.len());
         complete &= all;
         if let Some(live) = &inner.live {

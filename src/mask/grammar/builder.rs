@@ -12,17 +12,17 @@ use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::end_nodes::LastEndNodes;
-use crate::mask::grammar::exits::SMALL;
+use crate::mask::grammar::exits::{ROWS_PER_STEP, SMALL};
 use crate::mask::grammar::row_levels::RowLevels;
 use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
 use crate::mask::trie_kind::TrieKind;
-use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{Branch, Group, NO_COLUMN, NO_FRAME, NO_NODE, NodeId, ParseStack};
-use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
+use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::outlook::Outlook;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
+use crate::util::work_meter::{charge, is_over};
 use crate::vocab::Trie;
 
 /// Tops at which the builder arrived, with what the parser can do there.
@@ -82,6 +82,8 @@ pub(super) struct MaskBuilder<'b, 'a> {
     pub(super) ended: Vec<(u32, Arc<Segment>)>,
     pub(super) end_nodes: LastEndNodes,
     decided: Vec<NodeId>,
+    /// Nodes that were visited.
+    visits: usize,
 }
 
 impl<'b, 'a> MaskBuilder<'b, 'a> {
@@ -106,6 +108,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
             ended: Vec::new(),
             end_nodes: LastEndNodes::default(),
             decided: Vec::new(),
+            visits: 0,
         }
     }
 
@@ -169,9 +172,28 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
     }
 
+    /// Leaves all that is still to be visited: the work is over, and what was found is not kept.
+    pub(super) fn give_up(&mut self) {
+        self.todo.clear();
+        self.documents.clear();
+        self.inside.clear();
+        self.ended.clear();
+    }
+
+    /// Counts a node of a trie, of which several are passed in a microsecond.
+    pub(super) fn count_visit(&mut self) {
+        const VISITS_PER_STEP: usize = 4;
+        self.visits += 1;
+        charge(usize::from(self.visits.is_multiple_of(VISITS_PER_STEP)));
+    }
+
     fn run_scanner(&mut self, trie: &Trie) {
         // Nodes come in their order, so all ways to one are known when its turn comes.
         while let Some(Reverse(visit)) = self.todo.pop() {
+            self.count_visit();
+            if is_over() {
+                return self.give_up();
+            }
             let (node, state, column, mut place) = visit;
             let mut others: SmallVec<[u32; 4]> = SmallVec::new();
             while let Some(&Reverse((same_node, same_state, same_column, other))) = self.todo.peek()
@@ -318,6 +340,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let level = self.places[place as usize].level;
         self.levels.look_at(trie.subtree_tokens(node), level);
+        charge(scan.live.len() / ROWS_PER_STEP);
         for &(terminal, at) in &scan.live {
             let Some(lexeme) = &self.masker.lexemes[terminal as usize] else { continue };
             let tables = self.masker.tables;
@@ -450,56 +473,6 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         self.ends.insert(key, out.clone());
         out
-    }
-
-    /// Whether the output can be completed behind the special tokens of a set, and how far down the stack that looks.
-    fn completes_behind_special(&mut self, place: u32, symbol: Symbol) -> (bool, usize) {
-        let program = self.masker.program;
-        let from = &self.places[place as usize];
-        let (indents, level) = (from.indents, from.level);
-        if program.succession.is_free {
-            return (true, level);
-        }
-        let mut shifted = Shifted::default();
-        from.found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
-        let tops = shifted.finish(self.stack);
-        if tops.is_empty() {
-            return (false, level);
-        }
-        let to = self.place(None, tops, indents, level);
-        let start = self.start_at(to, NO_OBLIGATIONS);
-        let (outlook, level) = self.outlook(to, start, NO_COLUMN);
-        (outlook != Outlook::Dead, level.max(self.places[to as usize].level))
-    }
-
-    /// Adds the special tokens that may come next.
-    fn special_tokens(&mut self, branch: &Branch) {
-        let program = self.masker.program;
-        if program.token_sets.is_empty() {
-            return;
-        }
-        let here = self.first_place(branch);
-        let mut places: SmallVec<[u32; 4]> = SmallVec::new();
-        if program.scanner.state(branch.scan).at_boundary {
-            places.push(here);
-        } else {
-            for &(terminal, _) in &program.scanner.state(branch.scan).ends {
-                places.extend(self.ends_of(here, terminal, branch.column));
-            }
-        }
-        for place in places {
-            let next = self.places[place as usize].found.closure.next.clone();
-            for &symbol in next.iter() {
-                let Some(set) = program.productions.token_set(symbol) else { continue };
-                let tokens = &program.token_sets[set];
-                let (completes, level) = self.completes_behind_special(place, symbol);
-                self.levels.look_at(tokens, level);
-                if completes {
-                    let row = self.levels.row_at(level);
-                    tokens.iter().for_each(|&t| row[t as usize >> 5] |= 1 << (t & 31));
-                }
-            }
-        }
     }
 }
 

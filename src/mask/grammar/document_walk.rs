@@ -7,6 +7,7 @@ use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::parse_stack::{Branch, NO_FRAME, NodeId};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
 use crate::pushdown::json::frame::FrameId;
+use crate::util::work_meter::is_over;
 use crate::vocab::Trie;
 use crate::vocab::trie_children::MOST_CLOSERS;
 
@@ -61,6 +62,10 @@ impl MaskBuilder<'_, '_> {
         let mut states = vec![(visit.frame, visit.obligations, 0); 32];
         let (mut node, end) = (visit.node + 1, trie.end[visit.node as usize]);
         while node < end {
+            self.count_visit();
+            if is_over() {
+                return self.give_up();
+            }
             let depth = usize::from(trie.depth[node as usize] - base);
             let (frame, obligations, closed) = states[depth - 1];
             let byte = trie.byte[node as usize];

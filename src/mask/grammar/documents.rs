@@ -18,6 +18,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 use crate::pushdown::grammar::stack_view::StackView;
 use crate::pushdown::json::frame::FrameId;
+use crate::util::work_meter::is_over;
 
 /// Tokens that run past the end of a document.
 pub(super) type PastTokens = RowPatch;
@@ -238,7 +239,7 @@ impl GrammarMasker<'_> {
         decided.sort_unstable();
         decided.dedup();
         let past: RowPatch = (0..).zip(row).filter(|&(_, bits)| bits != 0).collect();
-        if self.describe_past(stack, branch, memo) {
+        if !is_over() && self.describe_past(stack, branch, memo) {
             std::mem::swap(&mut memo.place, &mut memo.scratch);
             let mut view = memo.place.view(stack, branch);
             self.masks.past_documents.keep(&mut view, stack, &decided, past.clone(), past.len() * 8);

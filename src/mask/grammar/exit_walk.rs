@@ -10,12 +10,16 @@ use crate::mask::grammar::exits::{ExitsBelow, SMALL};
 use crate::mask::grammar::segments::VOCABULARY;
 use crate::pushdown::grammar::parse_stack::NO_COLUMN;
 use crate::pushdown::grammar::scanner::REFUSED;
+use crate::util::work_meter::is_over;
 
 impl MaskBuilder<'_, '_> {
     /// Sees to what comes behind the terminals that go on below some nodes.
     pub(super) fn run_exits(&mut self) {
         let GrammarMasker { program, vocabulary, tables, masks, .. } = *self.masker;
         while let Some(((place, state, start_column), mut nodes)) = self.inside.pop_first() {
+            if is_over() {
+                return self.give_up();
+            }
             nodes.sort_unstable();
             nodes.dedup();
             let by_byte = tables.nodes_by_byte(vocabulary);

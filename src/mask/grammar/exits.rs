@@ -16,6 +16,7 @@ use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::EXITS;
 use crate::util::seeded_hash::SeededMap;
+use crate::util::work_meter::{charge, is_over};
 use crate::vocab::{Trie, Vocabulary};
 
 /// Subtrees of fewer nodes are walked.
@@ -45,6 +46,11 @@ pub struct ExitsBelow {
 /// The exits below some nodes; none where they are too many.
 type Found = Option<Arc<ExitsBelow>>;
 
+/// Rows below a node that are united in a microsecond.
+pub(super) const ROWS_PER_STEP: usize = 16;
+/// Nodes that are passed in a microsecond.
+const NODES_PER_STEP: usize = 64;
+
 /// Exits by the state of the scanner and the nodes at which it is in it.
 #[derive(Default)]
 pub struct Exits {
@@ -56,7 +62,7 @@ pub struct Exits {
 
 impl Exits {
     /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too
-    /// many. Readings that may become one again are not followed in tries of their own: there all exits are nodes.
+    /// many, or the work is over. Readings that may become one again are not followed in tries of their own: there all exits are nodes.
     pub fn of(
         &self,
         program: &GrammarProgram,
@@ -72,6 +78,9 @@ impl Exits {
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
         let ends = last.of(program, state, below, by_byte, &self.bytes_around_ends);
         let found: Found = find(program, vocabulary, nodes, state, ends, &self.names).map(Arc::new);
+        if is_over() {
+            return None;
+        }
         let size = |exits: &Arc<ExitsBelow>| {
             let behind: usize = exits.few.iter().map(|exit| exit.behind.len() * 16 + 96).sum();
             behind + exits.many.len() * 16
@@ -99,6 +108,8 @@ fn find(
 ) -> Option<ExitsBelow> {
     /// Rests of tokens that are put into tries.
     const MOST: usize = 100_000;
+    /// Rests that are copied in a microsecond.
+    const RESTS_PER_STEP: usize = 16;
     let (scanner, trie) = (&program.scanner, vocabulary.trie());
     let small = if program.scanner.lexer() == Lexer::Contextual { SMALL } else { 0 };
     let mut rests: SeededMap<(u32, ObligationsId), Rests> = SeededMap::default();
@@ -118,6 +129,7 @@ fn find(
                 }
                 let tokens = trie.subtree_tokens(child);
                 count += tokens.len();
+                charge(tokens.len() / RESTS_PER_STEP);
                 let from = usize::from(trie.depth[node as usize]);
                 let rest = |&token: &u32| {
                     (vocabulary.spelling(token).unwrap_or_default().get(from..).unwrap_or_default(), token)
@@ -125,7 +137,7 @@ fn find(
                 rests.entry((terminal, obligations)).or_default().extend(tokens.iter().map(rest));
             }
         }
-        count <= MOST
+        count <= MOST && !is_over()
     };
     let mut states = vec![state; 32];
     for &node in nodes {
@@ -135,6 +147,7 @@ fn find(
         let base = trie.depth[node as usize];
         states[0] = state;
         let (mut at, end) = (node + 1, trie.end[node as usize]);
+        charge((end - at) as usize / NODES_PER_STEP);
         while at < end {
             if may_end.is_some_and(|nodes| !nodes.any_in(at, trie.end[at as usize])) {
                 at = trie.end[at as usize];

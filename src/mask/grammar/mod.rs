@@ -19,6 +19,7 @@ mod exits;
 mod row_levels;
 mod segment_walk;
 mod segments;
+mod special_tokens;
 
 use std::sync::{Arc, OnceLock};
 
@@ -37,6 +38,7 @@ use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::{GRAMMAR_GROWTHS, GRAMMAR_ROWS, PAST_DOCUMENTS, ROW_CONTENTS};
+use crate::util::work_meter::is_over;
 use crate::vocab::Vocabulary;
 
 /// Set in the first word of a description of a stack at whose top documents may begin. No state of the scanner has it.
@@ -245,6 +247,9 @@ impl GrammarMasker<'_> {
         }
         let mut row = self.row_of(stack, branch).to_vec();
         self.fill_beginning_documents(stack, branch, &mut row);
+        if is_over() {
+            return row.into();
+        }
         let (tokens, size) = self.masks.share(row);
         let row = Row { tokens: tokens.clone(), open: None };
         self.masks.rows.keep(&mut view, stack, &[], row, size);
@@ -298,7 +303,7 @@ impl GrammarMasker<'_> {
             }
             _ => {
                 let built = MaskBuilder::new(self, stack, branch).build(branch);
-                if let Some((level, row, open)) = built.mostly {
+                if let Some((level, row, open)) = built.mostly.filter(|_| !is_over()) {
                     let mut view = stack.view(branch);
                     (0..level).for_each(|_| {
                         view.deepen(stack);
@@ -312,6 +317,9 @@ impl GrammarMasker<'_> {
             }
         };
         stack.truncate(&mark);
+        if is_over() {
+            return tokens.into();
+        }
         let (tokens, size) = self.masks.share(tokens);
         let row = Row { tokens: tokens.clone(), open: None };
         self.masks.rows.keep(&mut view, stack, &decided, row, size);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::builder::{MaskBuilder, children};
-use crate::mask::grammar::exits::SMALL;
+use crate::mask::grammar::exits::{ROWS_PER_STEP, SMALL};
 use crate::mask::grammar::segments::{Beginning, Segment, SegmentEnd, UNNAMED, VOCABULARY};
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::trie_kind::TrieKind;
@@ -12,6 +12,7 @@ use crate::pushdown::grammar::parse_stack::NO_COLUMN;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::pushdown::grammar::succession::outlook::Outlook;
 use crate::util::seeded_hash::SeededMap;
+use crate::util::work_meter::{charge, is_over};
 use crate::vocab::Trie;
 
 /// The segment of a node's subtrees with at least `least` nodes.
@@ -37,6 +38,10 @@ fn segment_of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): B
         }
     }
     while let Some((node, state)) = todo.pop() {
+        charge(1);
+        if is_over() {
+            break;
+        }
         if !states.contains(&state) {
             states.push(state);
         }
@@ -47,6 +52,7 @@ fn segment_of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): B
         }
         let scan = scanner.state(state);
         if name == VOCABULARY && size >= SMALL && scanner.obligations(scan.obligations).is_empty() {
+            charge(scan.live.len() / ROWS_PER_STEP);
             let row = row.get_or_insert_with(|| vec![0; masker.tables.words]);
             for &(terminal, at) in &scan.live {
                 let Some(lexeme) = &masker.lexemes[terminal as usize] else { continue };
@@ -112,7 +118,9 @@ impl MaskBuilder<'_, '_> {
         let segment = segments.get(&beginning).unwrap_or_else(|| {
             let made = segment_of(self.masker, trie, beginning);
             let made = (!made.is_empty()).then(|| Arc::new(made));
-            segments.keep(beginning, made.clone(), made.as_ref().map_or(0, |made| made.memory_bytes()) + 48);
+            if !is_over() {
+                segments.keep(beginning, made.clone(), made.as_ref().map_or(0, |made| made.memory_bytes()) + 48);
+            }
             made
         });
         let Some(segment) = segment else { return self.look_below(trie, to, children(trie, node).filter(may_follow)) };
@@ -156,6 +164,10 @@ impl MaskBuilder<'_, '_> {
     pub(super) fn run_segments(&mut self, trie: &Trie) {
         while let Some((place, segment)) = self.ended.pop() {
             for end in &segment.ends {
+                charge(1 + end.nodes.len() / 2);
+                if is_over() {
+                    return self.give_up();
+                }
                 for to in self.ends_of(place, end.terminal, NO_COLUMN) {
                     for &node in &end.nodes {
                         self.begin_below(trie, node, 0, to, (end.terminal, end.obligations));

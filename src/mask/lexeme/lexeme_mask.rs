@@ -452,6 +452,14 @@ impl TokenSet {
         }
     }
 
+    /// About how many microseconds it took to find them by a walk of the trie.
+    pub(crate) fn steps(&self) -> usize {
+        match self {
+            TokenSet::Sparse(tokens) => 1 + tokens.len() / 32,
+            TokenSet::Dense(row) => row.len() / 16,
+        }
+    }
+
     /// Takes the tokens out of a row.
     pub(crate) fn take_out(&self, row: &mut [u32]) {
         match self {

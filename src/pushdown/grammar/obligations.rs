@@ -9,7 +9,10 @@ use std::sync::OnceLock;
 use crate::expr::ByteSet;
 use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::{CLOSED, StateId};
-use crate::pushdown::grammar::scanner::{Builder, END, NO_OBLIGATIONS, ObligationsId, Scanner, TerminalState};
+use crate::pushdown::grammar::scanner::{
+    BYTES_PER_STEP, Builder, END, NO_OBLIGATIONS, ObligationsId, Scanner, TerminalState,
+};
+use crate::util::work_meter::charge;
 
 /// What a terminal that ended promised of the rest of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -202,7 +205,9 @@ impl Scanner {
             return id;
         }
         let id = builder.by_obligations.len() as ObligationsId;
-        builder.bytes += list.len() * 16 + 400;
+        let bytes = list.len() * 16 + 400;
+        charge(bytes / BYTES_PER_STEP);
+        builder.bytes += bytes;
         self.obligations.set(
             id,
             Obligations {

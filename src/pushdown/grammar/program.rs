@@ -1,6 +1,7 @@
 //! A grammar, compiled: its productions, parser, scanner and what is remembered of both.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
@@ -22,6 +23,7 @@ use crate::pushdown::grammar::token_bounds::TokenBounds;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
+use crate::util::cancel::poll;
 
 /// A grammar, compiled. Threads share it.
 pub struct GrammarProgram {
@@ -56,7 +58,7 @@ impl GrammarProgram {
     /// which of them have the empty text.
     ///
     /// # Errors
-    /// `Limit`; `Unsatisfiable` if nothing is accepted.
+    /// `Limit`, also where it is not found out whether anything is accepted; `Unsatisfiable` if nothing is.
     pub fn new(
         grammar: &Grammar,
         lexemes: Vec<Option<Arc<Lexeme>>>,
@@ -103,7 +105,14 @@ impl GrammarProgram {
         };
         let mut stack = program.stack();
         program.machine(&mut stack).start();
+        poll()?;
         if stack.branches(0).is_empty() {
+            if program.prospects.gave_up.load(Ordering::Relaxed) {
+                let message = "whether the grammar ever comes to an end takes too long to find out: too many terminals \
+                               match the same texts";
+                let hint = "join terminals to one, or choose the lexer any";
+                return Err(Error::new(ErrorKind::Limit, message).advise(hint));
+            }
             let rule = &grammar.rules[grammar.start as usize];
             let message = format!(
                 "the grammar accepts nothing: {} never comes to an end, because some terminal in it always has a \

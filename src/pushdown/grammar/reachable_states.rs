@@ -2,7 +2,11 @@
 
 use smallvec::SmallVec;
 
+use crate::util::cancel::charge;
 use crate::util::seeded_hash::SeededMap;
+
+/// Bytes by which a state is left in a microsecond.
+const BYTES_PER_STEP: usize = 32;
 
 /// States by number, in the order in which they are met, breadth first.
 pub struct ReachableStates {
@@ -21,6 +25,7 @@ impl ReachableStates {
         let mut states = ReachableStates { all: vec![start], numbers, from: vec![SmallVec::new()] };
         let mut number = 0;
         while let Some(&state) = states.all.get(number as usize) {
+            charge(1 + bytes.len() / BYTES_PER_STEP);
             for &byte in bytes {
                 let Some(to) = step(state, byte) else { continue };
                 let count = states.all.len() as u32;

@@ -16,7 +16,14 @@ use crate::pushdown::grammar::obligations::{Obligation, Obligations, Promise};
 use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::OBLIGED_STATES;
+use crate::util::cancel;
 use crate::util::seeded_hash::SeededMap;
+use crate::util::work_meter::{charge, spent};
+
+/// Automata that step by a byte in a microsecond.
+const STEPPED_AT_ONCE: usize = 32;
+/// Bytes that are filled in a microsecond.
+pub(super) const BYTES_PER_STEP: usize = 400;
 
 /// Names a state of the scanner.
 pub type ScanStateId = u32;
@@ -248,6 +255,8 @@ impl Scanner {
     #[cold]
     fn make_next(&self, id: ScanStateId, byte: u8) -> ScanStateId {
         let state = self.state(id);
+        let before = spent();
+        charge(1 + (state.live.len() + self.obligations(state.obligations).len()) / STEPPED_AT_ONCE);
         let step = |&(terminal, from): &TerminalState| {
             let to = self.step(terminal, from, byte);
             (to > CLOSED).then_some((terminal, to))
@@ -268,6 +277,8 @@ impl Scanner {
                 }
             }
         };
+        // Where it is a compile that asks, these are steps of it.
+        cancel::charge(spent() - before);
         state.row[self.class(byte)].store(to, Ordering::Release);
         self.fill_alike(state, byte, to);
         to
@@ -382,7 +393,9 @@ impl Scanner {
         builder.next += 1;
         let live = content.0.clone();
         let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
-        builder.bytes += live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
+        let bytes = live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
+        charge(bytes / BYTES_PER_STEP);
+        builder.bytes += bytes;
         let unlike = AtomicU8::new(0);
         self.states.set(id, ScanState { row, unlike, live, obligations, ends, at_boundary });
         builder.by_content.insert(content, id);

@@ -23,6 +23,7 @@ use crate::pushdown::grammar::scanner::{ScanStateId, Scanner};
 use crate::pushdown::grammar::succession::ends_ahead::EndsAhead;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::ENDS_AHEAD;
+use crate::util::cancel::poll;
 
 /// Which terminals the longest match of another one lets follow.
 pub struct Succession {
@@ -63,7 +64,7 @@ impl Succession {
     /// For terminals that take longest matches.
     ///
     /// # Errors
-    /// `Limit` if too many terminals compete for the same texts.
+    /// `Limit` if too many terminals compete for the same texts, or have many states together.
     pub fn of(
         scanner: &Scanner,
         follow: &Follow,
@@ -101,6 +102,7 @@ impl Succession {
                     None => Vec::new(),
                 };
                 let sets = bytes_that_go_on(scanner, terminal, &others);
+                poll()?;
                 is_won[terminal as usize] = !sets.is_empty();
                 this.may_be_last[terminal as usize] &= !others.iter().any(|&other| scanner.looks_ahead(other));
                 this.going_on[terminal as usize] = sets;

@@ -257,3 +257,20 @@ def test_another_manager_is_left_alone(sglang, monkeypatch, caplog):
     monkeypatch.setattr(sys.modules[stand_in.MANAGER], "GrammarManager", type("GrammarManager", (), {}))
     sglang.requests.watch_requests(Options())
     assert "max_new_tokens is no budget" in caplog.text
+
+
+def test_a_guide_that_fails_ends_its_request_and_no_other(backend, sglang, caplog):
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+    good, hostile = backend.dispatch_regex("[0-9]{2}"), backend.dispatch_regex("[0-9]{2}").copy()
+    vocabulary = good.index.vocabulary
+    hostile.index = interlock.Index.from_grammar(many, vocabulary, limits={"max_mask_steps": 0})
+    mask, alone = bits(2), bits(1)
+    good.fill_vocab_mask(alone, 0)
+    for _ in range(2):
+        hostile.fill_vocab_mask_batched([(1, hostile), (0, good)], mask)
+        assert (mask[0] == alone[0]).all() and (mask[1] == -1).all()
+    hostile.fill_vocab_mask(mask, 1)
+    assert "a request ends: guide 0 of the batch: steps of the masks of a grammar" in caplog.text
+    assert not hostile.is_terminated()
+    with pytest.raises(ValueError, match="max_mask_steps"):
+        hostile.accept_token(byte("a"))

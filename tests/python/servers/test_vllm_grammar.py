@@ -403,3 +403,52 @@ def test_what_vllm_passes_to_every_backend_is_enough(backend):
 def test_the_context_begins_at_a_special_token(backend, byte_vocabulary):
     assert backend._context([5, EOS, 7, 8]) == [EOS, 7, 8] and backend._context([1, 2]) == [1, 2]
     assert backend._context([5, 10**6, 7]) == [7]
+
+
+def hostile_guide(count, vocabulary):
+    """A guide whose next mask is much work. Another guide of its index would find some of that done."""
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(count))
+    guide = interlock.Index.from_grammar(many, vocabulary, limits={"max_mask_steps": 1_000}).guide()
+    guide.advance(97)
+    return guide
+
+
+def test_a_guide_that_fails_ends_its_request_and_no_other(rows, byte_vocabulary, caplog):
+    bits = interlock.allocate_bitmask(3, byte_vocabulary)
+    for is_batch in (False, True):
+        hostile, good = (
+            Grammar("hostile", hostile_guide(25 + is_batch, byte_vocabulary), rows, [EOS]),
+            grammar(rows, "ab|ac", byte_vocabulary),
+        )
+        bits[:] = 0
+        rows.collect()
+        if is_batch:
+            good.fill_bitmask(bits, 0)
+        hostile.fill_bitmask(bits, 1)
+        # Drafts are followed while the rows of a step are collected; there a refusal would end the engine.
+        assert hostile.accept_tokens("hostile", [97])
+        hostile.fill_bitmask(bits, 2)
+        hostile.rollback(1)
+        rows.finish()
+        assert (bits[1:] == -1).all() and (not is_batch or allowed(bits[0]) == {ord("a")})
+        assert hostile.failure is not None and "request hostile ends: " in caplog.text
+        assert not hostile.is_terminated() and hostile.validate_tokens([97]) == []
+        assert not hostile.accept_tokens("hostile", [97]), "vLLM ends the request"
+        assert good.accept_tokens("r", [97]) and good.failure is None
+    assert rows.metrics.refusals.value("limit", "engine") == 2
+
+
+def test_the_filler_goes_on_without_a_guide_that_fails(rows, byte_vocabulary):
+    hostile, good = (
+        Grammar("hostile", hostile_guide(28, byte_vocabulary), rows, [EOS]),
+        grammar(rows, "ab|ac", byte_vocabulary),
+    )
+    requests = {
+        name: SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=one, grammar=one))
+        for name, one in (("hostile", hostile), ("good", good))
+    }
+    fill = rows.filler(interlock.allocate_bitmask(2, byte_vocabulary))
+    for _ in range(2):
+        filled_rows = fill(requests, ["hostile", "good"])
+        assert (filled_rows[0] == -1).all() and allowed(filled_rows[1]) == {ord("a")}
+    assert (fill(requests, ["hostile"]) == -1).all()

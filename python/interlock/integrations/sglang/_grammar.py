@@ -9,6 +9,7 @@ from typing import Any
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarObject, GrammarRow, GrammarStats
 
 from interlock import Guide, Index, TokenRejected
+from interlock.integrations._failed_guides import GUIDE_FAILURES
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang import _masks
 
@@ -83,7 +84,10 @@ class InterlockGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
 
     def is_terminated(self) -> bool:
         """Whether a stop token was taken."""
-        return self._guide is not None and self._guide.is_terminated
+        try:
+            return self._guide is not None and self._guide.is_terminated
+        except GUIDE_FAILURES:
+            return False
 
     def copy(self) -> InterlockGrammar:
         """A second grammar in the same state; of a template, one at the start."""
@@ -103,8 +107,8 @@ class InterlockGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
         """Fill one row."""
-        _masks.fill_guides([self.guide], [idx], vocab_mask)
-        self.hold_back(vocab_mask, idx)
+        if not _masks.fill_guides([self.guide], [idx], vocab_mask):
+            self.hold_back(vocab_mask, idx)
 
     def hold_back(self, vocab_mask: Any, row: int) -> None:
         """Forbid stop tokens in a row that was filled, while the output has fewer tokens than it was asked to have.
@@ -217,9 +221,10 @@ def fill_entries(entries: Sequence[GrammarRow], vocab_mask: Any) -> None:
         rows.append(row)
         if current.terms.min_tokens:
             waiting.append((current, row))
-    _masks.fill_guides(guides, rows, vocab_mask)
+    failed = _masks.fill_guides(guides, rows, vocab_mask)
     for current, row in waiting:
-        current.hold_back(vocab_mask, row)
+        if row not in failed:
+            current.hold_back(vocab_mask, row)
 
 
 def _inner(grammar: Any) -> InterlockGrammar | None:

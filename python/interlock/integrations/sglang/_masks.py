@@ -6,19 +6,25 @@ Rows that nobody fills stay free, so a new mask allows everything.
 from __future__ import annotations
 
 import functools
+import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import interlock
-from interlock import Guide
+from interlock import Guide, InterlockError
+from interlock.integrations._failed_guides import GUIDE_FAILURES, fill_all_but_failed
+from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.server_counts import counts
 from interlock.masks import apply_padded
 
 __all__ = ["allocated", "applied", "fill_guides", "moved", "reset", "row_words", "set_tokens"]
+
+
+_LOG = logging.getLogger(__name__)
 
 
 @functools.cache
@@ -51,17 +57,28 @@ def reset(mask: Any) -> None:
     mask[:] = -1
 
 
-def fill_guides(guides: Sequence[Guide], rows: Sequence[int], mask: Any) -> None:
-    """Fill row ``rows[i]`` for ``guides[i]``, all in one native call."""
+def fill_guides(guides: Sequence[Guide], rows: Sequence[int], mask: Any) -> Collection[int]:
+    """Fill row ``rows[i]`` for ``guides[i]``, all in one native call; the rows of guides that failed.
+
+    These rows allow everything, and the token that is sampled then ends the request: it is not accepted.
+    """
+    failed: dict[int, InterlockError] = {}
     if not guides:
-        return
+        return failed
     begin, numbers = time.perf_counter(), counts()
-    if len(guides) == 1:
-        guides[0].fill_bitmask(mask, rows[0])
-    else:
-        interlock.fill_bitmasks(guides, mask, rows=rows)
+    try:
+        if len(guides) == 1:
+            guides[0].fill_bitmask(mask, rows[0])
+        else:
+            interlock.fill_bitmasks(guides, mask, rows=rows)
+    except GUIDE_FAILURES:
+        failed = fill_all_but_failed(guides, mask, rows)
+        for error in failed.values():
+            counts().refusals.add(1, refusal_reason(error), "engine")
+            _LOG.error("a request ends: %s", error)
     numbers.fill_seconds.observe(time.perf_counter() - begin)
     numbers.rows.add(len(guides))
+    return {rows[at] for at in failed}
 
 
 def row_words(mask: Any, row: int) -> npt.NDArray[np.uint32]:

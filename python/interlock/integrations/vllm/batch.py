@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from interlock import fill_bitmasks
+from interlock.integrations._failed_guides import GUIDE_FAILURES, fill_all_but_failed
 from interlock.integrations.metrics import NOTED
 from interlock.integrations.server_counts import Counts
 from interlock.integrations.vllm.grammar import Bits, Grammar
@@ -69,19 +70,44 @@ class Rows:
         begin = time.perf_counter()
         guides, others = [], []
         for at, grammar in enumerate(grammars):
+            if grammar.failure is not None:
+                return self._fill_sound(grammars, bits, rows)
             if grammar.is_late:
                 grammar.settle()
             guides.append(grammar.guide)
             if not grammar.is_plain:
                 others.append((grammar, at if rows is None else rows[at]))
-        if len(guides) == 1:
-            guides[0].fill_bitmask(bits, 0 if rows is None else rows[0])
-        else:
-            fill_bitmasks(guides, bits, rows, self._threads)
+        try:
+            if len(guides) == 1:
+                guides[0].fill_bitmask(bits, 0 if rows is None else rows[0])
+            else:
+                fill_bitmasks(guides, bits, rows, self._threads)
+        except GUIDE_FAILURES:
+            self._note_failures(grammars, bits, rows)
+            return self._fill_sound(grammars, bits, rows)
         for grammar, row in others:
             grammar.refine(bits[row].view(np.uint32))
         self.metrics.fill_seconds.note(time.perf_counter() - begin)
         self.metrics.rows.note(len(guides))
+
+    def _note_failures(self, grammars: Sequence[Grammar], bits: Bits, rows: list[int] | None) -> None:
+        guides = [grammar.guide for grammar in grammars]
+        for at, error in fill_all_but_failed(guides, bits, rows, self._threads).items():
+            grammars[at].fail(error)
+
+    def _fill_sound(self, grammars: Sequence[Grammar], bits: Bits, rows: list[int] | None) -> None:
+        """Write the rows of a batch in which a grammar has failed: its own rows allow everything."""
+        numbers = list(range(len(grammars))) if rows is None else rows
+        sound: list[Grammar] = []
+        theirs: list[int] = []
+        for grammar, row in zip(grammars, numbers, strict=True):
+            if grammar.failure is None:
+                sound.append(grammar)
+                theirs.append(row)
+            else:
+                bits[row] = -1
+        if sound:
+            self.fill(sound, bits, theirs)
 
     def filler(self, bits: Bits) -> Filler:
         """What fills the first rows of ``bits`` for requests that have one row each, all of them constrained.
@@ -106,10 +132,14 @@ class Rows:
                     self.fill([requests[i].structured_output_request.grammar for i in ids], bits)
                     return heads[len(ids)]
                 guides.append(grammar.guide)
-            if len(guides) == 1:
-                guides[0].fill_bitmask(bits)
-            else:
-                fill_bitmasks(guides, bits, None, threads)
+            try:
+                if len(guides) == 1:
+                    guides[0].fill_bitmask(bits)
+                else:
+                    fill_bitmasks(guides, bits, None, threads)
+            except GUIDE_FAILURES:
+                self.fill([requests[i].structured_output_request.grammar for i in ids], bits)
+                return heads[len(ids)]
             note_seconds(clock() - begin)
             note_rows(len(guides))
             if listeners or len(noted) >= NOTED:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interlock import BudgetError, Guide
+from interlock import BudgetError, Guide, InterlockError
+from interlock.integrations._failed_guides import GUIDE_FAILURES
+from interlock.integrations.metrics import refusal_reason
 
 if TYPE_CHECKING:
     from interlock.integrations.vllm.batch import Rows
@@ -66,6 +68,8 @@ class Grammar:
         self._canonical = canonical and spell is not None
         # Whether every row is what its guide writes, with no budget that is known later.
         self.is_direct = budget is None and self.is_plain
+        #: Why its guide gives no masks any more. The next token that it is given ends the request.
+        self.failure: InterlockError | None = None
         # How many stop tokens came after the end; the guide does not know them.
         self._after_end = 0
         # The forced tokens that were found last, and after how many tokens.
@@ -80,9 +84,16 @@ class Grammar:
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
         """Take tokens that were sampled, or that a mask is needed behind; whether all of them are allowed."""
         self._rows.write()
+        if self.failure is not None:
+            # Drafts of this step are dropped with the request.
+            return self._rows.is_collecting
         if self._drafted:
             self._count_drafts(tokens)
-        taken = self._advance(tokens)
+        try:
+            taken = self._advance(tokens)
+        except GUIDE_FAILURES as error:
+            self.fail(error)
+            return self._rows.is_collecting
         if taken == len(tokens):
             return True
         self._rows.metrics.rejected.add(1)
@@ -93,6 +104,8 @@ class Grammar:
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
         """The allowed beginning of some drafts. The grammar stays where it is."""
+        if self.failure is not None:
+            return []
         if self.is_plain:
             return tokens[: self.guide.validate(tokens)]
         count = 0
@@ -109,7 +122,8 @@ class Grammar:
     def rollback(self, num_tokens: int) -> None:
         """Take back the last ``num_tokens``, a stop token included."""
         self._rows.write()
-        self._retreat(num_tokens)
+        if self.failure is None:
+            self._retreat(num_tokens)
 
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
         """Write the mask of allowed tokens into one row; at the latest when the masks of the batch are complete."""
@@ -117,12 +131,18 @@ class Grammar:
 
     def is_terminated(self) -> bool:
         """Whether the output has ended, so that nothing is masked any more."""
-        return self.guide.is_terminated and not self._endless
+        return self.failure is None and self.guide.is_terminated and not self._endless
 
     def reset(self) -> None:
         """Go back to the start."""
         self.guide.reset()
         self._after_end, self._forced_at, self._drafted = 0, None, []
+
+    def fail(self, error: InterlockError) -> None:
+        """Give no masks any more: the guide failed. vLLM ends the request when it asks for the next token."""
+        self.failure, self.is_direct = error, False
+        self._rows.metrics.refusals.add(1, refusal_reason(error), "engine")
+        logger.error("request %s ends: %s", self.request_id, error)
 
     # --- for the batch --------------------------------------------------------------------------------------------
 
@@ -193,6 +213,8 @@ class Grammar:
 
     def with_forced(self, drafts: list[int], room: int) -> list[int]:
         """``drafts``, all of which are allowed, and behind them the tokens that are forced there, ``room`` in all."""
+        if self.failure is not None:
+            return []
         if len(drafts) >= room or self.guide.is_terminated or (drafts and drafts[-1] in self._stops):
             return drafts
         forced = self._forced_behind(drafts)[: room - len(drafts)]

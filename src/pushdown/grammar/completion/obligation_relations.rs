@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::expr::ByteSet;
 use crate::grammar::model::Lexer;
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
-use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way};
+use crate::pushdown::grammar::completion::terminal_ways::{Reach, TerminalWays, Way, must_end};
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::indenter::Indenter;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, Scanner};
@@ -66,6 +66,8 @@ pub struct ObligationRelations {
     /// Something may exist that was not found.
     pub cut: bool,
     work: usize,
+    /// Who asked last could not wait for the answer, so what is here may be half of it.
+    was_stopped: bool,
 }
 
 /// Parts of alternatives that are followed for one question.
@@ -88,12 +90,14 @@ impl ObligationRelations {
             queue: Vec::new(),
             cut: scanner.lexer() == Lexer::Contextual,
             work: 0,
+            was_stopped: false,
         }
     }
 
     /// Begins a question.
     pub fn begin(&mut self, parts: RelationParts<'_>, reach: Reach) {
-        if self.ways.num_searches() + self.terminals.len() + self.rules.len() > MOST_KNOWN {
+        let was_stopped = self.was_stopped || self.ways.was_stopped;
+        if was_stopped || self.ways.num_searches() + self.terminals.len() + self.rules.len() > MOST_KNOWN {
             *self = Self::new(parts.scanner, reach);
         }
         self.work = 0;
@@ -114,8 +118,10 @@ impl ObligationRelations {
     /// Whether the question took too long; what was found holds.
     fn is_tired(&mut self, work: usize) -> bool {
         self.work += work;
-        self.cut |= self.work > MOST_WORK;
-        self.work > MOST_WORK
+        self.was_stopped |= self.ways.was_stopped || must_end();
+        let is_tired = self.was_stopped || self.work > MOST_WORK;
+        self.cut |= is_tired;
+        is_tired
     }
 
     /// Adds a list, unless a weaker one is there, or many that are not.
@@ -245,11 +251,12 @@ impl ObligationRelations {
                 }
             }
             now = next;
+            work += self.ways.take_work();
             if now.is_empty() || self.is_tired(work) {
                 break;
             }
         }
-        if self.work > MOST_WORK { Least::new() } else { now }
+        if self.was_stopped || self.work > MOST_WORK { Least::new() } else { now }
     }
 
     /// What holds behind these symbols, one after the other, if they are read under obligations.
@@ -287,7 +294,7 @@ impl ObligationRelations {
                     grown |= self.add_least(parts.scanner, &mut out, to);
                 }
             }
-            if self.work > MOST_WORK {
+            if self.was_stopped || self.work > MOST_WORK {
                 // Asked again, this goes on.
                 self.queue.push(key);
                 return;

@@ -1,5 +1,6 @@
 //! What one grammar remembers of how its outputs are completed.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::expr::ByteSet;
@@ -24,6 +25,8 @@ pub struct Prospects {
     pub all: Mutex<ObligationRelations>,
     /// Branches of which it took long to find that they can be completed.
     pub found: BoundedCache<Box<[u32]>, (), COMPLETABLE_BRANCHES>,
+    /// A search came to its bound, and took for dead what may not be.
+    pub gave_up: AtomicBool,
     /// The bytes that can begin each document.
     pub documents: Vec<ByteSet>,
     /// What terminals and documents cost, made when a budget first asks.
@@ -40,6 +43,7 @@ impl Prospects {
             few: relations(FEW),
             all: relations(ALL),
             found: BoundedCache::default(),
+            gave_up: AtomicBool::new(false),
             documents,
             costs: OnceLock::new(),
             largest: OnceLock::new(),

@@ -12,12 +12,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::atomic::Ordering;
 
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::completion::obligation_relations::{ObligationRelations, RelationParts};
 use crate::pushdown::grammar::completion::prospects::{ALL, FEW, lock};
 use crate::pushdown::grammar::completion::stack_costs::StackCosts;
-use crate::pushdown::grammar::completion::terminal_ways::Reach;
+use crate::pushdown::grammar::completion::terminal_ways::{Reach, must_end};
 use crate::pushdown::grammar::indenter::{Effect, Indenter, NewlineUse};
 use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
 use crate::pushdown::grammar::machine::Branches;
@@ -25,6 +26,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN, NO_NODE, NodeId};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
 use crate::util::seeded_hash::SeededSet;
+use crate::util::work_meter::charge;
 
 /// Steps of branches that are tried byte by byte.
 const MOST_STEPS: usize = 20_000;
@@ -33,6 +35,8 @@ const MOST_TERMINALS: usize = 500;
 /// Words of stacks that are looked at for steps, and parts of alternatives that are followed. A step that looks further
 /// down a stack takes longer.
 const MOST_SEARCHED: usize = 300_000;
+/// Words that are looked at in a microsecond.
+const WORDS_PER_STEP: usize = 16;
 /// Places of a stack that are looked at for one question.
 const MOST_PLACES: usize = 50_000;
 
@@ -301,8 +305,10 @@ impl GrammarMachine<'_> {
             }
             tried += 1;
             let tops = self.stack.tops(at.tops).to_vec();
-            searched += lock(relations).work() + program.closure(self.stack, &tops).words;
-            if tried > MOST_TERMINALS || searched > MOST_SEARCHED {
+            let words = lock(relations).work() + program.closure(self.stack, &tops).words;
+            searched += words;
+            charge(1 + words / WORDS_PER_STEP);
+            if tried > MOST_TERMINALS || searched > MOST_SEARCHED || must_end() {
                 return false;
             }
             let ways = lock(relations).ways.from_scan(&program.scanner, at.scan);
@@ -341,8 +347,11 @@ impl GrammarMachine<'_> {
             let firsts = self.program.scanner.bytes_of_classes();
             tried += firsts.len();
             let words = self.program.closure(self.stack, self.stack.tops(at.tops)).words;
-            searched += lock(&prospects.few).work() + firsts.len() * words;
-            if tried > MOST_STEPS || searched > MOST_SEARCHED {
+            let words = lock(&prospects.few).work() + firsts.len() * words;
+            searched += words;
+            charge(1 + firsts.len() / 4 + words / WORDS_PER_STEP);
+            if tried > MOST_STEPS || searched > MOST_SEARCHED || must_end() {
+                prospects.gave_up.store(true, Ordering::Relaxed);
                 return false;
             }
             let mut next = Branches::new();

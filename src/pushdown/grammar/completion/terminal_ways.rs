@@ -15,7 +15,9 @@ use crate::lexeme::shortest_end::preferred;
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner};
+use crate::util::cancel::is_exhausted;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
+use crate::util::work_meter::is_over;
 
 /// A text that ends a terminal.
 #[derive(Clone)]
@@ -58,6 +60,11 @@ pub struct Reach {
     pub states: usize,
 }
 
+/// Obligations that are stepped while a part of an alternative is followed.
+const STEPPED_AT_ONCE: usize = 64;
+/// So many terminals and obligations of a scanner's state take longer than the search.
+const MANY: usize = 256;
+
 /// Ways that were found.
 pub struct TerminalWays {
     reach: Reach,
@@ -67,6 +74,10 @@ pub struct TerminalWays {
     scans: SeededMap<ScanStateId, Arc<[(u32, Ways)]>>,
     /// For each terminal that was asked for, the state of the scanner beside all that it competes with.
     starts: SeededMap<u32, ScanStateId>,
+    /// What searches beside many obligations took, counted as parts of alternatives.
+    work: usize,
+    /// Who asked could not wait for an answer, so ways may be missing.
+    pub was_stopped: bool,
 }
 
 impl TerminalWays {
@@ -78,7 +89,14 @@ impl TerminalWays {
             alone: SeededMap::default(),
             scans: SeededMap::default(),
             starts: SeededMap::default(),
+            work: 0,
+            was_stopped: false,
         }
+    }
+
+    /// What searches took since it was asked for last.
+    pub fn take_work(&mut self) -> usize {
+        std::mem::take(&mut self.work)
     }
 
     /// How many searches are remembered.
@@ -129,13 +147,14 @@ impl TerminalWays {
         if let Some(known) = self.alone.get(&(terminal, from, obligations)) {
             return known.clone();
         }
-        let mut ways = Ways::default();
+        let (mut ways, mut work) = (Ways::default(), 0);
         let at_start = scanner.lexeme(terminal).is_some_and(|lexeme| lexeme.start() == from);
         let step = |&(state, held): &(StateId, ObligationsId), byte: u8| {
             let to = scanner.step(terminal, state, byte);
             Some((to, scanner.next_obligations(held, byte).filter(|_| to > CLOSED)?))
         };
         let whole = search(&self.bytes, self.reach.states, (from, obligations), step, |&(state, held), text| {
+            work += scanner.obligations(held).len() * self.bytes.len() / STEPPED_AT_ONCE;
             // Nothing that is empty comes onto the stack.
             let is_text = text.at > 0 || !at_start;
             if is_text && let Some(to) = scanner.ended((terminal, state), held) {
@@ -145,6 +164,8 @@ impl TerminalWays {
             ways.cut || ways.all.last().is_some_and(|way| scanner.obligations(way.to).is_empty())
         });
         ways.cut |= !whole;
+        self.work += work;
+        self.was_stopped |= !whole && must_end();
         let ways = Arc::new(ways);
         self.alone.insert((terminal, from, obligations), ways.clone());
         ways
@@ -155,10 +176,12 @@ impl TerminalWays {
         if let Some(known) = self.scans.get(&scan) {
             return known.clone();
         }
-        let mut found: Vec<(u32, Ways)> = Vec::new();
+        let (mut found, mut work): (Vec<(u32, Ways)>, usize) = Default::default();
         let step = |&scan: &ScanStateId, byte: u8| Some(scanner.next(scan, byte)).filter(|&to| to != REFUSED);
-        search(&self.bytes, self.reach.states, scan, step, |&scan, text| {
-            for &(terminal, to) in &scanner.state(scan).ends {
+        let whole = search(&self.bytes, self.reach.states, scan, step, |&scan, text| {
+            let state = scanner.state(scan);
+            work += (state.live.len() + scanner.obligations(state.obligations).len()) / MANY * self.bytes.len();
+            for &(terminal, to) in &state.ends {
                 let at = found.iter().position(|(of, _)| *of == terminal).unwrap_or_else(|| {
                     found.push((terminal, Ways { all: Vec::new(), cut: true }));
                     found.len() - 1
@@ -167,6 +190,8 @@ impl TerminalWays {
             }
             false
         });
+        self.work += work;
+        self.was_stopped |= !whole && must_end();
         let found: Arc<[(u32, Ways)]> = found.into();
         self.scans.insert(scan, found.clone());
         found
@@ -234,6 +259,14 @@ fn search<S: Copy + Eq + std::hash::Hash>(
             return false;
         }
         at += 1;
+        if must_end() {
+            return false;
+        }
     }
     true
+}
+
+/// Whether the mask or the compile that asks has taken what it may.
+pub(super) fn must_end() -> bool {
+    is_over() || is_exhausted()
 }

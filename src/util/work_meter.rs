@@ -1,0 +1,115 @@
+//! Meters work that cannot fail itself, such as making a mask.
+//!
+//! Compiles end with an error where they have taken too many steps ([`cancel`](crate::util::cancel)). A mask has no
+//! error to give, and most of what it is made of is kept for others, so nothing may end in the middle of that. So the
+//! parts [`charge`] what they take, and only the loops that join them ask whether the work [is over](is_over) what was
+//! allowed. They end early then, and keep nothing of what they have.
+//!
+//! A meter belongs to a thread, and to the work that it runs. Work that nobody meters is never over.
+
+use std::cell::Cell;
+
+struct Meter {
+    spent: Cell<usize>,
+    most: Cell<usize>,
+}
+
+thread_local! {
+    static METER: Meter = const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX) } };
+}
+
+/// Runs `work`, which may take `most` steps, and says how many it took. More than `most`: it ended early.
+pub fn metered<T>(most: usize, work: impl FnOnce() -> T) -> (T, usize) {
+    struct Before(usize, usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            METER.with(|m| {
+                m.spent.set(self.0);
+                m.most.set(self.1);
+            });
+        }
+    }
+    let _before = METER.with(|m| Before(m.spent.replace(0), m.most.replace(most)));
+    let answer = work();
+    (answer, METER.with(|m| m.spent.get()))
+}
+
+/// Counts steps of the work at hand. One is about a microsecond, or some hundred bytes.
+#[inline]
+pub fn charge(steps: usize) {
+    METER.with(|m| m.spent.set(m.spent.get().saturating_add(steps)));
+}
+
+/// The steps that the work at hand has taken.
+#[inline]
+pub fn spent() -> usize {
+    METER.with(|m| m.spent.get())
+}
+
+/// Whether the work at hand has taken more steps than it may.
+#[inline]
+pub fn is_over() -> bool {
+    METER.with(|m| m.spent.get() > m.most.get())
+}
+
+/// What one request may spend: so many steps, of which each token gives a part back.
+#[derive(Clone, Copy)]
+pub struct WorkAccount {
+    left: usize,
+    /// How many tokens had been taken when it was looked at last.
+    tokens: usize,
+}
+
+/// Tokens that give back all that was spent.
+const REGAINED: usize = 50;
+
+impl Default for WorkAccount {
+    fn default() -> Self {
+        WorkAccount { left: usize::MAX, tokens: 0 }
+    }
+}
+
+impl WorkAccount {
+    /// The steps that are left of `most` when so many tokens have been taken.
+    pub fn left(&mut self, most: usize, tokens: usize) -> usize {
+        let regained = tokens.saturating_sub(self.tokens).saturating_mul(most / REGAINED);
+        self.tokens = tokens;
+        self.left = self.left.saturating_add(regained).min(most);
+        self.left
+    }
+
+    /// Takes steps off.
+    pub fn pay(&mut self, steps: usize) {
+        self.left = self.left.saturating_sub(steps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_give_back_what_was_spent() {
+        let mut account = WorkAccount::default();
+        assert_eq!(account.left(100, 0), 100);
+        account.pay(90);
+        assert_eq!(account.left(100, 3), 16);
+        assert_eq!(account.left(100, 1), 16, "going back neither costs nor gives");
+        assert_eq!(account.left(100, 2), 18);
+        assert_eq!(account.left(100, 1_000), 100, "no more than all");
+    }
+
+    #[test]
+    fn work_inside_of_work_has_its_own_meter() {
+        let (inner, outer) = metered(10, || {
+            charge(4);
+            let inner = metered(usize::MAX, || charge(100)).1;
+            assert!(!is_over());
+            charge(7);
+            assert!(is_over());
+            inner
+        });
+        assert_eq!((inner, outer), (100, 11));
+        assert!(!is_over(), "nobody meters what comes behind");
+    }
+}

@@ -1,0 +1,81 @@
+"""Masks of grammars that strangers send are bounded work, and a guide that fails costs no other one."""
+
+import numpy as np
+import pytest
+
+import interlock
+
+LIMITS = {"max_mask_steps": 20_000}
+
+
+def terminals_of_the_same_texts(count):
+    return "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(count))
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    rng = np.random.default_rng(0)
+    words = {bytes(rng.choice(list(b"ab cx"), rng.integers(2, 8)).tolist()) for _ in range(3_000)}
+    return interlock.Vocabulary([bytes([i]) for i in range(256)] + sorted(words) + [b""], [256 + len(words)])
+
+
+@pytest.fixture(scope="module")
+def hostile(vocabulary):
+    return interlock.Index.from_grammar(terminals_of_the_same_texts(25), vocabulary, limits=LIMITS)
+
+
+def test_a_mask_that_is_too_much_work_is_a_limit_error(hostile, vocabulary):
+    guide, bits = hostile.guide(), interlock.allocate_bitmask(1, vocabulary)
+    with pytest.raises(interlock.LimitError, match="steps of the masks of a grammar exceeds") as caught:
+        guide.fill_bitmask(bits)
+    error = caught.value
+    assert (error.field, error.limit) == ("max_mask_steps", 20_000) and error.value > 20_000
+    assert error.is_client_error and "Limits" not in error.client_message
+    for ask in (guide.allowed_token_ids, guide.forced_bytes, lambda: guide.try_advance(97), lambda: guide.num_tokens):
+        with pytest.raises(interlock.LimitError):
+            ask()
+
+
+def test_a_guide_that_fails_in_a_batch_costs_its_row_alone(hostile, vocabulary):
+    good = interlock.Index.from_regex("a+", vocabulary)
+    alone = interlock.allocate_bitmask(1, vocabulary)
+    good.guide().fill_bitmask(alone)
+    for threads in (1, 2):
+        guides = [good.guide(), hostile.guide(), None, good.guide(), good.guide(), good.guide(), good.guide()]
+        bits = interlock.allocate_bitmask(len(guides), vocabulary)
+        bits[:] = 7
+        with pytest.raises(interlock.LimitError, match="guide 1 of the batch: ") as caught:
+            interlock.fill_bitmasks(guides, bits, threads=threads)
+        assert caught.value.batch_index == 1
+        assert (bits[[0, 3, 4, 5, 6]] == alone).all() and (bits[2] == -1).all()
+        guides[1] = None
+        assert interlock.fill_bitmasks(guides, bits, threads=threads)
+
+
+def test_what_a_token_gives_back_is_enough_for_everyday_grammars(vocabulary):
+    """Each mask is new, and together they take many times the bound."""
+    grammar = 'start: item+\nitem: /[a-z]{1,300}/ | NUMBER | "(" start ")"\nNUMBER: /[0-9]{1,300}/\n%ignore / +/'
+    index = interlock.Index.from_grammar(grammar, vocabulary, limits={"max_mask_steps": 200_000})
+    guide, bits = index.guide(), interlock.allocate_bitmask(1, vocabulary)
+    for byte in b"(" * 100 + b"ab " * 40 + b"7" * 300 + b")" * 50:
+        guide.fill_bitmask(bits)
+        guide.advance(byte)
+
+
+@pytest.mark.parametrize("count", [50, 200])
+@pytest.mark.parametrize("lexer", ["any", "dynamic", "contextual"])
+def test_strangers_grammars_are_bounded_under_every_lexer(vocabulary, count, lexer):
+    for text in (
+        terminals_of_the_same_texts(count),
+        "start: " + " | ".join(f'/.*{i}/ "x"' for i in range(count)),
+        "start: a\na: " + " | ".join(f"/.*{i}/ a?" for i in range(count)),
+    ):
+        try:
+            index = interlock.Index.from_grammar(text, vocabulary, lexer=lexer)
+            guide, bits = index.guide(), interlock.allocate_bitmask(1, vocabulary)
+            for byte in b"a1 2aab3":
+                guide.fill_bitmask(bits)
+                if not guide.try_advance(byte):
+                    break
+        except (interlock.LimitError, interlock.UnsatisfiableError):
+            continue
