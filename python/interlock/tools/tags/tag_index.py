@@ -443,34 +443,57 @@ def stored_source(
     is_operators = kind == "structural_tag"
     allowed = allowed_by_operator(allowed) if is_operators else allowed_to_clients(allowed, vocabulary)
     if kind == "response_format":
-        kind, source, given = plain_source(response_format(source), given, regex_flags)
+        return _source_of_response_format(source, vocabulary, given, regex_flags, allowed, limits)
+    is_closed, json = given.pop("closed", False), json_of_tag(given)
+    if kind == "structural_tag":
+        if given:
+            raise ArgumentError(
+                f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
+                "limits, allowed_tokens"
+            )
+        return _source_of_tag(_read(source, vocabulary, False), vocabulary, is_closed, json, allowed, limits)
+    known, answer = tools_of(source), answer_of(given.get("response_format"), regex_flags)
+    whole = known if answer is None else [*known, answer.part]
+    check_tokens_of_tools(whole, vocabulary, allowed)
+    if strangers := given.keys() - REQUEST.keys():
+        raise ArgumentError(
+            f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
+            f"{', '.join(REQUEST)}, closed, whitespace, spelling, regex_flags, limits, allowed_tokens"
+        )
+    tag = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
+    is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
+    if is_described:
+        refuse_names_of_tokens(known, vocabulary)
+    with in_tools(tag, whole):
+        # What the tool format writes needs no leave.
+        return _source_of_tag(_read(tag, vocabulary, is_described), vocabulary, is_closed, json, None, limits)
+
+
+def _source_of_response_format(
+    value: Any, vocabulary: Vocabulary, options: dict[str, Any], regex_flags: str, allowed: Any, limits: dict[str, Any]
+) -> tuple[str, Any, dict[str, Any]]:
+    asked = response_format(value)
+    with standing_at(asked.place, asked.whitespace_place):
+        kind, source, given = plain_source(asked, options, regex_flags)
         if kind == "grammar":
             check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
         if kind != "structural_tag":
             return kind, source, given | limits
-    is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
-    if kind in ("tools", "structural_tag"):
-        json = json_of_tag(given)
-    if kind == "tools":
-        known, answer = tools_of(source), answer_of(given.get("response_format"), regex_flags)
-        check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
-        if strangers := given.keys() - REQUEST.keys():
-            raise ArgumentError(
-                f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
-                f"{', '.join(REQUEST)}, closed, whitespace, spelling, regex_flags, limits, allowed_tokens"
-            )
-        source = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
-        is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
-    elif given:
-        raise ArgumentError(
-            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
-            "limits, allowed_tokens"
-        )
-    found = _read(source, vocabulary, is_described)
-    if _is_whole_json(found.format):
-        schema, written = _schema_of(found.format, is_closed, json)
+        tag = dataclasses.replace(spec.read(source), written=asked.tag_form)
+        with as_written(tag):
+            return _source_of_tag(tag, vocabulary, False, json_of_tag(given), allowed, limits)
+
+
+def _source_of_tag(
+    tag: spec.StructuralTag,
+    vocabulary: Vocabulary,
+    is_closed: bool,
+    json: JsonWriting,
+    allowed: Any,
+    limits: dict[str, Any],
+) -> tuple[str, Any, dict[str, Any]]:
+    if _is_whole_json(tag.format):
+        schema, written = _schema_of(tag.format, is_closed, json)
         return "json_schema", schema, {"property_order": "any", **written, **limits}
-    if kind == "tools":
-        allowed = None  # What the tool format writes needs no leave.
-    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=json, allowed=allowed)
+    grammar = tag_grammar(tag, vocabulary, closed=is_closed, json=json, allowed=allowed)
     return "grammar", grammar.text, {"lexer": "any", **limits}

@@ -26,7 +26,7 @@ def refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
     special = any_of(tuple(special_names(vocabulary)))
     for tool in tools_of(tools):
         if special is not None and (found := special.search(tool.name)) is not None:
-            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", tool.pointer)
+            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", tool.name_place)
 
 
 def check_grammar_tokens(
