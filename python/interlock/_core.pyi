@@ -1230,12 +1230,11 @@ def fill_bitmasks(
     are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-    is row ``i``. Guides of several vocabularies may stand in one batch: each row is that of its own guide's vocabulary.
-    ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
-    is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
-    row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A bug that one
-    guide meets (``InternalError``, whose ``batch_index`` is the guide's number) costs that guide alone: all other rows
-    are written.
+    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+    is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
+    are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
+    (``GuideBusyError``). A bug that one guide meets (``InternalError``, whose ``batch_index`` is the guide's number)
+    costs that guide alone: all other rows are written.
     """
 
 def apply_bitmask_cpu(
@@ -1331,7 +1330,11 @@ def stats() -> dict[str, int]:
     ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
     once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
     ``cache_bytes`` say the same of their parts; everything else only grows while the vocabularies live.
+    ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
     """
+
+def _count_store(found: bool) -> None:
+    """Count an index that was asked of a store."""
 
 def clear_caches() -> None:
     """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
