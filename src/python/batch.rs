@@ -44,8 +44,8 @@ impl<'py> GuideOrNone<'py> {
         self.0.as_ref().map(|guide| guide.get())
     }
 
-    /// ``ArgumentError`` for a guide whose vocabulary is not that of the first one: the rows of a batch mask the logits of
-    /// one model. Two vocabularies with the same fingerprint are one.
+    /// ``ArgumentError`` for a guide whose vocabulary is not that of the first one: the rows of a batch mask the logits
+    /// of one model. Two vocabularies with the same fingerprint are one.
     pub(super) fn check_vocabularies(py: Python<'_>, guides: &[Self]) -> PyResult<()> {
         let mut each =
             guides.iter().enumerate().filter_map(|(i, guide)| guide.get().map(|guide| (i, guide.vocabulary())));
