@@ -281,9 +281,7 @@ class Store:
 
     def get(self, key: str, vocabulary: Vocabulary) -> Index | None:
         """The index under ``key``, or ``None``. ``ArtifactError`` if its pack is damaged or for another vocabulary.
-
-        ``interlock.stats()`` counts both outcomes, here and in ``get_or_compile``: ``store_hits`` and
-        ``store_misses``.
+        ``interlock.stats()`` counts both outcomes, as those of ``get_or_compile``: ``store_hits``, ``store_misses``.
         """
         require(vocabulary=(vocabulary, "vocabulary"))
         found = None
