@@ -594,6 +594,7 @@ class Index:
         response_format: Any = None,
         whitespace: Literal["flexible", "compact"] = "flexible",
         spelling: Literal["any", "plain"] = "any",
+        regex_flags: str = "",
     ) -> Index:
         """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -611,7 +612,7 @@ class Index:
         alone. JSON in it is written as in structural tags.
         ``whitespace`` and ``spelling`` say how JSON is written, in arguments and in the ``response_format``:
         ``"flexible"`` allows any blanks and ``"compact"`` none; ``"any"`` allows all escapes and ``"plain"`` those that
-        JSON cannot do without.
+        JSON cannot do without. ``regex_flags`` is that of ``from_response_format``.
 
         ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
         ``from_structural_tag``. Linear in the number of tools.
@@ -633,6 +634,7 @@ class Index:
         limits: Limits | Mapping[str, int] | None = None,
         cancel: CancelToken | None = None,
         unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
+        regex_flags: str = "",
         **options: Any,
     ) -> Index:
         """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
@@ -647,6 +649,8 @@ class Index:
         ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError``
         with the place. So it is with POSIX classes in patterns (``[[:alpha:]]``): ``PosixClassWarning``, nothing, or a
         ``SchemaError``, which is a ``PatternError`` where the pattern stands in no schema.
+        ``regex_flags`` are the flags of a pattern (``guided_regex`` and its like), letters of Python's: ``"a"`` makes
+        ``\\d``, ``\\w`` and ``\\s`` ASCII. Patterns in schemas, grammars and structural tags have none.
         ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
         ``interlock.tools.request_kind(value) == "text"`` first.
 
@@ -1239,12 +1243,12 @@ def fill_bitmasks(
     are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-    is row ``i``. Guides of several vocabularies may stand in one batch: each row is that of its own guide's vocabulary.
-    ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
-    is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
-    row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A guide
-    that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug) costs itself alone: all other rows
-    are written, ``batch_index`` of the error is the guide's number, and the guide raises it from then on.
+    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+    is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
+    are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
+    (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug) costs
+    itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide raises it
+    from then on.
     """
 
 def apply_bitmask_cpu(
@@ -1340,7 +1344,11 @@ def stats() -> dict[str, int]:
     ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
     once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
     ``cache_bytes`` say the same of their parts; everything else only grows while the vocabularies live.
+    ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
     """
+
+def _count_store(found: bool) -> None:
+    """Count an index that was asked of a store."""
 
 def clear_caches() -> None:
     """Forget what is cached for the process. Indexes and guides that exist keep what they need."""

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyTypeError;
@@ -42,6 +42,18 @@ impl<'py> GuideOrNone<'py> {
     /// The guide, if there is one.
     pub(super) fn get(&self) -> Option<&PyGuide> {
         self.0.as_ref().map(|guide| guide.get())
+    }
+
+    /// ``ArgumentError`` for a guide whose vocabulary is not that of the first one: the rows of a batch mask the logits
+    /// of one model. Two vocabularies with the same fingerprint are one.
+    pub(super) fn check_vocabularies(py: Python<'_>, guides: &[Self]) -> PyResult<()> {
+        let mut each =
+            guides.iter().enumerate().filter_map(|(i, guide)| guide.get().map(|guide| (i, guide.vocabulary())));
+        let Some((first, known)) = each.next() else { return Ok(()) };
+        let other = each.find(|(_, own)| !Arc::ptr_eq(own, known) && own.fingerprint() != known.fingerprint());
+        let Some((i, _)) = other else { return Ok(()) };
+        let what = format!("its vocabulary is another one than that of guide {first}, and a batch is of one model");
+        Err(of_batch(py, argument(py, of_guide(i, &what)), i))
     }
 
     fn one(object: &Bound<'py, PyAny>, i: usize) -> PyResult<Self> {
@@ -175,12 +187,12 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
 /// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-/// is row ``i``. Guides of several vocabularies may stand in one batch: each row is that of its own guide's vocabulary.
-/// ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
-/// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable or a
-/// row is named twice (``ArgumentError``), or a guide is in use or twice there (``GuideBusyError``). A guide
-/// that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug) costs itself alone: all other rows
-/// are written, ``batch_index`` of the error is the guide's number, and the guide raises it from then on.
+/// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+/// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
+/// are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
+/// (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug) costs
+/// itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide raises it
+/// from then on.
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
@@ -217,6 +229,7 @@ pub fn fill_bitmasks(
             .map_err(|error| of_batch(py, error, i))?;
         slots.push(slot_in_batch(py, i, guide)?);
     }
+    GuideOrNone::check_vocabularies(py, &guides)?;
     let mut jobs = Vec::with_capacity(slots.len());
     let mut each = slots.iter_mut();
     for (row, guide) in mask.rows_mut(&numbers)?.into_iter().zip(&guides) {

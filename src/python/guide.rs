@@ -4,7 +4,7 @@
 //! at once have a bug, and get an error instead of waiting or of corrupting the cursor.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -22,6 +22,7 @@ use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception
 use crate::python::index::{PyIndex, state_bytes};
 use crate::python::runtime::fork::without_gil;
 use crate::python::runtime::process_caches;
+use crate::vocab::Vocabulary;
 
 /// What is said of an integer that is negative or too large for a token id.
 fn not_an_id(index: &PyIndex, id: TokenId<'_, '_>) -> String {
@@ -120,7 +121,7 @@ impl Slot {
 pub struct PyGuide {
     index: Py<PyIndex>,
     options: GuideOptions,
-    words: usize,
+    vocabulary: Arc<Vocabulary>,
     slot: Mutex<Slot>,
 }
 
@@ -130,15 +131,20 @@ impl PyGuide {
         let py = index.py();
         let core = index.get().core();
         let guide = crate::python::errors::detached(py, || core.guide(&options))?;
-        let words = core.vocabulary().words();
+        let vocabulary = core.vocabulary().clone();
         process_caches::count(&process_caches::GUIDES, 1);
         let slot = Mutex::new(Slot { guide, broken: false });
-        Ok(PyGuide { index: index.clone().unbind(), options, words, slot })
+        Ok(PyGuide { index: index.clone().unbind(), options, vocabulary, slot })
     }
 
     /// Words of a mask row.
     pub fn words(&self) -> usize {
-        self.words
+        self.vocabulary.words()
+    }
+
+    /// The vocabulary of its index.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
     }
 
     /// The slot, unless it is in use.
@@ -217,7 +223,7 @@ impl PyGuide {
     fn fill_bitmask(&self, py: Python<'_>, bits: &Bound<'_, PyAny>, row: Given<'_, '_>) -> PyResult<bool> {
         let row = row.integer("row", 0)?;
         let mut mask = MaskRows::<true>::new(bits)?;
-        mask.check_width(self.words, || "the vocabulary".into())?;
+        mask.check_width(self.words(), || "the vocabulary".into())?;
         let words = mask.row_mut(row)?;
         self.fill_row(py, words)
     }
@@ -276,7 +282,7 @@ impl PyGuide {
         Ok(PyGuide {
             index: self.index.clone_ref(py),
             options: self.options.clone(),
-            words: self.words,
+            vocabulary: self.vocabulary.clone(),
             slot: Mutex::new(Slot { guide, broken: false }),
         })
     }
@@ -428,7 +434,7 @@ impl PyGuide {
         let (ids, row) = (signed_ids(ids, "ids")?, row.integer("row", 0)?);
         let parents = parents.map(|ids| signed_ids(ids, "parents")).transpose()?;
         let mut mask = MaskRows::<true>::new(bits)?;
-        mask.check_width(self.words, || "the vocabulary".into())?;
+        mask.check_width(self.words(), || "the vocabulary".into())?;
         let rows = mask.span_mut(row, ids.len() + 1)?;
         let outcome = self.with_detached(py, |slot| slot.guide.fill_draft_masks(&ids, parents.as_deref(), rows))?;
         process_caches::count(&process_caches::MASKS, ids.len() as u64 + 1);

@@ -62,7 +62,8 @@ mod core_module {
     use crate::python::runtime::cancel::PyCancelToken;
     #[pymodule_export]
     use crate::python::runtime::process_caches::{
-        clear_caches, get_index_cache_bytes, get_mask_cache_bytes, set_index_cache_bytes, set_mask_cache_bytes, stats,
+        _count_store, clear_caches, get_index_cache_bytes, get_mask_cache_bytes, set_index_cache_bytes,
+        set_mask_cache_bytes, stats,
     };
     #[pymodule_export]
     use crate::python::token_tables::token_tables;

@@ -64,6 +64,7 @@ impl PyRowSlots {
                 .map_err(|error| of_batch(py, error, i))?;
             slots.push((i, slot_in_batch(py, i, guide)?));
         }
+        GuideOrNone::check_vocabularies(py, &guides)?;
         if slots.len() > rows.len() || slots.len() > mask.rows() {
             let message = format!("{} guides, but {} slots and {} rows", slots.len(), rows.len(), mask.rows());
             return Err(argument(py, message));

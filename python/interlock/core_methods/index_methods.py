@@ -111,6 +111,7 @@ def from_tools(
     response_format: Any = None,
     whitespace: Literal["flexible", "compact"] = "flexible",
     spelling: Literal["any", "plain"] = "any",
+    regex_flags: str = "",
 ) -> Index:
     """Compile the tools of a request: everything that a model may write in one turn, in its family's notation.
 
@@ -128,7 +129,7 @@ def from_tools(
     alone. JSON in it is written as in structural tags.
     ``whitespace`` and ``spelling`` say how JSON is written, in arguments and in the ``response_format``:
     ``"flexible"`` allows any blanks and ``"compact"`` none; ``"any"`` allows all escapes and ``"plain"`` those that
-    JSON cannot do without.
+    JSON cannot do without. ``regex_flags`` is that of ``from_response_format``.
 
     ``RequestError`` and ``ToolFormatError`` for a request that makes no sense, and the errors of
     ``from_structural_tag``. Linear in the number of tools.
@@ -158,7 +159,7 @@ def from_tools(
         "response_format": response_format,
     }
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
-    written = {"whitespace": whitespace, "spelling": spelling}
+    written = {"whitespace": whitespace, "spelling": spelling, "regex_flags": regex_flags}
     with handling(unknown_keywords):
         return index_of_tools(tools, vocabulary, closed=closed, **more, **written, **request)
 
@@ -173,6 +174,7 @@ def from_response_format(
     limits: Any = None,
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
+    regex_flags: str = "",
     **options: Any,
 ) -> Index:
     """Compile a ``response_format``, or a server's own fields, in every shape that clients send.
@@ -187,6 +189,8 @@ def from_response_format(
     ``UnknownKeywordWarning`` at the line of the program, ``"ignore"`` nothing, and ``"error"`` a ``SchemaError`` with
     the place. So it is with POSIX classes in patterns (``[[:alpha:]]``): ``PosixClassWarning``, nothing, or a
     ``SchemaError``, which is a ``PatternError`` where the pattern stands in no schema.
+    ``regex_flags`` are the flags of a pattern (``guided_regex`` and its like), letters of Python's: ``"a"`` makes
+    ``\\d``, ``\\w`` and ``\\s`` ASCII. Patterns in schemas, grammars and structural tags have none.
     ``{"type": "text"}`` and ``None`` make an index that allows every text: a server saves its masks by asking
     ``interlock.tools.request_kind(value) == "text"`` first.
 
@@ -206,7 +210,7 @@ def from_response_format(
 
     more = {"allowed_tokens": allowed_tokens, "limits": limits, "cancel": cancel}
     with handling(unknown_keywords):
-        return index_of_response_format(value, vocabulary, **more, **options)
+        return index_of_response_format(value, vocabulary, regex_flags=regex_flags, **more, **options)
 
 
 def draw(

@@ -109,7 +109,7 @@ class Reply:
         >>> reply.deltas(b"ok##"), reply.close(), reply.finish_reason
         ([{'role': 'assistant', 'content': ''}, {'content': 'ok'}], [{'content': '##'}], 'length')
         """
-        if self.has_ended or self._is_closed:
+        if self.has_ended:
             return []
         self._is_closed = True
         if self._has_events:
@@ -118,7 +118,11 @@ class Reply:
 
     @property
     def has_ended(self) -> bool:
-        """Whether a stop token or a stop text ended the output: its row can leave the batch."""
+        """Whether a stop token, a stop text or ``close`` ended the output: its row can leave the batch."""
+        return self._has_stop or self._is_closed
+
+    @property
+    def _has_stop(self) -> bool:
         return self._has_stop_token or self.stop_text is not None
 
     @property
@@ -146,7 +150,7 @@ class Reply:
         >>> reply.finish_reason
         'length'
         """
-        said = self._stream.finish_reason if self._has_events else "stop" if self.has_ended else "length"
+        said = self._stream.finish_reason if self._has_events else "stop" if self._has_stop else "length"
         if self.stop_text is not None:
             return said
         return "length" if said == "length" or self._is_cut(reports_ends=said != "tool_calls") else said

@@ -159,6 +159,9 @@ class RequestCompiler:
       empty list none.
     * ``unknown_keywords``, ``whitespace``, ``spelling``: those of ``Index.from_response_format``. The defaults are for
       strangers, and for models that should spend no token on blanks.
+    * ``regex_flags``: flags of a client's pattern (``guided_regex`` and its like), letters of Python's. With ``"a"``
+      ``\\d``, ``\\w`` and ``\\s`` are ASCII, as in the plug-ins; ``""`` is as Python has them. Patterns in schemas,
+      grammars, structural tags and custom tools have none.
     * ``store``: a store of indexes that were precomputed. What is not in it is compiled, and not added, since strangers
       would fill it. Compiled indexes are kept in memory in any case.
     * ``reasoning_field``: the field of reasoning in what clients get.
@@ -186,6 +189,7 @@ class RequestCompiler:
         unknown_keywords: Literal["warn", "ignore", "error"] = "ignore",
         whitespace: Literal["flexible", "compact"] = "compact",
         spelling: Literal["any", "plain"] = "plain",
+        regex_flags: str = "a",
         store: Store | None = None,
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
@@ -218,7 +222,7 @@ class RequestCompiler:
             "max_reasoning_tokens": max_reasoning_tokens,
         }
         check_reasoning(format is not None, self.tool_format, self._reasoning)
-        self._written: dict[str, Any] = {"whitespace": whitespace, "spelling": spelling}
+        self._written: dict[str, Any] = {"whitespace": whitespace, "spelling": spelling, "regex_flags": regex_flags}
         self.limits = checked_limits(limits)
         self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
         self._allowed = checked_allowed_tokens(allowed_tokens, vocabulary)

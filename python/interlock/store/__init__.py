@@ -280,8 +280,18 @@ class Store:
         return file
 
     def get(self, key: str, vocabulary: Vocabulary) -> Index | None:
-        """The index under ``key``, or ``None``. ``ArtifactError`` if its pack is damaged or for another vocabulary."""
+        """The index under ``key``, or ``None``. ``ArtifactError`` if its pack is damaged or for another vocabulary.
+        ``interlock.stats()`` counts both outcomes, as those of ``get_or_compile``: ``store_hits``, ``store_misses``.
+        """
         require(vocabulary=(vocabulary, "vocabulary"))
+        found = None
+        try:
+            found = self._loaded(key, vocabulary)
+        finally:
+            _core._count_store(found is not None)
+        return found
+
+    def _loaded(self, key: str, vocabulary: Vocabulary) -> Index | None:
         file = self._file(key)
         if not self._local(file):
             return None
@@ -362,7 +372,7 @@ class Store:
         made: list[Index] = []
         try:
             try:
-                index = self._find(key, vocabulary) or self._added(key, vocabulary, make, made, cancel)
+                index = self._find(self.get, key, vocabulary) or self._added(key, vocabulary, make, made, cancel)
             except ArtifactError as error:
                 if self.on_failure == "error":
                     raise
@@ -389,7 +399,7 @@ class Store:
         with contextlib.ExitStack() as stack:
             with self._failures("lock"):
                 stack.enter_context(self._lock(key, cancel))
-            index = self._find(key, vocabulary)
+            index = self._find(self._loaded, key, vocabulary)
             if index is None:
                 self._check_place(self._file(key))
                 index = make()
@@ -403,9 +413,9 @@ class Store:
         with self._mutex:
             self._flights.pop(key, None)
 
-    def _find(self, key: str, vocabulary: Vocabulary) -> Index | None:
+    def _find(self, look: Callable[[str, Vocabulary], Index | None], key: str, vocabulary: Vocabulary) -> Index | None:
         try:
-            return self.get(key, vocabulary)
+            return look(key, vocabulary)
         except ArtifactError:  # Damaged: it is compiled again and replaced.
             return None
 

@@ -28,6 +28,7 @@ __all__ = [
     "ToolFormatError",
     "message_at",
     "remade",
+    "said_at",
     "standing_at",
     "with_place",
     "with_places",
@@ -53,6 +54,16 @@ def _fitted(text: str, most: int, kept: str = "\n") -> str:
         return text
     moves = ("Cc", "Cf", "Cs", "Zl", "Zp")
     return "".join(c if c in kept or unicodedata.category(c) not in moves else json.dumps(c)[1:-1] for c in text)
+
+
+def said_at(pointer: str, reason: str) -> str:
+    """The message of an error whose ``reason`` and ``pointer`` may hold what a client wrote.
+
+    >>> said_at("/guided_json", "it is no schema")
+    'at /guided_json: it is no schema'
+    """
+    said = _fitted(reason, MOST)
+    return f"at {_fitted(pointer, MOST_QUOTED, '')}: {said}" if pointer else said
 
 
 def message_at(error: InterlockError, place: str) -> str:
@@ -175,8 +186,7 @@ class RequestError(InterlockError, ValueError):
     """What is wrong there, without the place."""
 
     def __init__(self, reason: str, pointer: str = "", *, code: str | None = None, subject: str | None = None) -> None:
-        said = _fitted(reason, MOST)
-        super().__init__(f"at {_fitted(pointer, MOST_QUOTED, '')}: {said}" if pointer else said)
+        super().__init__(said_at(pointer, reason))
         self.reason = reason
         self.pointer = pointer
         if code is not None:

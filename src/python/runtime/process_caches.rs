@@ -35,6 +35,9 @@ pub static COMPILES: AtomicU64 = AtomicU64::new(0);
 pub static REFUSALS: AtomicU64 = AtomicU64::new(0);
 pub static GUIDES: AtomicU64 = AtomicU64::new(0);
 pub static MASKS: AtomicU64 = AtomicU64::new(0);
+/// Indexes that a store had, and those that were asked of one in vain.
+static STORE_HITS: AtomicU64 = AtomicU64::new(0);
+static STORE_MISSES: AtomicU64 = AtomicU64::new(0);
 
 /// Add to a counter.
 pub fn count(counter: &AtomicU64, n: u64) {
@@ -126,6 +129,7 @@ fn caches() -> Vec<Arc<CompileCache>> {
 /// ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
 /// once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
 /// ``cache_bytes`` say the same of their parts; everything else only grows while the vocabularies live.
+/// ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let sums = detached(py, || {
@@ -157,13 +161,28 @@ pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         "index_bytes",
     ];
     let counters = PyDict::new(py);
-    for (name, counter) in [("compiles", &COMPILES), ("refusals", &REFUSALS), ("guides", &GUIDES), ("masks", &MASKS)] {
+    let of_process = [
+        ("compiles", &COMPILES),
+        ("refusals", &REFUSALS),
+        ("guides", &GUIDES),
+        ("masks", &MASKS),
+        ("store_hits", &STORE_HITS),
+        ("store_misses", &STORE_MISSES),
+    ];
+    for (name, counter) in of_process {
         counters.set_item(name, counter.load(Ordering::Relaxed))?;
     }
     for (name, sum) in names.into_iter().zip(sums) {
         counters.set_item(name, sum)?;
     }
     Ok(counters)
+}
+
+/// Count an index that was asked of a store.
+#[pyfunction]
+#[pyo3(signature = (found), text_signature = "(found)")]
+pub fn _count_store(found: bool) {
+    count(if found { &STORE_HITS } else { &STORE_MISSES }, 1);
 }
 
 /// Forget what is cached for the process. Indexes and guides that exist keep what they need.

@@ -67,6 +67,7 @@ SERVING = {
     "unknown_keywords": "warn",
     "whitespace": "compact",
     "spelling": "plain",
+    "regex_flags": "a",
     "store": None,
     "reasoning_field": None,
 }
@@ -135,14 +136,18 @@ CALLS = [
         "from_tools",
         {**TOOLS, "vocabulary": V, "closed": False, "allowed_tokens": None, "unknown_keywords": "warn", **SOURCE},
     ),
-    (Index, "from_tools", {**TOOLS, "vocabulary": V, "whitespace": "compact", "spelling": "plain"}),
+    (Index, "from_tools", {**TOOLS, "vocabulary": V, "whitespace": "compact", "spelling": "plain", "regex_flags": ""}),
     (
         interlock,
         "check_tools",
-        {**TOOLS, "whitespace": "compact", "spelling": "plain"},
+        {**TOOLS, "whitespace": "compact", "spelling": "plain", "regex_flags": ""},
     ),
     (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "allowed_tokens": None, **SOURCE}),
-    (Index, "from_response_format", {"value": {"type": "text"}, "vocabulary": V, "unknown_keywords": "warn"}),
+    (
+        Index,
+        "from_response_format",
+        {"value": {"type": "text"}, "vocabulary": V, "unknown_keywords": "warn", "regex_flags": ""},
+    ),
     (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "closed": False, **SOURCE}),
     (interlock, "check_structural_tag", {"tag": {"type": "any_text"}, "whitespace": "compact", "spelling": "plain"}),
     (
@@ -151,7 +156,7 @@ CALLS = [
         {**TOOLS, "closed": False, "allowed_tokens": None, "unknown_keywords": "warn", **SOURCE},
     ),
     (interlock, "check_response_format", {"value": {"type": "text"}, "unknown_keywords": "warn", **SOURCE}),
-    (interlock, "check_response_format", {"value": {"type": "text"}, "allowed_tokens": None}),
+    (interlock, "check_response_format", {"value": {"type": "text"}, "allowed_tokens": None, "regex_flags": ""}),
     (interlock.tools, "request_report", {"response_format": None, "tools": [], "strict": None, **SOURCE}),
     (interlock.serving, "RequestCompiler", SERVING),
     (

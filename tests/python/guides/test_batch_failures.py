@@ -70,6 +70,26 @@ def test_rows_that_are_too_narrow_for_one_guide(byte_vocabulary):
         assert not bits.any()
 
 
+@pytest.mark.parametrize("size", [256, 258])
+def test_guides_of_two_vocabularies(byte_vocabulary, size):
+    tokens = [bytes([i]) for i in range(256)] + [b""] * (size - 256)
+    other = interlock.Vocabulary(tokens, eos_token_ids=[size - 1])
+    again = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256], size=300)
+    assert again.fingerprint == byte_vocabulary.fingerprint
+    first, second = (interlock.Index.from_choices(["yes"], one).guide() for one in (byte_vocabulary, again))
+    stranger = interlock.Index.from_choices(["yes"], other).guide()
+    bits = np.zeros((4, 10), np.int32)
+    for fill in (interlock.fill_bitmasks, _RowSlots(4).fill):
+        said = "^guide 3 of the batch: its vocabulary is another one than that of guide 1"
+        with pytest.raises(interlock.ArgumentError, match=said) as caught:
+            fill([None, first, second, stranger], bits)
+        assert caught.value.batch_index == 3
+        assert not bits.any()
+        fill([None, first, second], bits)  # Equal vocabularies are one, and nothing was left locked.
+        assert bits.any()
+        bits[:] = 0
+
+
 def test_rows_of_a_device(byte_vocabulary, torn):
     other = interlock.Index.from_choices(["yes", "no"], byte_vocabulary).guide()
     with pytest.raises(interlock.ArtifactError):

@@ -345,9 +345,12 @@ def test_tools_that_are_misspelt():
 @pytest.mark.parametrize(
     ("tool", "said"),
     [
-        ({"type": "function"}, "at /tools/1/name: a tool has a name, which is a text that is not empty"),
-        ({"function": {"parameters": {}}}, "at /tools/1/function/name: a tool has a name"),
-        ({"function": {"name": "now"}}, "at /tools/1: two tools have the name 'now': this one and /tools/0"),
+        ({"type": "function"}, "at /tools/1: a tool has a name, which is a text that is not empty"),
+        ({"function": {"parameters": {}}}, "at /tools/1/function: a tool has a name"),
+        (
+            {"function": {"name": "now"}},
+            "at /tools/1/function/name: two tools have the name 'now': this one and /tools/0",
+        ),
         (
             {"name": "f", "parameters": []},
             "at /tools/1/parameters: the parameters of a tool are a JSON Schema, which is",

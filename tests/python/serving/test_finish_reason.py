@@ -157,3 +157,17 @@ def test_a_stop_token_of_the_request_is_no_text_of_the_index():
         guide = guide_of(letters, text, max_tokens=3, stop_token_ids=[10])
         assert guide.is_terminated
         assert guide.was_cut_by_budget() is was_cut
+
+
+@pytest.mark.parametrize("body", [{}, {"stop": "###"}, {"guided_regex": "[a-z]*"}])
+def test_a_closed_output_has_ended(body):
+    request = RequestCompiler(byte_vocabulary()).compile({**body, "max_tokens": 9})
+    reply = request.reply()
+    if request.guide is not None:
+        request.guide.advance_many(b"ok")
+    reply.deltas(b"ok")
+    reply.choice()  # A look at what there is so far closes nothing.
+    assert not reply.has_ended
+    reply.close()
+    assert reply.has_ended and reply.copy().has_ended
+    assert reply.close() == [] and reply.finish_reason == "length"

@@ -155,3 +155,8 @@ def test_a_body_makes_the_servers_number_of_reasoning_tokens_smaller(asked, most
     guide = compiler.compile({"max_reasoning_tokens": asked}).guide
     begin = b"<think>"
     assert guide.advance_many(begin + b"a" * 20) == len(begin) + most
+
+
+def test_an_automatic_format_needs_a_tokenizer():
+    with pytest.raises(interlock.ToolFormatError, match='^format="auto" finds the format of a tokenizer, and none is'):
+        RequestCompiler(VOCABULARY, format="auto")

@@ -171,6 +171,39 @@ def test_a_wrong_body_is_a_clients_error_in_its_field(which, body, place):
     assert len(sent) < 6_000
 
 
+@pytest.mark.parametrize("value", [b"x", {1, 2}, object(), 1j])
+def test_a_value_that_json_has_not(value):
+    for body in (
+        {"guided_json": {"const": value}},
+        {"guided_json": {"enum": [1, value]}, "guided_whitespace_pattern": None},
+        tool(parameters={"type": "object", "properties": {"a": {"const": value}}}),
+        {
+            "response_format": {
+                "type": "structural_tag",
+                "format": {"type": "json_schema", "json_schema": {"const": value}},
+            }
+        },
+    ):
+        for name, compiler in COMPILERS.items():
+            if name == "plain" and "tools" in body:
+                continue
+            with pytest.raises(interlock.InterlockError) as caught:
+                compiler.compile(body)
+            assert compiler.refusal(caught.value, body).status == 400
+            assert "0x" not in str(caught.value)
+
+
+def test_an_object_that_holds_itself_is_looked_through_once():
+    own = {}
+    own["properties"] = {"a": own}
+    for body in ({"text": own}, {"extra": own}, {"response_format": own}, {"guided_json": own}):
+        for compiler in COMPILERS.values():
+            try:
+                compiler.compile(body)
+            except interlock.InterlockError as error:
+                assert compiler.refusal(error, body).status == 400
+
+
 @pytest.mark.parametrize("body", [None, 5, "{}", b"{}", [], [{}], True, math.nan, HALF, deep(3)["a"]["a"]["a"]])
 def test_a_body_that_is_no_object(body):
     for compiler in COMPILERS.values():

@@ -259,7 +259,7 @@ def test_classes_and_functions_are_tools():
     ("tools", "options", "pointer"),
     [
         ("get_weather", {}, "/tools"),
-        ([{"name": "a"}, {"name": "a"}], {}, "/tools/1"),
+        ([{"name": "a"}, {"name": "a"}], {}, "/tools/1/name"),
         ([{"type": "function", "function": {"name": ""}}], {}, "/tools/0/function/name"),
         ([{"name": "a", "parameters": 3}], {}, "/tools/0/parameters"),
         ([{"type": "web_search"}], {}, "/tools/0/type"),
@@ -270,7 +270,7 @@ def test_classes_and_functions_are_tools():
             "/tools/0/format/syntax",
         ),
         ([], {"tool_choice": "required"}, "/tools"),
-        ([{"name": "a"}], {"tool_choice": {"name": "b"}}, "/tool_choice"),
+        ([{"name": "a"}], {"tool_choice": {"name": "b"}}, "/tool_choice/name"),
         ([{"name": "a"}], {"tool_choice": ["a", "b"]}, "/tool_choice/1"),
         ([{"name": "a"}], {"tool_choice": "always"}, "/tool_choice"),
         ([{"name": "a"}], {"reasoning": "enabled"}, "/reasoning"),
@@ -279,8 +279,8 @@ def test_classes_and_functions_are_tools():
         ([{"name": "a"}], {"min_calls": 2, "parallel": False}, "/max_calls"),
         ([{"name": "a"}], {"min_calls": 2, "unique": True}, "/min_calls"),
         ([{"name": "a"}], {"parallel": 1}, "/parallel_tool_calls"),
-        ([{"name": "a", "parameters": False}], {}, "/tools/0"),
-        ([{"name": "a"}, {"type": "function", "function": {"name": "b</tool_call>"}}], {}, "/tools/1"),
+        ([{"name": "a", "parameters": False}], {}, "/tools/0/parameters"),
+        ([{"name": "a"}, {"type": "function", "function": {"name": "b</tool_call>"}}], {}, "/tools/1/function/name"),
     ],
 )
 def test_requests_that_make_no_sense(tools, options, pointer):

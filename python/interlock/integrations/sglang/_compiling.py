@@ -27,7 +27,8 @@ from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
-from interlock.tools.tags.tag_index import check_grammar_tokens, index_of_structural_tag
+from interlock.tools.tags.tag_index import index_of_structural_tag
+from interlock.tools.tags.token_checks import check_grammar_tokens
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
 

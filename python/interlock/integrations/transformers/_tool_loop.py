@@ -42,6 +42,7 @@ _REQUEST = frozenset(inspect.signature(Index.from_tools).parameters) - {
     "vocabulary",
     "tokenizer",
     "response_format",
+    "regex_flags",
 }
 # Room for results where a model's context has no known end.
 _RESULTS = 1 << 16

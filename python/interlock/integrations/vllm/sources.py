@@ -29,7 +29,8 @@ from interlock.integrations.vllm.options import Options
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
 from interlock.tools.requests.json_options import whitespace_of_client
-from interlock.tools.tags.tag_index import check_grammar_tokens, check_structural_tag, index_of_structural_tag
+from interlock.tools.tags.tag_index import check_structural_tag, index_of_structural_tag
+from interlock.tools.tags.token_checks import check_grammar_tokens
 from interlock.util.closed_schemas import closed_text
 
 __all__ = ["Source", "check_source", "compile_source", "source_of"]

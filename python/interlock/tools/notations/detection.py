@@ -34,6 +34,8 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     template = tokenizer_at(tokenizer)
     text = "\n".join(_texts(template))
     if not text.strip():
+        if tokenizer is None:
+            raise ToolFormatError(f'format="auto" finds the format of a tokenizer, and none is given: {_ADVICE}')
         raise ToolFormatError(
             f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_ADVICE}"
         )

@@ -40,8 +40,9 @@ class Answer:
 
 
 @bounded_nesting("the response_format")
-def answer_of(value: Any) -> Answer | None:
-    """What ``response_format`` asks of a text; ``None`` where it allows any text.
+def answer_of(value: Any, regex_flags: str = "") -> Answer | None:
+    """What ``response_format`` asks of a text; ``None`` where it allows any text. ``regex_flags`` are those of its
+    pattern.
 
     ``RequestError`` and ``SchemaError`` as for ``response_format``, with places that begin with ``/response_format``;
     ``RequestError`` for what has no meaning beside tools.
@@ -64,7 +65,7 @@ def answer_of(value: Any) -> Answer | None:
     if not is_unicode("".join(source.value)):
         raise RequestError("the text holds a lone surrogate, which is not text", place)
     if source.kind == "regex":
-        return Answer(nodes.Regex(source.value), Tool("", input=("regex", source.value), place=place))
+        return Answer(nodes.Regex(source.value, regex_flags), Tool("", input=("regex", source.value), place=place))
     if source.kind == "choice":
         # A pattern and no constants: in those a special token of the tool format would become this token.
         one_of = "(?:" + "|".join(re.escape(text) for text in source.value) + ")"

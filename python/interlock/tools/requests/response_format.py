@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 
 from interlock._core import ArgumentError, SchemaError
 from interlock.output_types import output_type_of
-from interlock.tools.errors import RequestError, StructuralTagError
+from interlock.tools.errors import RequestError, StructuralTagError, said_at
 from interlock.tools.requests.json_options import OPTIONS, JsonOptions, json_options
 from interlock.tools.requests.unsupported_fields import refuse_unsupported_fields
 from interlock.tools.spec import read, write
@@ -20,6 +20,7 @@ from interlock.util.json_pointer import escaped
 from interlock.util.long_numbers import said_of_digits
 from interlock.util.near_words import meant
 from interlock.util.nesting import bounded_nesting
+from interlock.util.unique_keys import RepeatedKeyError, loads_unique
 
 __all__ = ["Source", "request_kind", "response_format", "source_at"]
 
@@ -168,7 +169,9 @@ def source_at(value: Any, pointer: str) -> Source:
 def _read(text: str | bytes, pointer: str) -> Any:
     """The value in a text. ``RequestError`` for what is no JSON."""
     try:
-        return json.loads(text)
+        return loads_unique(text)
+    except RepeatedKeyError as error:
+        raise RequestError(str(error), pointer + error.pointer) from error
     except UnicodeDecodeError as error:
         raise RequestError(
             f"a response_format in bytes is JSON in UTF-8, and byte {error.start} is not", pointer
@@ -443,7 +446,9 @@ def _text(value: Any, pointer: str) -> str:
 def _schema(value: Any, pointer: str) -> Any:
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = loads_unique(value)
+        except RepeatedKeyError as error:
+            raise _no_schema(str(error), pointer + error.pointer) from error
         except ValueError as error:
             raise _no_schema(said_of_digits(error) or f"the text is not JSON: {error}", pointer) from error
         except RecursionError:
@@ -457,7 +462,7 @@ def _schema(value: Any, pointer: str) -> Any:
 
 def _no_schema(reason: str, pointer: str) -> SchemaError:
     """What is in the place of a JSON Schema is none."""
-    error = SchemaError(f"at {pointer}: {reason}")
+    error = SchemaError(said_at(pointer, reason))
     error.pointer = pointer
     return error
 

@@ -1,4 +1,6 @@
-"""Keys of schemas that Python programs pass. JSON has only texts as keys, and ``json.dumps`` makes ``"1"`` of ``1``."""
+"""Schemas that Python programs pass, with keys and values that JSON has not. ``json.dumps`` makes ``"1"`` of the key
+``1``, and raises an error of Python's own for a set.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ _MOST_LEVELS = 1_000
 
 
 def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError) -> None:
-    """``error`` for a key that is no ``str``, in a schema that stands at ``place``. ``LimitError`` for a schema that
-    contains itself. Linear in the schema's size.
+    """``error`` for a key that is no ``str`` and for a value that JSON has not, in a schema that stands at ``place``.
+    ``LimitError`` for a schema that contains itself. Linear in the schema's size.
 
     >>> try:
     ...     check_keys({"properties": {1: {}}}, "/json_schema")
@@ -41,6 +43,8 @@ def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError
                 raise error(said, place + _pointer(way))
             if isinstance(inner, Mapping | list | tuple):
                 waiting.append((inner, (way, key), depth + 1))
+            elif inner is not None and not isinstance(inner, str | int | float):
+                raise error(f"a value of JSON is needed, not {type(inner).__name__}", place + _pointer((way, key)))
 
 
 def _pointer(way: Any) -> str:

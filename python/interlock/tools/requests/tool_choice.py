@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from interlock.tools.errors import RequestError
 from interlock.tools.requests.tool_list import Tool, named
-from interlock.tools.spec.fields import shown
+from interlock.tools.spec.fields import kind_of, shown
 from interlock.util.near_words import meant, nearest
 from interlock.util.quoting import quoted
 
@@ -50,16 +50,23 @@ def choose(tools: Sequence[Tool], choice: Any) -> tuple[list[Tool], Mode, bool]:
     if kind in ("auto", "any", "none", "required"):
         return choose(tools, kind)
     if kind == "allowed_tools":
-        inner = choice.get("allowed_tools", choice)
-        mode = inner.get("mode", "auto") if isinstance(inner, Mapping) else None
-        if mode not in ("auto", "required"):
-            raise RequestError(f'the mode of allowed_tools is "auto" or "required", not {shown(mode)}', "/tool_choice")
-        listed = inner.get("tools")
-        if not isinstance(listed, list | tuple):
-            raise RequestError("allowed_tools has a list of tools", "/tool_choice/tools")
-        some = _some([_of_reference(tools, one, f"/tool_choice/tools/{at}") for at, one in enumerate(listed)])
-        return some, mode, False
+        return _of_allowed_tools(tools, choice)
     return [_of_reference(tools, choice, "/tool_choice")], "required", True
+
+
+def _of_allowed_tools(tools: Sequence[Tool], choice: Mapping[str, Any]) -> tuple[list[Tool], Mode, bool]:
+    inner = choice.get("allowed_tools", choice)
+    place = "/tool_choice" if inner is choice else "/tool_choice/allowed_tools"
+    if not isinstance(inner, Mapping):
+        raise RequestError(f"allowed_tools is an object with mode and tools, not {kind_of(inner)}", place)
+    mode = inner.get("mode", "auto")
+    if mode not in ("auto", "required"):
+        raise RequestError(f'the mode of allowed_tools is "auto" or "required", not {shown(mode)}', f"{place}/mode")
+    listed = inner.get("tools")
+    if not isinstance(listed, list | tuple):
+        raise RequestError("allowed_tools has a list of tools", f"{place}/tools" if "tools" in inner else place)
+    some = [_of_reference(tools, one, f"{place}/tools/{at}") for at, one in enumerate(listed)]
+    return _some(some, f"{place}/tools"), mode, False
 
 
 def _way(tools: Sequence[Tool], choice: Any) -> str:
@@ -77,9 +84,9 @@ def _way(tools: Sequence[Tool], choice: Any) -> str:
     return f"; write {json.dumps({'type': kind, kind: {'name': tool.name}}, ensure_ascii=False)}"
 
 
-def _some(tools: list[Tool]) -> list[Tool]:
+def _some(tools: list[Tool], place: str = "/tool_choice") -> list[Tool]:
     if not tools:
-        raise RequestError("tool_choice asks for a call, and there are no tools", "/tool_choice")
+        raise RequestError("tool_choice asks for a call, and there are no tools", place)
     unique = {tool.name: tool for tool in tools}
     return list(unique.values())
 
@@ -89,12 +96,18 @@ def _of_reference(tools: Sequence[Tool], reference: Any, pointer: str) -> Tool:
         return named(tools, reference, pointer)
     if not isinstance(reference, Mapping):
         raise RequestError(f"a tool is named by a text or an object with a name, not {shown(reference)}", pointer)
-    inner = reference.get("function", reference.get("custom", reference))
+    kind = next((key for key in ("function", "custom") if key in reference), None)
+    inner = reference if kind is None else reference[kind]
+    place = pointer if kind is None else f"{pointer}/{kind}"
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str):
         fields = ("name",) if inner is not reference else ("name", "function", "custom", "type")
         odd = next((key for key in inner if key not in fields), None) if isinstance(inner, Mapping) else None
         slip = "" if odd is None else meant(odd, fields)
         said = f", and has {quoted(odd)}{slip}" if slip else ""
-        raise RequestError(f"the object names no tool: it needs the field 'name'{said}", pointer)
-    return named(tools, name, pointer)
+        has_name = isinstance(inner, Mapping) and inner.get("name") is not None
+        needs = (
+            "the name of a tool is a text" if has_name else f"the object names no tool: it needs the field 'name'{said}"
+        )
+        raise RequestError(needs, f"{place}/name" if has_name else place)
+    return named(tools, name, f"{place}/name")

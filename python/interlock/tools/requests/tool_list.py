@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -21,6 +22,8 @@ __all__ = ["GRAMMARS", "NO_PARAMETERS", "Tool", "tools_of"]
 
 NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
 """The schema of the arguments of a strict tool that gives no parameters."""
+_DEFINITION = re.compile(r"/(?:parameters|input_schema|inputSchema|format/(?:grammar/)?definition)$")
+"""The end of ``Tool.place``, behind the object that has the name."""
 GRAMMARS = ("lark", "gbnf", "ebnf")
 """The syntaxes of ``Tool.input`` that are grammars."""
 
@@ -52,6 +55,16 @@ class Tool:
         """
         return "/".join(self.place.split("/")[:3]) or "/tools"
 
+    @property
+    def name_place(self) -> str:
+        """Where the request has the name of the tool; the tool itself where that is no object.
+
+        >>> Tool("now", place="/tools/3/function/parameters").name_place, Tool("now", place="/tools/3").name_place
+        ('/tools/3/function/name', '/tools/3')
+        """
+        outer = _DEFINITION.sub("", self.place)
+        return self.pointer if outer == self.place else f"{outer}/name"
+
 
 @bounded_nesting("the list of tools")
 def tools_of(tools: Any) -> list[Tool]:
@@ -78,7 +91,7 @@ def tools_of(tools: Any) -> list[Tool]:
         one = one if one.place else replace(one, place=f"/tools/{index}")
         if one.name in found:
             first = found[one.name].pointer
-            raise RequestError(f"two tools have the name {one.name!r}: this one and {first}", f"/tools/{index}")
+            raise RequestError(f"two tools have the name {one.name!r}: this one and {first}", one.name_place)
         found[one.name] = one
     return list(found.values())
 
@@ -157,7 +170,7 @@ def _of_object(tool: Mapping[str, Any], pointer: str) -> Tool:
         )
     strict = inner.get("strict", tool.get("strict"))
     if strict is not None and not isinstance(strict, bool):
-        raise RequestError("strict is true or false", f"{place}/strict")
+        raise RequestError("strict is true or false", f"{place if 'strict' in inner else pointer}/strict")
     if parameters is None and strict:
         # OpenAI: a function without parameters has none.
         parameters = NO_PARAMETERS
@@ -230,7 +243,10 @@ def _check_fields(tool: Mapping[str, Any], pointer: str, known: Sequence[str] = 
 def _name(tool: Any, pointer: str) -> str:
     name = tool.get("name") if isinstance(tool, Mapping) else None
     if not isinstance(name, str) or not name:
-        raise RequestError("a tool has a name, which is a text that is not empty", f"{pointer}/name")
+        is_there = isinstance(tool, Mapping) and "name" in tool
+        raise RequestError(
+            "a tool has a name, which is a text that is not empty", f"{pointer}/name" if is_there else pointer
+        )
     if not is_unicode(name):
         raise RequestError("the name holds a lone surrogate, which is not text", f"{pointer}/name")
     return name
@@ -250,13 +266,15 @@ def _custom_input(format: Any, pointer: str) -> tuple[Literal["text", "lark", "r
     syntax, definition = inner.get("syntax"), inner.get("definition")
     if syntax not in ("lark", "regex"):
         raise RequestError(
-            f'the syntax of a custom tool is "lark" or "regex", not {shown(syntax)}', f"{pointer}/syntax"
+            f'the syntax of a custom tool is "lark" or "regex", not {shown(syntax)}',
+            f"{pointer}/syntax" if "syntax" in inner else pointer,
         )
     if not isinstance(definition, str):
         if "definition" not in inner:
             _check_fields(inner, pointer, ("type", "grammar", "syntax", "definition"))
         raise RequestError(
-            f"the definition of a custom tool is a text, not {kind_of(definition)}", f"{pointer}/definition"
+            f"the definition of a custom tool is a text, not {kind_of(definition)}",
+            f"{pointer}/definition" if "definition" in inner else pointer,
         )
     if not is_unicode(definition):
         raise RequestError("the definition holds a lone surrogate, which is not text", f"{pointer}/definition")

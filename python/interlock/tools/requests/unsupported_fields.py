@@ -142,8 +142,12 @@ def _asks(name: str, value: Any) -> bool:
     empty. So does an object of which no field asks for anything, unless it may be a schema.
     """
     todo = [(name, value)]
+    seen: set[int] = set()  # An object of a program may hold itself.
     for inside, held in todo:
+        if id(held) in seen:
+            continue
         if isinstance(held, Mapping) and inside not in _SCHEMAS:
+            seen.add(id(held))
             todo += [(_plain(str(key)), inner) for key, inner in held.items()]
         elif held is not None and held is not False and held not in ("", []):
             return True

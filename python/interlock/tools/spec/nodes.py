@@ -82,6 +82,8 @@ class Regex:
     """A text that matches a pattern as a whole."""
 
     pattern: str
+    flags: str = field(default="", repr=False)
+    """Letters of Python's flags. A server decides them, and no structural tag has a field for them."""
 
 
 @dataclass(frozen=True)

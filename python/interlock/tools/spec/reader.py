@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from interlock.tools.spec.styles import STYLES
 from interlock.tools.spec.written_places import as_written
 from interlock.util.long_numbers import said_of_digits
 from interlock.util.near_words import meant
+from interlock.util.unique_keys import RepeatedKeyError, loads_unique
 
 __all__ = ["read"]
 
@@ -36,7 +36,9 @@ def read(tag: str | bytes | Mapping[str, Any]) -> nodes.StructuralTag:
     """
     if isinstance(tag, str | bytes):
         try:
-            tag = json.loads(tag)
+            tag = loads_unique(tag)
+        except RepeatedKeyError as error:
+            raise StructuralTagError(str(error), error.pointer) from error
         except (ValueError, RecursionError) as error:
             said = said_of_digits(error) or f"the structural tag is not JSON: {error}"
             raise StructuralTagError(said) from error
@@ -69,7 +71,9 @@ def _legacy(fields: Fields) -> nodes.TriggeredTags:
         schema = True if schema is None else schema
         if isinstance(schema, str):
             try:
-                schema = json.loads(schema)
+                schema = loads_unique(schema)
+            except RepeatedKeyError as error:
+                raise StructuralTagError(str(error), inner.at("schema") + error.pointer) from error
             except (ValueError, RecursionError) as error:
                 inner.refuse("schema", said_of_digits(error) or f"the schema is not JSON: {error}")
         content = nodes.JsonSchema(_schema(schema, inner.at("schema")))

@@ -65,11 +65,11 @@ def without(texts: Iterable[str], inside: str = ANY) -> str:
     return f"{inside} & ~{holding(needed)}" if needed else inside
 
 
-def pattern(source: str) -> str:
+def pattern(source: str, flags: str = "") -> str:
     """A pattern between slashes that matches what ``source`` matches as a whole.
 
     Anchors at its two ends say nothing there, and are left out. Escapes that Lark would read before the pattern is
-    read are written in braces, where they keep their meaning.
+    read are written in braces, where they keep their meaning. ``flags`` are letters of Python's flags.
 
     >>> pattern("^a/b\\\\x2e$")
     '/a\\\\/b\\\\x{2e}/'
@@ -93,7 +93,8 @@ def pattern(source: str) -> str:
             continue
         written.append({"/": "\\/", "\n": "\\n", "\r": "\\r"}.get(char, char))
         at += 1
-    return "/" + "".join(written) + "/"
+    # Lark's own flags behind a pattern are fewer.
+    return "/" + (f"(?{flags})" if flags else "") + "".join(written) + "/"
 
 
 def written_json(value: Any) -> str:

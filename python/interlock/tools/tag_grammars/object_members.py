@@ -172,4 +172,5 @@ class ObjectMembers:
 
 def but_for(names: Sequence[str]) -> str:
     """Behind a terminal of names: but for these."""
-    return f" & ~/{'|'.join(map(quoted_pattern, names))}/" if names else ""
+    # Without the parentheses the empty name alone would be a comment.
+    return f" & ~/(?:{'|'.join(map(quoted_pattern, names))})/" if names else ""

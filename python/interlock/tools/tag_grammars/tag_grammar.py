@@ -252,7 +252,7 @@ _WRITERS: dict[type, Any] = {
     nodes.JsonSchema: GrammarBuilder.json_schema,
     nodes.GrammarText: GrammarBuilder.grammar,
     nodes.Regex: lambda b, node, stops, pointer: b.plain(
-        b.terminal(pattern(node.pattern), f"{pointer}/pattern"), pointer
+        b.terminal(pattern(node.pattern, node.flags), f"{pointer}/pattern"), pointer
     ),
     nodes.AnyText: GrammarBuilder.any_text,
     nodes.Quoted: quoted,

@@ -25,7 +25,7 @@ def call_tag(form: ToolFormat, notation: Notation, tool: Tool, strict: bool | No
     try:
         name = written_name(form, notation, tool.name)
     except ToolFormatError as error:
-        raise RequestError(str(error), tool.pointer) from error
+        raise RequestError(str(error), tool.name_place) from error
     content = arguments_of(form, tool, strict)
     begin, ids = _split(form, notation.begin, name)
     end, end_ids = _split(form, notation.end, name)
@@ -64,7 +64,9 @@ def arguments_of(form: ToolFormat, tool: Tool, strict: bool | None) -> nodes.For
         enforced = strict if strict is not None else tool.is_strict is not False
         schema = tool.parameters if enforced and tool.parameters is not True else {"type": "object"}
         if schema is False:
-            raise RequestError(f"the parameters of {tool.name!r} are false: no call of it is possible", tool.pointer)
+            raise RequestError(
+                f"the parameters of {tool.name!r} are false: no call of it is possible", tool.place or "/tools"
+            )
         return nodes.JsonSchema(schema, form.arguments)
     syntax, definition = tool.input
     inner: nodes.Format = nodes.AnyText()

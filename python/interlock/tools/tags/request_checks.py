@@ -14,10 +14,12 @@ from interlock.tools.errors import standing_at
 from interlock.tools.notations.json_writing import json_writing
 from interlock.tools.requests.answer_format import answer_of
 from interlock.tools.requests.parameter_checks import tell_of_slips
+from interlock.tools.requests.regex_flags import check_regex_flags
 from interlock.tools.requests.response_format import response_format as source_of
 from interlock.tools.requests.tool_list import tools_of
 from interlock.tools.tags import tag_index
 from interlock.tools.tags.structural_tag import tag_of_request
+from interlock.tools.tags.token_checks import check_names_in_tools
 from interlock.tools.tokens.allowed_tokens import allowed_names
 from interlock.util.argument_types import require
 from interlock.util.nesting import bounded_nesting
@@ -67,6 +69,7 @@ def check_tools(
     response_format: Any = None,
     whitespace: Literal["flexible", "compact"] = "flexible",
     spelling: Literal["any", "plain"] = "any",
+    regex_flags: str = "",
 ) -> None:
     """Check the tools of a request without a vocabulary: everything that ``Index.from_tools`` checks, with the same
     options and errors, but for what only a vocabulary can lack. About as long as compiling takes.
@@ -82,11 +85,12 @@ def check_tools(
     "objekt" is not a type: null, boolean, integer, number, string, array or object is expected; did you mean "object"?
     """
     require(closed=(closed, "flag"), cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
+    check_regex_flags(regex_flags)
     json = json_writing(whitespace, spelling)
-    known, answer = tools_of(tools), answer_of(response_format)
+    known, answer = tools_of(tools), answer_of(response_format, regex_flags)
     given = known if answer is None else [*known, answer.part]
     if (allowed := allowed_names(allowed_tokens)) is not None:
-        tag_index.check_names_in_tools(given, allowed)
+        check_names_in_tools(given, allowed)
     tag = tag_of_request(
         known,
         format=format,
@@ -118,6 +122,7 @@ def check_response_format(
     limits: Any = None,
     cancel: CancelToken | None = None,
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn",
+    regex_flags: str = "",
     **options: Any,
 ) -> list[ReportRow]:
     """Check a ``response_format``, or a server's own fields, without a vocabulary: everything that
@@ -139,11 +144,12 @@ def check_response_format(
     at /json_schema: the schema is missing: it goes into "schema", beside "name"
     """
     require(cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
+    check_regex_flags(regex_flags)
     asked = source_of(value)
     if asked.kind == "grammar":
         with standing_at(asked.place):
             asked = replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
-    kind, source, given = tag_index.plain_source(asked, options)
+    kind, source, given = tag_index.plain_source(asked, options, regex_flags)
     given |= {"limits": limits, "cancel": cancel}
     allowed = allowed_names(allowed_tokens)
     with handling(unknown_keywords), standing_at(asked.place, asked.whitespace_place):

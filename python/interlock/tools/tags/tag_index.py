@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
 from interlock._core import (
     ArgumentError,
     CancelledError,
-    CancelToken,
     GrammarError,
     Index,
     InterlockError,
@@ -35,11 +34,11 @@ from interlock.tools.notations.json_writing import JsonWriting, json_writing
 from interlock.tools.requests.answer_format import answer_of
 from interlock.tools.requests.definition_errors import Dialect, said_of_definition
 from interlock.tools.requests.parameter_checks import HOW_TO_LEAVE_OPEN, tell_of_slips
+from interlock.tools.requests.regex_flags import check_regex_flags
 from interlock.tools.requests.response_format import Source, response_format
 from interlock.tools.requests.source_size import is_of_whole_grammar, too_long
-from interlock.tools.requests.tool_list import GRAMMARS, Tool, tools_of
+from interlock.tools.requests.tool_list import tools_of
 from interlock.tools.spec.written_places import as_written
-from interlock.tools.tag_grammars.rule_writer import any_of
 from interlock.tools.tag_grammars.schema_parts import excluding
 from interlock.tools.tag_grammars.tag_grammar import (
     AnyVocabularyBuilder,
@@ -49,8 +48,13 @@ from interlock.tools.tag_grammars.tag_grammar import (
 )
 from interlock.tools.tags.structural_tag import response_template_of, structural_tag, tag_of_request
 from interlock.tools.tags.tag_slips import tell_of_slips_in_tag
+from interlock.tools.tags.token_checks import (
+    check_grammar_tokens,
+    check_tokens_of_tools,
+    refuse_names_of_tokens,
+)
 from interlock.tools.tags.tool_places import place_in_tools
-from interlock.tools.tokens.allowed_tokens import AllowedNames, AllowedTokens
+from interlock.tools.tokens.allowed_tokens import AllowedNames
 from interlock.tools.tokens.allowed_tokens import allowed_tokens as known_tokens
 from interlock.tools.tokens.spellable import spellable
 from interlock.util.argument_types import require
@@ -286,19 +290,21 @@ def index_of_tools(
     cancel: Any = None,
     whitespace: str = "flexible",
     spelling: str = "any",
+    regex_flags: str = "",
     **request: Any,
 ) -> Index:
     """See ``Index.from_tools``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
+    check_regex_flags(regex_flags)
     json = json_writing(whitespace, spelling)
-    known, answer = tools_of(tools), answer_of(request.get("response_format"))
+    known, answer = tools_of(tools), answer_of(request.get("response_format"), regex_flags)
     given = known if answer is None else [*known, answer.part]
     check_tokens_of_tools(given, vocabulary, _allowed_to_clients(allowed_tokens, vocabulary))
     tag = tag_of_request(known, **request | {"response_format": answer})
     # A response template writes its delimiters as texts, whatever they are in the vocabulary.
     is_described = response_template_of(request.get("format", "auto"), request.get("tokenizer")) is not None
     if is_described:
-        _refuse_names_of_tokens(known, vocabulary)
+        refuse_names_of_tokens(known, vocabulary)
     work = {"limits": limits, "cancel": cancel}
     with in_tools(tag, given):
         index = _index_of_tag(tag, vocabulary, closed=closed, special_delimiters=is_described, json=json, **work)
@@ -354,15 +360,17 @@ def index_of_response_format(
     allowed_tokens: Any = None,
     limits: Any = None,
     cancel: Any = None,
+    regex_flags: str = "",
     **options: Any,
 ) -> Index:
     """See ``Index.from_response_format``."""
     require(allowed_tokens=(allowed_tokens, "special tokens?"))
+    check_regex_flags(regex_flags)
     asked = response_format(value)
     if asked.kind == "grammar":
         with standing_at(asked.place):
             asked = dataclasses.replace(asked, syntax=syntax_for_client(asked.value, asked.syntax, limits, cancel))
-    kind, source, given = plain_source(asked, options)
+    kind, source, given = plain_source(asked, options, regex_flags)
     given |= {"limits": limits, "cancel": cancel}
     allowed = _allowed_to_clients(allowed_tokens, vocabulary)
     with standing_at(asked.place, asked.whitespace_place):
@@ -375,26 +383,6 @@ def index_of_response_format(
     return index
 
 
-def _refuse_names_of_tokens(tools: Any, vocabulary: Vocabulary) -> None:
-    """``RequestError`` for a tool whose name holds a special token, where special tokens in delimiters are tokens."""
-    special = any_of(tuple(special_names(vocabulary)))
-    for tool in tools_of(tools):
-        if special is not None and (found := special.search(tool.name)) is not None:
-            raise RequestError(f"the name {tool.name!r} contains the special token {found[0]!r}", tool.pointer)
-
-
-def check_grammar_tokens(
-    grammar: str,
-    syntax: str,
-    vocabulary: Vocabulary,
-    allowed: Iterable[int | str] | None,
-    cancel: CancelToken | None = None,
-) -> None:
-    """``StructuralTagError`` for a special token in a client's grammar that is not ``allowed``; ``None`` is any."""
-    if allowed is not None:
-        known_tokens(tuple(allowed), vocabulary).check_grammar(grammar, syntax, "", cancel)
-
-
 def _allowed_to_clients(allowed_tokens: Any, vocabulary: Vocabulary) -> Iterable[int | str] | None:
     """``allowed_to_clients``. ``ArgumentError`` for a text in ``allowed_tokens`` that no special token has, whether
     this request names tokens or not: a server should learn of its slip with the first request.
@@ -405,27 +393,10 @@ def _allowed_to_clients(allowed_tokens: Any, vocabulary: Vocabulary) -> Iterable
     return allowed
 
 
-def check_tokens_of_tools(tools: Sequence[Tool], vocabulary: Vocabulary, allowed: Iterable[int | str] | None) -> None:
-    """``RequestError`` for a special token in the grammar of a custom tool or of an answer that is not ``allowed``.
-    What the tool format writes itself is no client's.
-    """
-    if allowed is not None and any(tool.input is not None for tool in tools):
-        check_names_in_tools(tools, known_tokens(tuple(allowed), vocabulary))
-
-
-def check_names_in_tools(tools: Iterable[Tool], allowed: AllowedTokens | AllowedNames) -> None:
-    """``RequestError`` for a special token in the grammar of a custom tool or of an answer that is not ``allowed``."""
-    for tool in tools:
-        if tool.input is not None and tool.input[0] in GRAMMARS:
-            try:
-                allowed.check_grammar(tool.input[1], tool.input[0], "")
-            except StructuralTagError as error:
-                raise with_hint(RequestError(error.reason, tool.place), error.hint or "") from error
-
-
-def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
+def plain_source(found: Source, options: dict[str, Any], regex_flags: str = "") -> tuple[str, Any, dict[str, Any]]:
     """What a ``response_format`` is compiled by: the name after ``Index.from_``, the source and its options.
     ``options`` are those of JSON Schemas; of them a structural tag has ``whitespace`` and ``spelling``.
+    ``regex_flags`` are those of a pattern.
     """
     strangers = options.keys() - set(OPTIONS["from_json_schema"])
     if strangers:
@@ -444,7 +415,7 @@ def plain_source(found: Source, options: dict[str, Any]) -> tuple[str, Any, dict
     if found.kind == "structural_tag":
         said = options | ({"whitespace": found.whitespace} if found.whitespace else {})
         return found.kind, found.value, {name: said[name] for name in ("whitespace", "spelling") if name in said}
-    return found.kind, found.value, {}
+    return found.kind, found.value, {"flags": regex_flags} if regex_flags else {}
 
 
 def json_of_tag(options: dict[str, Any]) -> JsonWriting:
@@ -466,38 +437,63 @@ def stored_source(
     allowed = given.pop("allowed_tokens", None)
     if kind == "response_format":
         given.pop("unknown_keywords", None)  # It changes nothing of what is compiled.
+    regex_flags = given.pop("regex_flags", "") if kind != "structural_tag" else ""
+    check_regex_flags(regex_flags)
     require(allowed_tokens=(allowed, "special tokens?"))
     is_operators = kind == "structural_tag"
     allowed = allowed_by_operator(allowed) if is_operators else allowed_to_clients(allowed, vocabulary)
     if kind == "response_format":
-        kind, source, given = plain_source(response_format(source), given)
+        return _source_of_response_format(source, vocabulary, given, regex_flags, allowed, limits)
+    is_closed, json = given.pop("closed", False), json_of_tag(given)
+    if kind == "structural_tag":
+        if given:
+            raise ArgumentError(
+                f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
+                "limits, allowed_tokens"
+            )
+        return _source_of_tag(_read(source, vocabulary, False), vocabulary, is_closed, json, allowed, limits)
+    known, answer = tools_of(source), answer_of(given.get("response_format"), regex_flags)
+    whole = known if answer is None else [*known, answer.part]
+    check_tokens_of_tools(whole, vocabulary, allowed)
+    if strangers := given.keys() - REQUEST.keys():
+        raise ArgumentError(
+            f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
+            f"{', '.join(REQUEST)}, closed, whitespace, spelling, regex_flags, limits, allowed_tokens"
+        )
+    tag = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
+    is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
+    if is_described:
+        refuse_names_of_tokens(known, vocabulary)
+    with in_tools(tag, whole):
+        # What the tool format writes needs no leave.
+        return _source_of_tag(_read(tag, vocabulary, is_described), vocabulary, is_closed, json, None, limits)
+
+
+def _source_of_response_format(
+    value: Any, vocabulary: Vocabulary, options: dict[str, Any], regex_flags: str, allowed: Any, limits: dict[str, Any]
+) -> tuple[str, Any, dict[str, Any]]:
+    asked = response_format(value)
+    with standing_at(asked.place, asked.whitespace_place):
+        kind, source, given = plain_source(asked, options, regex_flags)
         if kind == "grammar":
             check_grammar_tokens(source, given["syntax"], vocabulary, allowed)
         if kind != "structural_tag":
             return kind, source, given | limits
-    is_closed, is_described, json = given.pop("closed", False), False, JsonWriting()
-    if kind in ("tools", "structural_tag"):
-        json = json_of_tag(given)
-    if kind == "tools":
-        known, answer = tools_of(source), answer_of(given.get("response_format"))
-        check_tokens_of_tools(known if answer is None else [*known, answer.part], vocabulary, allowed)
-        if strangers := given.keys() - REQUEST.keys():
-            raise ArgumentError(
-                f"no option of kind {kind!r} is named {min(strangers)!r}; there are "
-                f"{', '.join(REQUEST)}, closed, whitespace, spelling, limits, allowed_tokens"
-            )
-        source = tag_of_request(known, **(REQUEST | given | {"response_format": answer}))
-        is_described = response_template_of(given.get("format", "auto"), given.get("tokenizer")) is not None
-    elif given:
-        raise ArgumentError(
-            f"no option of kind {kind!r} is named {sorted(given)[0]!r}; there are closed, whitespace, spelling, "
-            "limits, allowed_tokens"
-        )
-    found = _read(source, vocabulary, is_described)
-    if _is_whole_json(found.format):
-        schema, written = _schema_of(found.format, is_closed, json)
+        tag = dataclasses.replace(spec.read(source), written=asked.tag_form)
+        with as_written(tag):
+            return _source_of_tag(tag, vocabulary, False, json_of_tag(given), allowed, limits)
+
+
+def _source_of_tag(
+    tag: spec.StructuralTag,
+    vocabulary: Vocabulary,
+    is_closed: bool,
+    json: JsonWriting,
+    allowed: Any,
+    limits: dict[str, Any],
+) -> tuple[str, Any, dict[str, Any]]:
+    if _is_whole_json(tag.format):
+        schema, written = _schema_of(tag.format, is_closed, json)
         return "json_schema", schema, {"property_order": "any", **written, **limits}
-    if kind == "tools":
-        allowed = None  # What the tool format writes needs no leave.
-    grammar = tag_grammar(found, vocabulary, closed=is_closed, json=json, allowed=allowed)
+    grammar = tag_grammar(tag, vocabulary, closed=is_closed, json=json, allowed=allowed)
     return "grammar", grammar.text, {"lexer": "any", **limits}
