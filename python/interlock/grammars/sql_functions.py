@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["FUNCTIONS", "call_rules"]
+__all__ = ["FUNCTIONS", "KINDS", "call_rules"]
 
-# Kinds of functions: their names, and what may follow one. Only aggregates take DISTINCT and FILTER, and only they and
-# window functions stand in front of OVER. A name of a kind is a rule, so it has no digits.
-_KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "scalar_of_none": ("changes last_insert_rowid random", ('"(" ")"',)),
     "scalar_of_one": ("abs hex length lower quote sign typeof unicode upper", ('"(" expression ")"',)),
     "scalar_of_one_or_two": ("ltrim round rtrim trim", ('"(" expression ["," expression] ")"',)),
@@ -42,9 +40,12 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "window_of_one_to_three": ("lag lead", ('"(" expression ["," expression ["," expression]] ")" _over',)),
     "window_of_two": ("nth_value", ('"(" expression "," expression ")" _over',)),
 }
+"""Kinds of functions: their names, and what may follow one. Only aggregates take DISTINCT and FILTER, and only they and
+window functions stand in front of OVER. A kind's name is that of a rule, so it has no digits.
+"""
 _OTHER = "function_name"
 _OTHER_CALL = '"(" [[DISTINCT] expression ("," expression)* | "*"] ")" [_filter] [_over]'
-_KIND_OF = {name: kind for kind, (names, _) in _KINDS.items() for name in names.split()}
+_KIND_OF = {name: kind for kind, (names, _) in KINDS.items() for name in names.split()}
 
 FUNCTIONS = tuple(sorted(_KIND_OF))
 """Functions that SQLite has built in."""
@@ -61,7 +62,7 @@ def call_rules(functions: Mapping[str, str]) -> dict[str, str]:
     calls = [
         f"{kind} {arguments}"
         for kind in terminals
-        for arguments in (_KINDS[kind][1] if kind in _KINDS else (_OTHER_CALL,))
+        for arguments in (KINDS[kind][1] if kind in KINDS else (_OTHER_CALL,))
     ]
     definitions = [f"{kind}: {' | '.join(names)}" for kind, names in terminals.items()]
     for rule, body in (("_filter", 'FILTER "(" WHERE expression ")"'), ("_over", "OVER (new_name | window)")):
