@@ -26,12 +26,12 @@ def _of_sql(source: str) -> str:
     """The options that ``source``, the grammar of SQL, does not have yet."""
     options = []
     if "// The levels of brackets." not in source:
-        options.append("max_depth=2, which bounds calls in calls")
+        options.append("max_depth=2 (how deep calls nest)")
     if "// The names of the database." not in source:
-        options.append("tables={...}, which names what there is")
+        options.append("tables={...} (what the database has)")
     elif all(f"\n{kind}: " in source for kind in KINDS):
-        options.append("functions=[...], which leaves the few that are needed")
-    return f"Pass {' and '.join(options)}, to grammars.sql" if options else ""
+        options.append("functions=[...] (the few that are needed)")
+    return f"Pass {' and '.join(options)} to grammars.sql" if options else ""
 
 
 @functools.cache
