@@ -150,9 +150,12 @@ test-rust: ## the Rust tests
 # TEST is a binary of tests/ in the place of the unit tests of src/.
 NAME :=
 TEST :=
+ONE_OF = $(if $(TEST),--test $(TEST),--lib)
 test-one: ## some Rust tests by name, built quickly: NAME=schema::format, or TEST=masks NAME=seen_keys
 	@test -n "$(NAME)" || { echo "make test-one NAME=parse:: takes a part of the names of tests" >&2; exit 2; }
-	cargo test --profile one-test $(if $(TEST),--test $(TEST),--lib) "$(NAME)"
+	@listed=$$(cargo test --profile one-test $(ONE_OF) "$(NAME)" -- --list) || exit; echo "$$listed" | grep -q ': test$$' || \
+	  { echo "make test-one: no test of $(if $(TEST),tests/$(TEST),src) has '$(NAME)' in its name; TEST=NAME_OF_A_FOLDER looks into tests/" >&2; exit 2; }
+	cargo test --profile one-test $(ONE_OF) "$(NAME)"
 
 test-python: develop ## the Python tests, on the wheel
 	$(PYTEST)

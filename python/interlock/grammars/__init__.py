@@ -23,7 +23,7 @@ from interlock._core import ArgumentError
 from interlock.grammars.csv_columns import with_columns
 from interlock.grammars.grammar_text import GrammarText
 from interlock.grammars.option_types import check_types
-from interlock.grammars.sql_names import FUNCTIONS
+from interlock.grammars.sql_functions import FUNCTIONS
 from interlock.grammars.sql_options import OPTIONS as SQL_OPTIONS
 from interlock.grammars.sql_options import STATEMENTS, sql_text
 from interlock.grammars.xml_elements import with_elements
@@ -120,7 +120,7 @@ def sql(
             of a table that has it. There are no other names then: no aliases of tables, no common tables, no other
             schemas. A result may still be given a new name behind ``AS``.
         functions: the functions that a statement may call, none for an empty list. `FUNCTIONS`, which SQLite has built
-            in, if nothing is said.
+            in, if nothing is said. Those have as many arguments as SQLite takes; other functions have any.
         parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By
             default it may not where `tables` are given: the statement runs as it is.
         comments: whether a statement may have comments (``--``, ``/* */``). By default it may not: a small model would

@@ -31,8 +31,8 @@ def with_depth(text: str, depth: int) -> str:
     if not 0 <= depth <= _DEEPEST:
         raise ArgumentError(f"max_depth is how many brackets may stand around each other, 0 to {_DEEPEST}, not {depth}")
     rules = {name: body for name, body in _DEFINITION.findall(text)}
-    # Whatever may hold an expression.
-    counted = {"expression"}
+    # Whatever may hold an expression, and calls, which need not.
+    counted = {"expression", "call"} & rules.keys()
     while more := {name for name, body in rules.items() if counted & set(_names(body))} - counted:
         counted |= more
     made: dict[str, str] = {}
@@ -70,6 +70,9 @@ def _levelled(way: str, level: int, depth: int, counted: set[str], rule: str) ->
     for part in _PART.findall(way):
         if part == '"("':
             open_ += rule not in _LISTS
+            # A call counts without arguments, too.
+            if rule == "call" and level == 0:
+                return None
         elif part == '")"':
             open_ -= rule not in _LISTS
         elif part in ("CASE", "END"):

@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from interlock._core import ArgumentError
 from interlock.grammars.rules import literal, replace_rules
-
-FUNCTIONS = tuple(
-    "abs avg changes char coalesce count cume_dist date datetime dense_rank first_value format group_concat hex ifnull "
-    "iif instr julianday lag last_insert_rowid last_value lead length lower ltrim max min nth_value ntile nullif "
-    "percent_rank printf quote random rank replace round row_number rtrim sign strftime substr sum time total trim "
-    "typeof unicode unixepoch upper".split()
-)
-"""Functions that SQLite has built in."""
+from interlock.grammars.sql_functions import call_rules
 
 
 def with_tables(
@@ -33,13 +26,14 @@ def with_tables(
         terminal = names.terminal(table)
         of_table[terminal] = [names.terminal(column) for column in columns]
     columns_of_all = dict.fromkeys(column for columns in of_table.values() for column in columns)
-    called = dict.fromkeys(names.function(function) for function in functions)
+    called = {function: names.function(function) for function in functions}
     text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
     text = text.replace(" [AS new_name]", "").replace("LIKE | GLOB | REGEXP | MATCH", "LIKE | GLOB")
     text = re.sub(r"^ +\| function_name OPEN.*\n|^ +\| function_name \"\(\" \[expression.*\n", "", text, flags=re.M)
+    rules = {"function_name": "", **call_rules(called)}
     if not called:
-        text = replace_rules(text.replace("       | call\n", ""), {"call": "", "function_name": ""})
-    rules = {
+        text = text.replace("       | call\n", "")
+    rules |= {
         "with": "",
         "common_table": "",
         "table_alias": "",
@@ -52,8 +46,6 @@ def with_tables(
         + " | ".join(f'{table} "." ({" | ".join(dict.fromkeys(columns))})' for table, columns in of_table.items()),
         "all_columns": f'({" | ".join(of_table)}) "." "*"',
     }
-    if called:
-        rules["function_name"] = " | ".join(called)
     # REGEXP and MATCH call functions that SQLite does not have by itself.
     for keyword in ("WITH", "RECURSIVE", "MATERIALIZED", "REGEXP", "MATCH"):
         rules[keyword] = ""

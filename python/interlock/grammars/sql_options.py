@@ -9,7 +9,8 @@ from typing import Any
 from interlock._core import ArgumentError
 from interlock.grammars.rules import replace_rules
 from interlock.grammars.sql_depth import with_depth
-from interlock.grammars.sql_names import FUNCTIONS, with_tables, without_comments, without_parameters, without_two_signs
+from interlock.grammars.sql_functions import FUNCTIONS
+from interlock.grammars.sql_names import with_tables, without_comments, without_parameters, without_two_signs
 from interlock.grammars.sql_spelling import plain
 from interlock.util.near_words import meant
 from interlock.util.quoting import quoted

@@ -225,6 +225,7 @@ class Program:
         """Write a part, and return its text and its value. A part that failed was never written."""
         before = self._transcript.fork()
         refused: InvalidOutputError | None = None
+        answers: list[str] = []
         first: Any = str(self) if self._chat is None else self._chat
         prompt = first
         try:
@@ -244,6 +245,7 @@ class Program:
                         refused = error
                     if not is_refused(error):
                         raise refused from refused.__cause__
+                    answers.append(error.text)
                 else:
                     if refused is not None:
                         self._transcript = before
@@ -251,7 +253,7 @@ class Program:
                     return text, value
             assert refused is not None
             if attempts > 1:
-                add_count(refused, attempts)
+                add_count(refused, answers, {**self._sampling, **asked}.get("temperature"))
             raise refused
         except BaseException:
             self._transcript = before

@@ -114,6 +114,36 @@ def test_jump_forward_writes_what_greedy_search_writes(tokenizer, writers, style
     assert others
 
 
+def test_a_guide_with_canonical_tokens_has_the_masks_of_sampled_jump_forward(writers):
+    """So the log-probabilities of a rollout can be found again: one token is left where the model was not asked."""
+    index = interlock.Index.from_json_schema(SCHEMA, writers[0].vocabulary, whitespace="spaced")
+    differs = 0
+    for seed, writer in enumerate(writers):
+        torch.manual_seed(seed)
+        heard = []
+        (ids,) = writer.generate(
+            "go",
+            custom_generate=jump_forward,
+            constraints=index,
+            max_tokens=100,
+            max_new_tokens=101,
+            do_sample=True,
+            top_k=0,
+            on_tokens=lambda row, ids, forced, heard=heard: heard.extend([forced] * len(ids)),
+        )
+        counts = []
+        for canonical in (True, False):
+            bits = interlock.allocate_bitmask(len(ids) + 1, index.vocabulary)
+            guide = index.guide(max_tokens=100, canonical_forced=canonical)
+            assert guide.fill_draft_bitmasks(ids, bits) == len(ids)
+            counts.append([sum(int(word).bit_count() for word in row.view("uint32")) for row in bits[: len(ids)]])
+        assert len(heard) == len(ids)
+        assert all(count == 1 for count, forced in zip(counts[0], heard) if forced)
+        assert any(count > 1 for count, forced in zip(counts[0], heard) if not forced)
+        differs += counts[0] != counts[1]
+    assert differs
+
+
 def test_beams_spell_forced_runs_as_the_tokenizer_does(writers):
     writer = writers[0]
     index = interlock.Index.from_json_schema(SCHEMA, writer.vocabulary, whitespace="spaced")

@@ -186,6 +186,21 @@ def test_validators_find_the_context_of_the_call():
         gen("T", context=ada, max_tokens=5)
 
 
+def test_a_repeated_answer_needs_a_temperature():
+    gen = ScriptedGenerator({"One": '{"digit": 1}', "odd. Try again.": '{"digit": 3}'})
+    with pytest.raises(interlock.InvalidOutputError, match=r"asked 2 times\)"):
+        gen("One", Digit, max_tokens=20, attempts=2)
+    with pytest.raises(interlock.InvalidOutputError, match=r"asked 3 times, and .* answer: pass .*temperature=0\.8"):
+        gen("One", Digit, max_tokens=20, attempts=3)
+    with pytest.raises(interlock.InvalidOutputError, match=r"asked 3 times\)"):
+        gen("One", Digit, max_tokens=20, attempts=3, temperature=0.5)
+    program = interlock.Program(gen, "One", chat=True)
+    with pytest.raises(interlock.InvalidOutputError, match=r"asked 3 times, and .* answer: pass .*temperature=0\.8"):
+        program.gen("d", Digit, max_tokens=20, attempts=3)
+    with pytest.raises(interlock.InvalidOutputError, match=r"asked 3 times\)"):
+        program.gen("d", Digit, max_tokens=20, attempts=3, temperature=0.5)
+
+
 def test_a_part_of_a_program_is_asked_for_again_and_only_the_right_one_is_written():
     script = {"One: ": '{"digit": 1}', "Try again.\n\nOne: ": '{"digit": 2}', "so ": "yes"}
     gen = ScriptedGenerator(script)
@@ -200,7 +215,9 @@ def test_a_part_of_a_program_is_asked_for_again_and_only_the_right_one_is_writte
     assert [program._transcript.data[begun:end] for begun, end, _ in program._parts] == [b'{"digit": 2}', b"yes"]
     program = interlock.Program(gen, "One: ")
     gen.script["Try again.\n\nOne: "] = '{"digit": 3}'
-    with pytest.raises(interlock.InvalidOutputError, match=r"odd.*\(the model was asked 3 times\)") as caught:
+    with pytest.raises(
+        interlock.InvalidOutputError, match=r"odd.*\(the model was asked 3 times, and repeated"
+    ) as caught:
         program.gen("d", Digit, max_tokens=20, attempts=3)
     assert isinstance(caught.value.__cause__, pydantic.ValidationError) and str(program) == "One: "
     with pytest.raises(interlock.ArgumentError, match="at least 1, not 0"):

@@ -18,7 +18,7 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 from interlock.output_types.context_room import context_room
-from interlock import schema_hints
+from interlock import grammars, schema_hints
 from interlock.generators.replies.budget_warnings import is_cut_short, judge_budget
 from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import first_bytes
@@ -166,6 +166,33 @@ def test_a_missing_bound_is_named():
 def test_the_advice_for_texts_is_not_about_schemas(make):
     message = said(make(), "<" + "a" * 400, 60)
     assert "Bound the repetitions of the" in message and not re.search("max_length|maxItems|maxLength|lists", message)
+
+
+STUDENTS = {"student": ["name", "age"]}
+NESTED = "SELECT " + "abs(" * 100
+LISTED = "SELECT age" + ", age" * 100
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "named"),
+    [
+        (grammars.sql(STUDENTS), NESTED, ["max_depth=2", "functions=[...]"]),
+        (grammars.sql(), NESTED.replace("abs", "f"), ["max_depth=2", "tables={...}"]),
+        (grammars.sql(STUDENTS, functions=["abs"]), NESTED, ["max_depth=2"]),
+        (grammars.sql(STUDENTS, max_depth=2), LISTED, ["functions=[...]"]),
+        (grammars.sql(STUDENTS, functions=[], max_depth=2), LISTED, []),
+        (grammars.load("csv"), "a," * 200, ["columns=[...]"]),
+        (grammars.load("csv", columns=2), "a,b\n" * 100, []),
+        (grammars.load("arithmetic"), "(" * 100, []),
+    ],
+)
+def test_the_advice_for_grammars_of_the_library_names_their_options(text, answer, named):
+    message = said(text, answer, 60)
+    assert re.findall(r"(?:max_depth|functions|tables|columns)=[^ ,]+", message) == named, message
+    assert (
+        "Bound the repetitions" not in message and "sk for less in the prompt, or pass a larger max_tokens" in message
+    )
+    assert ("grammars." in message) == bool(named)
 
 
 def test_one_token_is_no_plural(vocabulary):

@@ -111,11 +111,12 @@ def test_every_option_is_on_the_page():
         for parameter, found in inspect.signature(function).parameters.items():
             if found.kind is found.VAR_POSITIONAL:  # What is refused, whatever it is.
                 continue
-            assert parameter in named or parameter in ("self", "cls"), (function, parameter)
+            said = f"docs/options.md has no row for `{parameter}` of {function.__qualname__}"
+            assert parameter in named or parameter in ("self", "cls"), said
     for command, (_, options) in commands().items():
         for option in options:
             if option.names:
-                assert option.names[-1] in named, (command, option.names)
+                assert option.names[-1] in named, f"docs/options.md has no row for `{option.names[-1]}` of {command}"
 
 
 def test_every_limit_is_on_the_page():
@@ -132,11 +133,13 @@ def test_every_error_is_on_the_page():
     page = (DOCS / "errors.md").read_text(encoding="utf-8").partition("## Attributes")
     rows = set(re.findall(r"^\| `(\w+)` \|", page[0], re.MULTILINE))
     errors = {name for name in interlock.__all__ if name.endswith(("Error", "Rejected"))}
-    assert rows == errors - {"InterlockError"}
+    differ = sorted(rows ^ errors - {"InterlockError"})
+    assert not differ, f"docs/errors.md has one row for each error of interlock.__all__; not so: {differ}"
     for name in vars(interlock.InterlockError):
         assert name.startswith("_") or f"`{name}`" in page[2], name
     reference = (DOCS / "api" / "errors.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"::: interlock\.(\w+)", reference)) == errors
+    differ = sorted(set(re.findall(r"::: interlock\.(\w+)", reference)) ^ errors)
+    assert not differ, f"docs/api/errors.md has `::: interlock.NAME` for each error; not so: {differ}"
 
 
 def test_everything_public_has_a_place_in_the_reference():

@@ -75,6 +75,12 @@ EXCEPTIONS = {
     ("generators/generation_trace.py", "programs"),
 }
 """What goes the other way today: the file, and the folder that it imports from. None should be added."""
+HERE = "tests/python/project/test_layering.py"
+RULE = (
+    "A file imports from its own folder and from folders before it in FOLDERS, so that imports go one way "
+    f"(CONTRIBUTING.md, 'What a change keeps to'; the order is in {HERE}). Move what both need before them, "
+    "or import it in the function that needs it:"
+)
 FULLEST_FOLDER = 18
 """Files of Python in a folder, as in the core. Data is not counted: one file a format or a grammar is right."""
 LONGEST_FILE = 520
@@ -123,14 +129,15 @@ def test_imports_go_one_way():
     for path in sorted(PACKAGE.rglob("*.py")):
         file = path.relative_to(PACKAGE)
         folder = file.parent.as_posix()
-        assert folder in FOLDERS, f"{folder} is a new folder: give it a place in FOLDERS"
+        assert folder in FOLDERS, f"{folder} is a new folder: give it a place in FOLDERS, in {HERE}"
         for other in imported(path.read_text(encoding="utf-8"), ("interlock", *file.parts[:-1])):
             gathers = file.name == "__init__.py" and (folder == TOP or other.startswith(f"{folder}/"))
             if FOLDERS.index(other) > FOLDERS.index(folder) and not gathers:
                 against.add((file.as_posix(), other))
     new = [f"{file} imports {other}, which comes later in FOLDERS" for file, other in sorted(against - EXCEPTIONS)]
-    assert not new, "\n".join(new)
-    assert not EXCEPTIONS - against, f"these are mended: take them out of EXCEPTIONS: {sorted(EXCEPTIONS - against)}"
+    assert not new, f"{RULE}\n" + "\n".join(new)
+    mended = sorted(EXCEPTIONS - against)
+    assert not mended, f"these imports are gone: take them out of EXCEPTIONS in {HERE}: {mended}"
 
 
 def test_folders_are_small_enough_to_be_read():

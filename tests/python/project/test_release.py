@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -105,6 +106,25 @@ def refused_by_make(*arguments):
     done = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2, done
     return done.stderr
+
+
+def test_a_name_that_no_rust_test_has_is_refused(tmp_path):
+    """Cargo runs no test then, and is content."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    for name, lists, code, said in (
+        ("works", "a::b: test", 0, ""),
+        ("none", "0 tests, 0 benchmarks", 2, "no test of src has 'xyz' in its name"),
+    ):
+        cargo = tmp_path / name / "cargo"
+        cargo.parent.mkdir()
+        cargo.write_text(f'#!/bin/sh\ncase "$*" in *--list*) echo "{lists}";; esac\n')
+        cargo.chmod(0o755)
+        path = f"{cargo.parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["make", "test-one", "NAME=xyz"], cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PATH": path}
+        )
+        assert done.returncode == code and said in done.stderr, done
 
 
 def test_paths_of_tests_that_are_not_there_are_refused(tmp_path):

@@ -48,6 +48,7 @@ def asked(
     """
     first, prompts = list(prompts), list(prompts)
     results: list[Any] = []
+    answers: dict[int, list[str]] = {}
     rows = list(range(len(prompts)))
     for attempt in range(attempts):
         seed = options.get("seed")
@@ -64,10 +65,12 @@ def asked(
         if not rows:
             break
         for row in rows:
+            answers.setdefault(row, []).append(results[row].text)
+        for row in rows:
             prompts[row] = told(prompts[row], results[row], is_chat, again=first[row])
     if attempts > 1:
         for row in rows:
-            add_count(results[row], attempts)
+            add_count(results[row], answers[row], options.get("temperature"))
     return results
 
 
@@ -90,6 +93,12 @@ def told(prompt: Any, error: InvalidOutputError, is_chat: bool, begun: str = "",
     return [*messages[: len(messages) - len(prefill)], answer, {"role": "user", "content": why}, *prefill]
 
 
-def add_count(error: InvalidOutputError, attempts: int) -> None:
-    """The error says how often the model was asked."""
-    error.args = (f"{error} (the model was asked {attempts} times)",)
+def add_count(error: InvalidOutputError, answers: Sequence[str], temperature: Any) -> None:
+    """The error says how often the model was asked, and what helps where it said the same again: greedy search and a
+    low temperature do, even though the model reads what was wrong. ``answers`` are those that were refused.
+    """
+    repeated = ""
+    written = [answer for answer in answers if answer]
+    if len(set(written)) < len(written) and not temperature:
+        repeated = ", and repeated an answer: pass a temperature, such as temperature=0.8, so that it tries others"
+    error.args = (f"{error} (the model was asked {len(answers)} times{repeated})",)

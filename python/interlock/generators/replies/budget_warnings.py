@@ -15,6 +15,7 @@ import numpy.typing as npt
 from interlock._core import ArgumentError
 from interlock.budget_cuts import Guided, budget_cuts, has_budget_cut
 from interlock.generators.replies.partial_json import open_place
+from interlock.grammars.length_options import length_remedy
 from interlock.integrations._number_end import NumberEnd
 from interlock.output_types.context_room import ContextRoom
 from interlock.output_types.errors import InvalidOutputError
@@ -197,6 +198,9 @@ def _remedy(index: Guided, larger: str, took: str | None) -> str | None:
     if is_free_text(index):
         return f"{less[0].upper()}{less[1:]}, or {larger}"
     if index.kind == "grammar":
+        options = length_remedy(index.source)
+        if options is not None:
+            return f"{options}; or {less}, or {larger}" if options else f"{less[0].upper()}{less[1:]}, or {larger}"
         return f"Bound the repetitions of the grammar's rules and terminals, {less}, or {larger}"
     if index.kind == "regex":
         return f"Bound the repetitions of the pattern ({{0,30}} in the place of *), {less}, or {larger}"
