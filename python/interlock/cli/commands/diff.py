@@ -64,6 +64,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Search both directions."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
+    from interlock.cli.comparing.open_rules import open_rules
 
     vocabulary = vocabularies.byte_vocabulary()
     read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
@@ -121,6 +122,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     elif not found.is_exact:
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
+        if left := open_rules(read, [side for side in (0, 1) if found.has_none(side) is None], vocabulary):
+            machine["open"] = [one.machine() for one in left]
+            people += [line for one in left for line in one.lines()]
     if args.allow is not None:
         is_allowed = found.has_none(ALLOWED.index(args.allow))
         machine["allowed"] = is_allowed
@@ -222,7 +226,8 @@ def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
     """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
 
-    included, values = [grammar_changes.only_adds(*pair) for pair in (read, read[::-1])], []
+    vocabulary, values = indexes[0].vocabulary, []
+    included = [grammar_changes.accepts_all(read[side], read[1 - side], vocabulary).holds for side in (0, 1)]
     if _are_comparable(read, indexes):
         documents = [whole(source, parse) for source in read]
         for side in (0, 1):
