@@ -31,7 +31,7 @@ from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import exits
-from interlock.cli.terminal.output import Output, Progress, table, text_of
+from interlock.cli.terminal.output import Output, Progress, plain_text_of, table
 from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.util.plurals import counted
 from interlock.util.verbatim_json import extract
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         relation = "equal" if found.is_decided else "not decided"
     people = [Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))]
     pairs = [(name, text) for name, text in zip(NAMES, found.texts) if text is not None]
-    people += [Line(f"  only the {name} accepts: ", (text_of(text), NAME)) for name, text in pairs]
+    people += [Line(f"  only the {name} accepts: ", (plain_text_of(text), NAME)) for name, text in pairs]
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
