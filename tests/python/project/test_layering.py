@@ -56,6 +56,7 @@ FOLDERS = [
     "cli/arguments",
     "cli/sources",
     "cli/checking",
+    "cli/comparing/rule_inclusion",
     "cli/comparing",
     "cli/precomputing",
     "cli/commands",

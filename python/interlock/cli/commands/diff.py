@@ -31,7 +31,7 @@ from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import exits
-from interlock.cli.terminal.output import Output, Progress, table, text_of
+from interlock.cli.terminal.output import Output, Progress, plain_text_of, table
 from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.util.plurals import counted
 from interlock.util.verbatim_json import extract
@@ -64,6 +64,7 @@ def register(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Search both directions."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
+    from interlock.cli.comparing.open_rules import open_rules
 
     vocabulary = vocabularies.byte_vocabulary()
     read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         relation = "equal" if found.is_decided else "not decided"
     people = [Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))]
     pairs = [(name, text) for name, text in zip(NAMES, found.texts) if text is not None]
-    people += [Line(f"  only the {name} accepts: ", (text_of(text), NAME)) for name, text in pairs]
+    people += [Line(f"  only the {name} accepts: ", (plain_text_of(text), NAME)) for name, text in pairs]
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
@@ -121,6 +122,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     elif not found.is_exact:
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
         people += _undecided(found, rows, args, relation)
+        if left := open_rules(read, [side for side in (0, 1) if found.has_none(side) is None], vocabulary):
+            machine["open"] = [one.machine() for one in left]
+            people += [line for one in left for line in one.lines()]
     if args.allow is not None:
         is_allowed = found.has_none(ALLOWED.index(args.allow))
         machine["allowed"] = is_allowed
@@ -222,7 +226,8 @@ def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
     """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
 
-    included, values = [grammar_changes.only_adds(*pair) for pair in (read, read[::-1])], []
+    vocabulary, values = indexes[0].vocabulary, []
+    included = [grammar_changes.accepts_all(read[side], read[1 - side], vocabulary).holds for side in (0, 1)]
     if _are_comparable(read, indexes):
         documents = [whole(source, parse) for source in read]
         for side in (0, 1):

@@ -1,8 +1,8 @@
 """The definitions in which two grammars of one notation differ, and whether that decides which accepts more.
 
 A rule with more alternatives accepts more where every terminal takes its text whatever the others would take. That is
-so with the lexers ``any`` and ``dynamic``. With ``contextual`` a terminal can take text from another one.
-What is not surely understood decides nothing.
+so with the lexers ``any`` and ``dynamic``. With ``contextual`` a terminal can take text from another one. Other changes
+of rules and terminals are left to `rule_inclusion`. What is not surely understood decides nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from interlock import Vocabulary
 from interlock.cli.comparing.group_changes import GroupChange, group_changes
+from interlock.cli.comparing.rule_inclusion.inclusion import Verdict, verdict
 from interlock.cli.sources.source_arguments import Source
 from interlock.cli.terminal.style import BAD, GOOD, NAME, Line
 from interlock.drawing.grammar_outline import Statement, statements
@@ -125,14 +127,31 @@ def _in_groups(removed: list[str], added: list[str], syntax: str) -> tuple[list[
     return groups, left, more
 
 
+def lexer_of(source: Source) -> str:
+    """The lexer of a grammar, as it is given or by default."""
+    return str(source.options.get("lexer") or ("dynamic" if source.options["syntax"] == "lark" else "any"))
+
+
+def accepts_all(first: Source, second: Source, vocabulary: Vocabulary, lexer: str = "") -> Verdict:
+    """Whether the second grammar surely accepts all that the first accepts, with another lexer if one is given; and
+    what it fails for.
+    """
+    if not _are_alike(first, second):
+        return Verdict(False)
+    if first.options != second.options:
+        return Verdict(False, "the two grammars are read with other options")
+    if not lexer and only_adds(first, second):
+        return Verdict(True)
+    return verdict(first, second, vocabulary, lexer or lexer_of(first))
+
+
 def only_adds(first: Source, second: Source) -> bool:
-    """Whether the second grammar surely accepts all that the first accepts: it has the same statements, but that rules
-    have more alternatives, and that there are definitions of names of which the first does not speak.
+    """Whether the second grammar has the same statements, but that rules have more alternatives, and that there are
+    definitions of names of which the first does not speak. Then it surely accepts all that the first accepts.
     """
     if not _are_alike(first, second) or first.options != second.options:
         return False
-    syntax = first.options["syntax"]
-    lexer = first.options.get("lexer") or ("dynamic" if syntax == "lark" else "any")
+    syntax, lexer = first.options["syntax"], lexer_of(first)
     one, other = (statements(source.text, syntax) for source in (first, second))
     if lexer not in LEXERS or not all(_is_plain(statement, syntax) for statement in (*one, *other)):
         return False

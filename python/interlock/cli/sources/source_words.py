@@ -77,7 +77,8 @@ def what_is(word: str, prefix: str) -> tuple[str, str]:
     at = ", ".join(f"{kind}:@{quoted}" for kind in KINDS)
     if word == "-":
         return "the standard input does not say what it is", at
-    if prefix and (meant := OTHER_PREFIXES.get(prefix) or nearest(prefix, KINDS)):
+    if prefix and (meant := OTHER_PREFIXES.get(prefix) or nearest(prefix, {*KINDS, *ALIASES})):
+        meant = ALIASES.get(meant, meant)
         rest, way = word[len(prefix) + 1 :], f" with --syntax {prefix}" if prefix in SYNTAXES else ""
         rest = shlex.quote(rest) if prefix in OTHER_PREFIXES else rest
         return f"no source begins with {prefix}:", f"did you mean {meant}:{rest}{way}?"

@@ -27,7 +27,7 @@ ENDINGS = (".json", ".model", ".tiktoken", ".gguf", ".ilk", ".bin", ".txt")
 WAYS = (
     "the tokenizer.json in the model's folder; or write what Python loads to a file: "
     "interlock.Vocabulary.from_tokenizer(tiktoken.get_encoding(...)).save('vocabulary.ilk'), "
-    "and likewise for AutoTokenizer.from_pretrained(...)"
+    "and likewise for AutoTokenizer.from_pretrained(...) and mistral_common's MistralTokenizer.from_file(...)"
 )
 
 

@@ -212,6 +212,18 @@ def text_of(data: bytes) -> str:
     return "".join(_shown(c) for c in text)
 
 
+def plain_text_of(data: bytes) -> str:
+    """Bytes for people: a text with quotes or backslashes as it is, where one line shows it and nobody takes its ends
+    for something else, as of a document; others as `text_of` has them.
+
+    >>> print(plain_text_of(b'{"n":6}'), plain_text_of(b'"n"'), plain_text_of(b'n'))
+    {"n":6} "\\"n\\"" "n"
+    """
+    quoted, text = text_of(data), data.decode("utf-8", "surrogateescape")
+    is_clear = text.isprintable() and text.strip() == text and text[:1] != '"'
+    return text if is_clear and quoted != f'"{text}"' else quoted
+
+
 def _shown(character: str) -> str:
     """A character of a JSON string; a byte that no character has stands there as a lone surrogate."""
     if "\udc80" <= character <= "\udcff":

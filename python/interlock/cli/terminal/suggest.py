@@ -63,7 +63,10 @@ def near_value(word: str, known: Collection[str]) -> str:
 def near_option(word: str, known: Collection[str]) -> str:
     """The option that was probably meant, without dashes, and its value where it says what was meant; empty if none."""
     other = OPTIONS.get(word.lower(), "")
-    return other if other.partition(" ")[0] in known else nearest(word, known, 0.65)
+    if other.partition(" ")[0] in known:
+        return other
+    begun = [name for name in known if len(word) > 2 and name.startswith(word)]
+    return begun[0] if len(begun) == 1 else nearest(word, known, 0.65)
 
 
 def near_command(word: str, known: Iterable[str]) -> str:

@@ -19,6 +19,8 @@ def test_what_was_meant(folder):
         (["check", "order.json", "god.json"], 4, ["did you mean good.json?"]),
         (["check", "order", "good.json"], 2, ["did you mean order.json?"]),
         (["inspect", "patern:abc"], 2, ["did you mean pattern:abc?"]),
+        (["inspect", "regx:abc"], 2, ["no source begins with regx:", "did you mean pattern:abc?"]),
+        (["inspect", "order.json", "--doc=x"], 2, ["did you mean --document?"]),
         (["inspect", "schema:order.json"], 3, ["is this a file?", "order.json"]),
         (["inspect", "order.json", "--limit", "max_dept=3"], 2, ["did you mean max_depth?"]),
         (["inspect", "order.json", "--schema-key", "propertis"], 2, ["did you mean 'properties'?"]),
