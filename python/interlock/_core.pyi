@@ -1246,9 +1246,9 @@ def fill_bitmasks(
     is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
     is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
     are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
-    (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug) costs
-    itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide raises it
-    from then on.
+    (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)
+    costs itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide
+    raises it from then on.
     """
 
 def apply_bitmask_cpu(

@@ -172,4 +172,5 @@ def test_defaults_of_a_request_are_those_of_the_method() -> None:
             "unknown_keywords",
             "whitespace",
             "spelling",
+            "regex_flags",
         } | ({"vocabulary"} if function != interlock.check_tools else set())
