@@ -3,11 +3,13 @@
 //! They are the vocabulary's, or those that a request names. A request may name tokens that spell text, and a token
 //! that ends the output is no text any more. That every output can be completed was decided for the whole vocabulary:
 //! it holds as long as what the token spells is spelled without it, by another token or by tokens of its single bytes.
-//! Otherwise a guide might come to where nothing but the stop token spells what must follow, so such ids are refused.
+//! Otherwise a guide might come to where nothing but the stop token spells what must follow, so such ids are refused. So
+//! are special tokens that a grammar needs.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::GuideOptions;
 use crate::index::{Index, IndexEngine};
+use crate::mask::grammar::GrammarEngine;
 use crate::vocab::Vocabulary;
 use std::sync::Arc;
 
@@ -42,13 +44,34 @@ impl Index {
         Ok(ids.into())
     }
 
+    /// Whether outputs can be completed without the special tokens that a grammar names and that end the output here.
+    fn check_named_stops(&self, grammar: &GrammarEngine, stops: &[u32]) -> Result<()> {
+        let program = &grammar.program;
+        let is_missing = |set: usize| program.token_sets[set].iter().all(|id| stops.contains(id));
+        let Some(set) = program.needs_token_set(is_missing) else { return Ok(()) };
+        let own = self.vocabulary().eos_token_ids();
+        let Some(id) = program.token_sets[set].iter().find(|id| !own.contains(id)) else { return Ok(()) };
+        let message = format!(
+            "stop token id {id} is a special token that the output may need, and a token that ends the output cannot \
+             stand in it"
+        );
+        Err(Error::new(ErrorKind::Argument, message))
+    }
+
     /// Whether outputs can be completed without the text that the stop tokens spell.
     fn check_stops(&self, stops: &[u32]) -> Result<()> {
         let vocabulary = self.vocabulary();
-        if stops.iter().all(|&id| vocabulary.spelling(id).is_none()) {
+        let spells_nothing = stops.iter().all(|&id| vocabulary.spelling(id).is_none());
+        if spells_nothing && stops.iter().all(|id| vocabulary.eos_token_ids().contains(id)) {
             return Ok(());
         }
         self.compiled()?;
+        if let IndexEngine::Grammar(grammar) = &self.0.engine {
+            self.check_named_stops(grammar, stops)?;
+        }
+        if spells_nothing {
+            return Ok(());
+        }
         let used = match &self.0.engine {
             IndexEngine::Pattern(l) => l.lexeme.used_bytes(),
             IndexEngine::Grammar(grammar) => grammar.program.used_bytes(),

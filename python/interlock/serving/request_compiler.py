@@ -19,6 +19,7 @@ from interlock._core import (
     CancelToken,
     Guide,
     Index,
+    InterlockError,
     Limits,
     ReportRow,
     Vocabulary,
@@ -368,6 +369,10 @@ class RequestCompiler:
                 if self.store.on_failure == "error":
                     raise
                 _LOGGER.warning("an index is compiled without the store: %s", error)
+            except InterlockError as error:
+                if not error.is_client_error:
+                    raise
+                # What has no key is no source: compiling it refuses it too, and knows the place.
         make = getattr(Index, f"from_{kind}")
         found: Index = make(source, self.vocabulary, **options, **self._work, cancel=cancel)
         return found

@@ -10,7 +10,7 @@ use crate::expr::ByteSet;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::Lexeme;
 use crate::limits::Limits;
-use crate::pushdown::grammar::bnf_rules::Productions;
+use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::pushdown::grammar::closure::{Closures, Found};
 use crate::pushdown::grammar::completion::prospects::Prospects;
 use crate::pushdown::grammar::follow::Follow;
@@ -164,6 +164,56 @@ impl GrammarProgram {
             out.iter_mut().zip(lexeme.used_bytes()).for_each(|(to, used)| *to |= used);
         }
         out
+    }
+
+    /// A set of special tokens that no output can be completed without once it has begun, if tokens of these sets never
+    /// come; perhaps one that other parts of the output make up for.
+    pub fn needs_token_set(&self, is_missing: impl Fn(usize) -> bool) -> Option<usize> {
+        let productions = &self.productions;
+        let missing = |symbol: Symbol| productions.token_set(symbol).filter(|&set| is_missing(set));
+        // A rule can be read if one of its alternatives can.
+        let mut is_readable: Vec<bool> = (0..productions.symbols() as u32)
+            .map(|symbol| {
+                productions.nullable[symbol as usize] || !productions.is_rule(symbol) && missing(symbol).is_none()
+            })
+            .collect();
+        let mut has_grown = true;
+        while has_grown {
+            has_grown = false;
+            for production in &productions.all {
+                if !is_readable[production.of as usize]
+                    && production.parts.iter().all(|&part| is_readable[part as usize])
+                {
+                    is_readable[production.of as usize] = true;
+                    has_grown = true;
+                }
+            }
+        }
+        let needed = || (0..productions.symbols() as u32).find_map(missing);
+        if !is_readable[productions.start as usize] {
+            return needed();
+        }
+        let (mut todo, mut seen) = (vec![productions.start], vec![false; productions.symbols()]);
+        while let Some(rule) = todo.pop() {
+            let alternatives =
+                || productions.alternatives(rule).iter().map(|&one| &productions.all[one as usize].parts);
+            let is_whole = |parts: &[Symbol]| parts.iter().all(|&part| is_readable[part as usize]);
+            for parts in alternatives() {
+                let unreadable = parts.iter().position(|&part| !is_readable[part as usize]);
+                // What is begun must be gone on with by another alternative; a rule that repeats itself, by who asked for it.
+                let goes_on = |other: &[Symbol], at: usize| is_whole(other) && other.starts_with(&parts[..at]);
+                let ends =
+                    |at: usize| at == 0 || parts[..at] == [rule] || alternatives().any(|other| goes_on(other, at));
+                if unreadable.is_some_and(|at| !ends(at)) {
+                    return needed();
+                }
+                // Of one that cannot be read to its end, the first part that cannot may be begun all the same.
+                let begun = unreadable.map_or(&parts[..], |at| &parts[at..=at]);
+                let rules = begun.iter().filter(|&&part| productions.is_rule(part));
+                todo.extend(rules.filter(|&&part| !std::mem::replace(&mut seen[part as usize], true)));
+            }
+        }
+        None
     }
 
     /// Bytes of which whatever was begun of an output can be completed, where the fewest bytes always do that

@@ -126,7 +126,7 @@ def test_sources_become_grammars(backend):
         (("json", '{"not":' * 5000), "LimitError"),
         (("ebnf", 'start: "a" b'), "GrammarError: line 1, column 12"),
         (("full_assistant_ebnf", 'start: "a" start'), "UnsatisfiableError"),
-        (("structural_tag", "{}"), "StructuralTagError: at /type"),
+        (("structural_tag", "{}"), "StructuralTagError: a structural tag needs the field 'type'"),
         (("lark", "start: a"), "sources of the kind 'lark' are not supported"),
     ],
 )

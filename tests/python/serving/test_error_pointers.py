@@ -128,6 +128,19 @@ BODIES = [
     (ALL, allowed(tools=[{"type": "function", "name": "g"}]), "/tool_choice/allowed_tools/tools/0/name"),
     (ALL, chosen({"type": "allowed_tools", "mode": "auto", "tools": [{}]}), "/tool_choice/tools/0"),
     (ALL, chosen({"type": "allowed_tools", "allowed_tools": 5}), "/tool_choice/allowed_tools"),
+    # Schemas.
+    (
+        ALL,
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema_": SCHEMA}}},
+        "/response_format/json_schema/schema_/properties/a",
+    ),
+    (("hermes",), {"guided_json": {"const": float("nan")}}, None),
+    (("hermes",), {"structured_outputs": {"json": {"items": {"minimum": float("inf")}}}}, None),
+    (
+        ALL,
+        {"structured_outputs": {"structural_tag": {"format": {"type": "any_text"}}}},
+        "/structured_outputs/structural_tag",
+    ),
     # Formats beside tools.
     (ALL, {**function(), "guided_regex": "a("}, "/guided_regex"),
     (ALL, {**function(), "grammar": "root ::= x"}, "/grammar"),

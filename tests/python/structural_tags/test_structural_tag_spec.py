@@ -281,7 +281,7 @@ def test_styles():
     [
         (3, ""),
         ("x", ""),
-        ({}, "/type"),
+        ({}, ""),
         ({"type": "structural_tag"}, ""),
         ({"type": "structural_tag", "format": 1}, "/format"),
         ({"type": "structural_tag", "format": A, "extra": 1}, "/extra"),

@@ -347,8 +347,9 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
             envelope, place = dict(inner), f"{place}/value"
         else:
             return Source("json_schema", _schema(inner, f"{place}/value"), place=f"{place}/value")
-    if "schema" not in envelope and "schema_" in envelope:
-        envelope["schema"] = envelope.pop("schema_")
+    written = "schema" if "schema" in envelope or "schema_" not in envelope else "schema_"
+    if written == "schema_":
+        envelope["schema"] = envelope.pop(written)
     if "schema" not in envelope:
         odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE, 0.7)), None)
         if odd is not None:
@@ -368,7 +369,7 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
         raise RequestError("the name is a text", f"{place}/name")
     if strict is not None and not isinstance(strict, bool):
         raise RequestError("strict is true or false", f"{place}/strict")
-    place = f"{place}/schema"
+    place = f"{place}/{written}"
     return Source("json_schema", _schema(envelope["schema"], place), name or "", strict, place=place)
 
 

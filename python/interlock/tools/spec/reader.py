@@ -48,7 +48,9 @@ def read(tag: str | bytes | Mapping[str, Any]) -> nodes.StructuralTag:
     if fields.left.get("type") != "structural_tag":
         if isinstance(fields.left.get("type"), str) and fields.left["type"] in _READERS:
             return _checked(nodes.StructuralTag(_format(fields.left, "", 0), written="format"))
-        fields.refuse("type", f'"structural_tag" or the type of a format is needed, not {fields.left.get("type")!r}')
+        if "type" not in fields.left:
+            raise fields.lacks("type")
+        fields.refuse("type", f'"structural_tag" or the type of a format is needed, not {fields.left["type"]!r}')
     fields.take("type")
     special = fields.texts("special_tokens")
     found = _format(fields.take("format"), "/format", 0)
