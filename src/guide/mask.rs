@@ -242,7 +242,7 @@ impl Guide {
         }
     }
 
-    /// Does work over a grammar that may take long. It is bounded: beyond that the guide is lost, and the answer `None`.
+    /// Does work over a grammar that may take long. It is bounded: beyond that the guide is lost, and this `None`.
     pub(super) fn metered<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
         let limits = self.index.0.limits;
         let left = self.work.left(limits.max_mask_steps, self.history.len());

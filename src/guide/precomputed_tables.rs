@@ -6,7 +6,7 @@
 //! but masks are still copied from the tables as far as they reach. A guide does not come back to the tables before its
 //! next [`reset`](Guide::reset).
 //!
-//! Leaving fails only for a forged file. The guide is lost then: it refuses everything, and [`Guide::failure`] says why.
+//! Leaving fails only for a forged file. The guide is lost then: it refuses everything. [`Guide::failure`] says why.
 
 use crate::error::{Error, ErrorKind};
 use crate::guide::Guide;

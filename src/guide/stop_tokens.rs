@@ -3,8 +3,8 @@
 //! They are the vocabulary's, or those that a request names. A request may name tokens that spell text, and a token
 //! that ends the output is no text any more. That every output can be completed was decided for the whole vocabulary:
 //! it holds as long as what the token spells is spelled without it, by another token or by tokens of its single bytes.
-//! Otherwise a guide might come to where nothing but the stop token spells what must follow, so such ids are refused. So
-//! are special tokens that a grammar needs.
+//! Otherwise a guide might come to where nothing but the stop token spells what must follow, so such ids are refused.
+//! So are special tokens that a grammar needs.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::GuideOptions;

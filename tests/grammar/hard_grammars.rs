@@ -238,9 +238,9 @@ fn masks_that_were_given_up_leave_nothing_wrong() {
             for (vocabulary, _) in vocabularies() {
                 let options = GrammarOptions { lexer: Some(lexer), ..GrammarOptions::default() };
                 let boundless = Limits { max_mask_steps: usize::MAX, ..Limits::default() };
-                let whole = Index::from_grammar(&text, &vocabulary, &options, &boundless).unwrap();
+                let whole = Index::from_grammar(&text, vocabulary, &options, &boundless).unwrap();
                 let limits = Limits { max_mask_steps: 100, ..Limits::default() };
-                let bounded = Index::from_grammar(&text, &vocabulary, &options, &limits).unwrap();
+                let bounded = Index::from_grammar(&text, vocabulary, &options, &limits).unwrap();
                 let mut whole = whole.guide(&GuideOptions::default()).unwrap();
                 let (mut right, mut row) = (vec![0; vocabulary.words()], vec![0; vocabulary.words()]);
                 for taken in 0..=path.len() {

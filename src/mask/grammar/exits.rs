@@ -62,7 +62,8 @@ pub struct Exits {
 
 impl Exits {
     /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too
-    /// many, or the work is over. Readings that may become one again are not followed in tries of their own: there all exits are nodes.
+    /// many, or the work is over. Readings that may become one again are not followed in tries of their own: there all
+    /// exits are nodes.
     pub fn of(
         &self,
         program: &GrammarProgram,

@@ -200,7 +200,7 @@ impl GrammarProgram {
             let is_whole = |parts: &[Symbol]| parts.iter().all(|&part| is_readable[part as usize]);
             for parts in alternatives() {
                 let unreadable = parts.iter().position(|&part| !is_readable[part as usize]);
-                // What is begun must be gone on with by another alternative; a rule that repeats itself, by who asked for it.
+                // What is begun must be gone on with by another alternative; a rule that repeats itself, by who asked.
                 let goes_on = |other: &[Symbol], at: usize| is_whole(other) && other.starts_with(&parts[..at]);
                 let ends =
                     |at: usize| at == 0 || parts[..at] == [rule] || alternatives().any(|other| goes_on(other, at));
