@@ -122,7 +122,7 @@ impl Guide {
             return false;
         }
         self.settle_down(&mark);
-        if !self.pay(id) {
+        if !self.pay_within(id) {
             self.go_back_to(before, &mark);
             return false;
         }
@@ -203,7 +203,7 @@ impl Guide {
         let Some(next) = next else { return false };
         *at = next;
         self.run = None;
-        if !self.pay(id) {
+        if !self.pay_within(id) {
             self.go_back_to(before, &ArenaMark::default());
             return false;
         }

@@ -106,7 +106,7 @@ impl Guide {
         if !self.fill_from_tables(row) && (looked || !self.fill_from_known(row)) {
             self.fill_from_engine(row);
         }
-        self.keep_affordable(row);
+        self.keep_affordable_within(row);
         self.allow_stops(row);
         true
     }
@@ -242,6 +242,23 @@ impl Guide {
         }
     }
 
+    /// Takes the tokens out of a row that a budget has no room for.
+    fn keep_affordable_within(&mut self, row: &mut [u32]) {
+        if !matches!(self.position, Position::Grammar { .. }) {
+            self.keep_affordable(row);
+        } else if self.metered(|guide| guide.keep_affordable(row)).is_none() {
+            row.fill(0);
+        }
+    }
+
+    /// Whether what is left of the budget completes the output behind a token that was stepped.
+    pub(super) fn pay_within(&mut self, token: u32) -> bool {
+        match self.position {
+            Position::Grammar { .. } => self.metered(|guide| guide.pay(token)).unwrap_or(false),
+            _ => self.pay(token),
+        }
+    }
+
     /// Does work over a grammar that may take long. It is bounded: beyond that the guide is lost, and this `None`.
     pub(super) fn metered<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
         let limits = self.index.0.limits;
@@ -253,7 +270,7 @@ impl Guide {
         self.work.pay(steps);
         // States that terminals find on use are found beside those of the scanner, and bounded with them.
         let bytes = match &self.index.0.engine {
-            IndexEngine::Grammar(grammar) => grammar.program.scanner.memory_bytes(),
+            IndexEngine::Grammar(grammar) => grammar.program.scanner.memory_bytes() + grammar.program.lr.memory_bytes(),
             _ => 0,
         };
         let error = if steps > left {

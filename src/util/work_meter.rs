@@ -34,10 +34,24 @@ pub fn metered<T>(most: usize, work: impl FnOnce() -> T) -> (T, usize) {
     (answer, METER.with(|m| m.spent.get()))
 }
 
-/// Counts steps of the work at hand. One is about a microsecond, or some hundred bytes.
+/// Runs `work` to its end, whatever it takes, and counts its steps: for what is kept.
+pub fn unmetered<T>(work: impl FnOnce() -> T) -> T {
+    let (answer, steps) = metered(usize::MAX, work);
+    charge(steps);
+    answer
+}
+
+/// Counts steps of the work at hand. One is about a microsecond.
 #[inline]
 pub fn charge(steps: usize) {
     METER.with(|m| m.spent.set(m.spent.get().saturating_add(steps)));
+}
+
+/// Counts memory that the work at hand fills: some hundred bytes take a step.
+#[inline]
+pub fn charge_bytes(bytes: usize) {
+    const BYTES_PER_STEP: usize = 400;
+    charge(bytes / BYTES_PER_STEP);
 }
 
 /// The steps that the work at hand has taken.

@@ -17,6 +17,7 @@ use crate::pushdown::completion::completion_bounds::MAX_OPENS;
 use crate::pushdown::grammar::completion::symbol_costs::NO_COST;
 use crate::pushdown::grammar::machine::{Branches, GrammarMachine};
 use crate::pushdown::grammar::parse_stack::{Branch, PositionId};
+use crate::util::work_meter::is_over;
 
 impl GrammarMachine<'_> {
     /// What is left of `left` bytes behind any token that stays inside the document of a branch and opens at most
@@ -180,7 +181,9 @@ impl Guide {
                     let (growth, unknown) = found.unwrap_or((NO_COST, Vec::new()));
                     let size = (key.len() + unknown.len()) * 4 + 64;
                     let found = (growth, Arc::from(unknown));
-                    grammar.masks.growths.keep(key, found.clone(), size);
+                    if !is_over() {
+                        grammar.masks.growths.keep(key, found.clone(), size);
+                    }
                     found
                 }
             };

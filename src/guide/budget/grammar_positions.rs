@@ -15,6 +15,7 @@ use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
+use crate::util::work_meter::is_over;
 
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -281,7 +282,7 @@ impl<'a> GrammarPositions<'a> {
         let mut unknown: Vec<u32> = Vec::new();
         let mut see = |this: &mut Self, to: u32, tokens: &[u32]| {
             let at = to as usize;
-            if unknown.len() > MOST || to == DEAD {
+            if unknown.len() > MOST || to == DEAD || is_over() {
                 return;
             }
             if known.len() <= at {
@@ -306,7 +307,7 @@ impl<'a> GrammarPositions<'a> {
                 see(this, to, trie.tokens(node));
             }
         });
-        (!self.left_out && unknown.len() <= MOST && self.plans <= MAX_PLANS).then_some((most, unknown))
+        (!self.left_out && unknown.len() <= MOST && self.plans <= MAX_PLANS && !is_over()).then_some((most, unknown))
     }
 
     /// Of the tokens that the grammar may name here, one for each row of sets that they are in.

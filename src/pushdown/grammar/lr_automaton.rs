@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::util::append_vec::AppendVec;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
+use crate::util::work_meter::charge_bytes;
 
 /// Names a state.
 pub type LrStateId = u32;
@@ -164,8 +165,10 @@ impl LrAutomaton {
         let id = if completes(productions, &self.free, kernel) { number | COMPLETES } else { number };
         let state = close(productions, &self.free, kernel);
         let items: usize = state.transitions.iter().map(|t| t.kernel.len()).sum();
-        builder.bytes +=
+        let bytes =
             2 * size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
+        charge_bytes(bytes);
+        builder.bytes += bytes;
         self.states.set(number, state);
         builder.by_kernel.insert(kernel.into(), id);
         id

@@ -9,10 +9,8 @@ use std::sync::OnceLock;
 use crate::expr::ByteSet;
 use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::{CLOSED, StateId};
-use crate::pushdown::grammar::scanner::{
-    BYTES_PER_STEP, Builder, END, NO_OBLIGATIONS, ObligationsId, Scanner, TerminalState,
-};
-use crate::util::work_meter::charge;
+use crate::pushdown::grammar::scanner::{Builder, END, NO_OBLIGATIONS, ObligationsId, Scanner, TerminalState};
+use crate::util::work_meter::charge_bytes;
 
 /// What a terminal that ended promised of the rest of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -206,7 +204,7 @@ impl Scanner {
         }
         let id = builder.by_obligations.len() as ObligationsId;
         let bytes = list.len() * 16 + 400;
-        charge(bytes / BYTES_PER_STEP);
+        charge_bytes(bytes);
         builder.bytes += bytes;
         self.obligations.set(
             id,

@@ -18,12 +18,10 @@ use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::OBLIGED_STATES;
 use crate::util::cancel;
 use crate::util::seeded_hash::SeededMap;
-use crate::util::work_meter::{charge, spent};
+use crate::util::work_meter::{charge, charge_bytes, spent};
 
 /// Automata that step by a byte in a microsecond.
 const STEPPED_AT_ONCE: usize = 32;
-/// Bytes that are filled in a microsecond.
-pub(super) const BYTES_PER_STEP: usize = 400;
 
 /// Names a state of the scanner.
 pub type ScanStateId = u32;
@@ -394,7 +392,7 @@ impl Scanner {
         let live = content.0.clone();
         let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
         let bytes = live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
-        charge(bytes / BYTES_PER_STEP);
+        charge_bytes(bytes);
         builder.bytes += bytes;
         let unlike = AtomicU8::new(0);
         self.states.set(id, ScanState { row, unlike, live, obligations, ends, at_boundary });

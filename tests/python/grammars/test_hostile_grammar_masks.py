@@ -79,3 +79,14 @@ def test_strangers_grammars_are_bounded_under_every_lexer(vocabulary, count, lex
                     break
         except (interlock.LimitError, interlock.UnsatisfiableError):
             continue
+
+
+def test_budgets_of_repeated_repetitions_are_bounded(vocabulary):
+    """Below each repetition stand as many states as it counts, each with as many items: gigabytes."""
+    for text in ('start: ("a"~1..9999)~1..9999', 'start: (("a"~1..999)~1..999)~1..999'):
+        guide = interlock.Index.from_grammar(text, vocabulary).guide(max_tokens=512)
+        bits = interlock.allocate_bitmask(1, vocabulary)
+        with pytest.raises(interlock.LimitError, match="of a grammar exceeds its limit"):
+            for _ in range(4):
+                guide.fill_bitmask(bits)
+                guide.advance(97)

@@ -30,6 +30,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::seeded_hash::SeededSet;
+use crate::util::work_meter::unmetered;
 
 /// The most terminals of a completion.
 const MOST_LEAVES: usize = 1 << 16;
@@ -73,7 +74,8 @@ impl GrammarProgram {
             let (productions, scanner) = (&self.productions, &self.scanner);
             LeafCosts::of(productions, scanner, &self.token_sets, &self.documents, self.indenter.as_ref())
         };
-        self.prospects.costs.get_or_init(make)
+        // They are kept for all, so whoever asks first has them made to the end.
+        self.prospects.costs.get_or_init(|| unmetered(make))
     }
 
     /// What completes an output at most, where terminals take longest matches.
@@ -93,7 +95,7 @@ impl GrammarProgram {
                 false => LargestCosts::separated(productions, scanner, &self.follow, sets, ignored),
             })
         };
-        self.prospects.largest.get_or_init(make).as_ref()
+        self.prospects.largest.get_or_init(|| unmetered(make)).as_ref()
     }
 
     /// Bounds of what completes a stack, if there are any.

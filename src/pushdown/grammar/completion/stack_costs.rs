@@ -13,6 +13,7 @@ use crate::pushdown::grammar::lr_automaton::{LrStateId, NO_STATE};
 use crate::pushdown::grammar::parse_stack::{NodeId, ParseStack};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::util::seeded_hash::SeededSet;
+use crate::util::work_meter::{charge, is_over};
 
 /// The nodes on which a rule stands of which so many parts are on top of `base` and the state above it.
 fn bases(stack: &ParseStack, base: NodeId, parts: u16) -> SmallVec<[NodeId; 4]> {
@@ -58,6 +59,9 @@ impl<'a> StackCosts<'a> {
         // The bottom is the whole output: all of it is there already.
         let mut seen: SeededSet<(NodeId, LrStateId)> = todo.iter().copied().collect();
         while let Some((base, state)) = todo.pop() {
+            if is_over() {
+                break;
+            }
             if let Some(local) = &mut costs.local {
                 local.keep(base, PlaceCost { state, item: 0, cost: 0, most: 0 });
             }
@@ -148,6 +152,9 @@ impl<'a> StackCosts<'a> {
     fn of_place(&mut self, stack: &mut ParseStack, base: NodeId, state: LrStateId) -> u64 {
         let mut todo = vec![(base, state)];
         while let Some(&(base, state)) = todo.last() {
+            if is_over() {
+                break;
+            }
             if self.known(stack, base, state).is_some() || self.cost_places(stack, base, state, &mut todo) {
                 todo.pop();
             }
@@ -169,6 +176,10 @@ impl<'a> StackCosts<'a> {
         let mut steps: Vec<(usize, u32, usize, u64)> = Vec::new();
         let (mut at, asked) = (0, todo.len());
         while at < places.len() {
+            charge(1);
+            if is_over() {
+                return false;
+            }
             let mut new: Vec<(u32, LrStateId, u64)> = Vec::new();
             let mut here = places[at];
             self.for_each_step(stack, base, here.state, |item, own, to| {
