@@ -78,8 +78,8 @@ pub struct Limits {
     /// of some 30,000 tokens of an everyday schema.
     pub max_guide_bytes: usize,
     /// Steps that one guide of a grammar may take for masks that nobody has made before, of about 1 us each. Each token
-    /// gives a fiftieth back. The masks of a program in C take some thousand steps each at first, and a thousand tools
-    /// some ten thousand.
+    /// gives a fiftieth back. The masks of a program in C take some thousand steps each at first, those of a
+    /// thousand tools some ten thousand, and the first ones of Python under a budget half a million.
     pub max_mask_steps: usize,
     /// Bytes of states that the terminals of a grammar have side by side in one index, found on use. The grammars that
     /// come with the library take up to 10 MiB, terminals that match each other's texts more.
@@ -105,7 +105,7 @@ impl Default for Limits {
             max_compile_steps: 1_500_000,
             max_state_bytes: 16 << 20,
             max_guide_bytes: 16 << 20,
-            max_mask_steps: 500_000,
+            max_mask_steps: 2_000_000,
             max_scanner_bytes: 128 << 20,
             max_alternatives: 12_288,
             max_rules: 100_000,

@@ -347,7 +347,7 @@ class Limits:
 
     @property
     def max_mask_steps(self) -> int:
-        """Steps that one guide of a grammar may take for masks that nobody has made before; by default 500,000, of
+        """Steps that one guide of a grammar may take for masks that nobody has made before; by default 2,000,000, of
         about 1 us each. Each token gives a fiftieth back. A guide that takes more fails with ``LimitError``.
         """
 

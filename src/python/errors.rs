@@ -46,8 +46,8 @@ const KINDS: [(&str, ErrorKind, &str); 11] = [
         "LimitError",
         ErrorKind::Limit,
         "A compile, a question about a language, or the masks of a grammar, need more work than a limit allows: \
-         `value` exceeds `limit`. `field` names the field of `Limits` that sets it, or is None where nobody may. A guide \
-         that raised it at a mask raises it from then on.",
+         `value` exceeds `limit`. `field` names the field of `Limits` that sets it, or is None where nobody may. A \
+         guide that raised it at a mask raises it from then on.",
     ),
     (
         "BudgetError",
