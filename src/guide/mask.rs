@@ -246,7 +246,7 @@ impl Guide {
     fn keep_affordable_within(&mut self, row: &mut [u32]) {
         if !matches!(self.position, Position::Grammar { .. }) {
             self.keep_affordable(row);
-        } else if self.metered(|guide| guide.keep_affordable(row)).is_none() {
+        } else if self.metered_for_budget(|guide| guide.keep_affordable(row)).is_none() {
             row.fill(0);
         }
     }
@@ -254,20 +254,30 @@ impl Guide {
     /// Whether what is left of the budget completes the output behind a token that was stepped.
     pub(super) fn pay_within(&mut self, token: u32) -> bool {
         match self.position {
-            Position::Grammar { .. } => self.metered(|guide| guide.pay(token)).unwrap_or(false),
+            Position::Grammar { .. } => self.metered_for_budget(|guide| guide.pay(token)).unwrap_or(false),
             _ => self.pay(token),
         }
     }
 
     /// Does work over a grammar that may take long. It is bounded: beyond that the guide is lost, and this `None`.
     pub(super) fn metered<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
+        let left = self.work.left(self.index.0.limits.max_mask_steps, self.history.len());
+        let (answer, steps) = self.metered_within(left, work);
+        self.work.pay(steps);
+        answer
+    }
+
+    /// The same for what a budget asks at a mask, or at a token: each may take as much as a guide has at first.
+    fn metered_for_budget<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
+        self.metered_within(self.index.0.limits.max_mask_steps, work).0
+    }
+
+    fn metered_within<T>(&mut self, left: usize, work: impl FnOnce(&mut Guide) -> T) -> (Option<T>, usize) {
         let limits = self.index.0.limits;
-        let left = self.work.left(limits.max_mask_steps, self.history.len());
         let (answer, steps) = metered(left, || work(self));
         if steps == 0 {
-            return Some(answer);
+            return (Some(answer), 0);
         }
-        self.work.pay(steps);
         // States that terminals find on use are found beside those of the scanner, and bounded with them.
         let bytes = match &self.index.0.engine {
             IndexEngine::Grammar(grammar) => grammar.program.scanner.memory_bytes() + grammar.program.lr.memory_bytes(),
@@ -281,10 +291,10 @@ impl Guide {
             Error::limit("bytes of the states of a grammar", limits.max_scanner_bytes as u64, bytes as u64)
                 .of("max_scanner_bytes")
         } else {
-            return Some(answer);
+            return (Some(answer), steps);
         };
         self.lose(error);
-        None
+        (None, steps)
     }
 
     /// Takes the tokens out of a row for which a terminal's bound in tokens has no room.

@@ -40,23 +40,25 @@ pub struct StackCosts<'a> {
     local: Option<PlaceCosts>,
     /// These are the largest costs, not the least.
     largest: bool,
+    /// Places that were looked at.
+    visits: usize,
 }
 
 impl<'a> StackCosts<'a> {
     /// Costs of the whole stack.
     pub fn new(program: &'a GrammarProgram, costs: &'a SymbolCosts) -> Self {
-        StackCosts { program, costs, local: None, largest: false }
+        StackCosts { program, costs, local: None, largest: false, visits: 0 }
     }
 
     /// Bounds of the costs of a whole stack.
     pub fn largest(program: &'a GrammarProgram, costs: &'a SymbolCosts) -> Self {
-        StackCosts { program, costs, local: None, largest: true }
+        StackCosts { program, costs, local: None, largest: true, visits: 0 }
     }
 
     /// Costs of what is put on top of a stack: of completing it as far as to a place that the stack with these tops has
     /// already.
     pub fn above(program: &'a GrammarProgram, costs: &'a SymbolCosts, stack: &ParseStack, tops: &[NodeId]) -> Self {
-        let mut costs = StackCosts { program, costs, local: Some(PlaceCosts::default()), largest: false };
+        let mut costs = StackCosts { program, costs, local: Some(PlaceCosts::default()), largest: false, visits: 0 };
         let place = |&top: &NodeId| stack.below(top).iter().map(move |&below| (below, stack.state(top)));
         let mut todo: Vec<(NodeId, LrStateId)> = tops.iter().flat_map(place).collect();
         // The bottom is the whole output: all of it is there already.
@@ -179,7 +181,8 @@ impl<'a> StackCosts<'a> {
         let mut steps: Vec<(usize, u32, usize, u64)> = Vec::new();
         let (mut at, asked) = (0, todo.len());
         while at < places.len() {
-            charge(usize::from(at.is_multiple_of(PLACES_PER_STEP)));
+            self.visits += 1;
+            charge(usize::from(self.visits.is_multiple_of(PLACES_PER_STEP)));
             if is_over() {
                 return false;
             }
