@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["escaped", "unescaped", "value_at"]
+__all__ = ["escaped", "pointer_of", "unescaped", "value_at"]
 
 
 def escaped(key: object) -> str:
@@ -15,6 +15,20 @@ def escaped(key: object) -> str:
     ('a~1b~0c', '3')
     """
     return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def pointer_of(way: Any) -> str:
+    """The JSON Pointer of a way through a value: a pair of the way to what is above and the last key, ``None`` at the
+    root. A walk that keeps its ways like this makes text of the one that it needs.
+
+    >>> pointer_of(((None, "a/b"), 0)), pointer_of(None)
+    ('/a~1b/0', '')
+    """
+    parts: list[str] = []
+    while way is not None:
+        way, key = way
+        parts.append(f"/{escaped(key)}")
+    return "".join(reversed(parts))
 
 
 def unescaped(part: str) -> str:

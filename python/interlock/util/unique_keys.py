@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interlock.util.json_pointer import escaped
+from interlock.util.json_pointer import pointer_of
 
 __all__ = ["RepeatedKeyError", "loads_unique"]
 
@@ -66,16 +66,7 @@ def _located(value: Any, repeated: dict[int, tuple[dict[str, Any], str]]) -> Rep
     for inner, way in waiting:
         if id(inner) in repeated:
             key = repeated[id(inner)][1]
-            return RepeatedKeyError(key, _pointer((way, key)))
+            return RepeatedKeyError(key, pointer_of((way, key)))
         members = inner.items() if isinstance(inner, dict) else enumerate(inner) if isinstance(inner, list) else ()
         waiting += [(member, (way, key)) for key, member in members if isinstance(member, dict | list)]
     raise AssertionError("an object with a key twice is a part of its text")
-
-
-def _pointer(way: Any) -> str:
-    """The JSON Pointer of a way: the way to what is above, and the last key."""
-    parts: list[str] = []
-    while way is not None:
-        way, key = way
-        parts.append(f"/{escaped(str(key))}")
-    return "".join(reversed(parts))

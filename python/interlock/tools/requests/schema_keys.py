@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock._core import LimitError
 from interlock.tools.errors import RequestError
-from interlock.util.json_pointer import escaped
+from interlock.util.json_pointer import pointer_of
 
 __all__ = ["check_keys"]
 
@@ -40,17 +40,8 @@ def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError
         for key, inner in enumerate(value) if is_list else value.items():
             if not is_list and not isinstance(key, str):
                 said = f"the key {key!r} is {type(key).__name__}: keys of a JSON object are str"
-                raise error(said, place + _pointer(way))
+                raise error(said, place + pointer_of(way))
             if isinstance(inner, Mapping | list | tuple):
                 waiting.append((inner, (way, key), depth + 1))
             elif inner is not None and not isinstance(inner, str | int | float):
-                raise error(f"a value of JSON is needed, not {type(inner).__name__}", place + _pointer((way, key)))
-
-
-def _pointer(way: Any) -> str:
-    """The JSON Pointer of a way through a schema: the way to what is above, and the last key."""
-    parts: list[str] = []
-    while way is not None:
-        way, key = way
-        parts.append(f"/{escaped(key)}")
-    return "".join(reversed(parts))
+                raise error(f"a value of JSON is needed, not {type(inner).__name__}", place + pointer_of((way, key)))
