@@ -24,6 +24,9 @@ const MODULUS_LIMIT: u128 = 1 << MODULUS_BITS;
 /// Most exceptions of one divisor, which bounds the search for the next multiple: a few hundred steps.
 pub const MAX_EXCEPTIONS: usize = 24;
 
+/// So many digits to come reach every remainder: 10^37 is more than any modulus.
+const ALL_REACHED: u16 = 37;
+
 /// What values must be a multiple of, what they must not be a multiple of, and how they are written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Divisor(Arc<Grid>);
@@ -164,11 +167,14 @@ impl Divisor {
         if self.0.except.contains(&self.0.step) {
             return false;
         }
-        // 10^37 is more than any modulus.
-        if digits > 36 || (self.0.step == 1 && self.0.except.is_empty()) {
+        if digits >= ALL_REACHED || (self.0.step == 1 && self.0.except.is_empty()) {
             return true;
         }
-        let r = self.shifted(rest, digits);
+        self.holds_one_from(self.shifted(rest, digits), digits)
+    }
+
+    /// Whether one of `10^digits` values in a row is a multiple, the first of which has the remainder `r`.
+    fn holds_one_from(&self, r: u128, digits: u16) -> bool {
         let end = r + 10u128.pow(u32::from(digits));
         let mut at = round_up(r, self.0.step);
         while at < end {
@@ -194,9 +200,20 @@ impl Divisor {
         Multiple { divisor, rest, part: RemainderPart::Fraction(read) }
     }
 
+    /// The divisor of whole values that `zeros` zeros follow; `None` if none of those is a multiple.
+    fn before_zeros(&self, zeros: u16) -> Option<Divisor> {
+        let reduced = |m: &u128| without_tens(*m, zeros.into());
+        let (step, except) = (reduced(&self.0.step), self.0.except.iter().map(reduced).collect::<Box<[u128]>>());
+        // A multiple of the step may be one of an exception only with those zeros.
+        if except.iter().any(|&e| step.is_multiple_of(e)) {
+            return None;
+        }
+        Grid { step, except, ..Grid::clone(&self.0) }.closed()
+    }
+
     /// The divisor without the exceptions that `left` more digits after `rest` cannot meet.
     fn less(&self, rest: u128, left: u16) -> Divisor {
-        if self.0.except.is_empty() || left > 36 {
+        if self.0.except.is_empty() || left >= ALL_REACHED {
             return self.clone();
         }
         let from = self.shifted(rest, left);
@@ -240,6 +257,51 @@ impl Multiple {
                 (n > 0 || d.0.fraction > 0) && d.reaches(self.rest, d.0.scale.saturating_sub(n))
             }
         }
+    }
+
+    /// The fewest bytes that complete these digits, 0 where they may end; `u32::MAX` if none do. Found by arithmetic:
+    /// `k` more digits reach a multiple if the distance to the next one is below `10^k`.
+    pub fn least_bytes(&self) -> u32 {
+        if self.accepts() {
+            return 0;
+        }
+        let grid = &*self.divisor.0;
+        let (min, max, read) = match self.part {
+            RemainderPart::Whole { min, max } => (min, max, None),
+            RemainderPart::Fraction(read) => (0, 0, Some(read)),
+        };
+        // The remainder behind so many more digits.
+        let mut rests = vec![self.rest];
+        let mut rest_behind = |digits: u16| {
+            while rests.len() <= usize::from(digits) {
+                rests.push(self.divisor.next(rests[rests.len() - 1], 0));
+            }
+            rests[usize::from(digits)]
+        };
+        let mut least = u32::MAX;
+        // Without a fraction, and with each length of one.
+        let without = (read.is_none() && !grid.point).then_some(None);
+        let shortest = read.unwrap_or(0).max(1);
+        let with = (shortest..=grid.scale.max(shortest).min(grid.fraction)).map(Some);
+        for fraction in without.into_iter().chain(with) {
+            let more = fraction.unwrap_or(0) - read.unwrap_or(0);
+            let point = u16::from(read.is_none() && fraction.is_some());
+            if u32::from(min + more + point) >= least {
+                break;
+            }
+            // Digits behind the scale are zeros that change nothing.
+            let counted = more.min(grid.scale.saturating_sub(read.unwrap_or(0)));
+            let Some(ended) = self.divisor.before_zeros(grid.scale.saturating_sub(fraction.unwrap_or(0))) else {
+                continue;
+            };
+            let reaches = |whole: &u16| {
+                let digits = whole.saturating_add(counted);
+                digits >= ALL_REACHED || ended.holds_one_from(rest_behind(digits), digits)
+            };
+            let whole = (min..=max.min(min.saturating_add(ALL_REACHED))).find(reaches);
+            least = whole.map_or(least, |whole| least.min(u32::from(whole) + u32::from(more + point)));
+        }
+        least
     }
 
     /// So many bytes complete these digits at most, and all digits that lead on from here.

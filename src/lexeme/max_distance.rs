@@ -111,7 +111,7 @@ impl Lexeme {
     }
 
     /// Whether [`least_bytes`](Lexeme::least_bytes) complete the lexeme from any state, which is so of raw ones without
-    /// intersections, complements, recursion and digits of multiples.
+    /// intersections, complements and recursion.
     pub fn least_bytes_are_exact(&self) -> bool {
         *self.exact.get_or_init(|| {
             if self.kind() != LexemeKind::Raw {
@@ -119,8 +119,7 @@ impl Lexeme {
             }
             let expr = self.state(self.start).expr;
             let b = self.lock();
-            let is_plain =
-                |&e: &ExprId| !matches!(b.exprs.get(e), Expr::And(_) | Expr::Not(_) | Expr::Fix(_) | Expr::Multiple(_));
+            let is_plain = |&e: &ExprId| !matches!(b.exprs.get(e), Expr::And(_) | Expr::Not(_) | Expr::Fix(_));
             b.exprs.reachable(expr).iter().all(is_plain)
         })
     }

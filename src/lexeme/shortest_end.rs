@@ -20,8 +20,8 @@ const MAX_FOUND: usize = 32_000;
 pub(crate) const FEW_SEARCHED: u32 = 128;
 /// The longest way that is looked for, in bytes.
 const MAX_WAY: u32 = 1 << 18;
-/// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a multiple of
-/// 86,400 has as many states, and each search finds thousands.
+/// Bytes of states beyond which a lexeme is searched in a copy, and beyond which that is thrown away: a search in an
+/// intersection may find thousands of states.
 const MAX_STATES: usize = 4 << 20;
 const MAX_COPIED: usize = 16 << 20;
 /// Members of a lexeme that are listed, and places that are looked at for them.

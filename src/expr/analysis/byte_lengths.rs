@@ -54,6 +54,7 @@ fn least_by(
             Expr::Alt(v) => v.iter().map(of).min().unwrap_or(u32::MAX),
             Expr::And(v) => of_intersection(&mut v.iter().map(of)).unwrap_or(0),
             Expr::Rep { body, min: min @ 1.., .. } => of(body).saturating_mul(*min),
+            Expr::Multiple(digits) => digits.least_bytes(),
             _ => 0,
         }
     };

@@ -81,8 +81,8 @@ pub fn completes_without(x: &Exprs, e: ExprId, cost: impl Fn(u8) -> u32, is_left
             }
             // Digits, and a point.
             Expr::Multiple(multiple) => {
-                let any = multiple.farthest_end();
-                Completion { shortest: any, without: any, begun: true }
+                let bytes = multiple.least_bytes();
+                Completion { shortest: bytes, without: bytes, begun: true }
             }
             Expr::And(_) | Expr::Not(_) | Expr::Fix(_) => unknown,
         };

@@ -50,10 +50,7 @@ pub fn farthest_end(x: &Exprs, e: ExprId, cost: impl Fn(u8) -> u32) -> u32 {
                 let others = if *min < 2 { 0 } else { one.whole.saturating_mul(*min - 1) };
                 Distance { whole, any: one.any.saturating_add(others).max(whole) }
             }
-            Expr::Multiple(multiple) => {
-                let any = multiple.farthest_end();
-                Distance { whole: any, any }
-            }
+            Expr::Multiple(multiple) => Distance { whole: multiple.least_bytes(), any: multiple.farthest_end() },
             Expr::And(_) | Expr::Not(_) | Expr::Fix(_) => unknown,
         };
         known.insert(n, found);

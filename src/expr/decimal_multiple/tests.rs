@@ -9,18 +9,21 @@ fn is_multiple(text: &str, modulus: u128, scale: u32) -> bool {
     a % b == 0
 }
 
-fn walk(m: Multiple, text: &mut String, depth: usize, seen: &mut dyn FnMut(&str, bool)) -> bool {
-    let mut alive = m.accepts();
-    seen(text, alive);
+/// Walks all that follows, and says by how few bytes it is completed.
+fn walk(m: Multiple, text: &mut String, depth: usize, seen: &mut dyn FnMut(&str, bool)) -> Option<u32> {
+    seen(text, m.accepts());
+    let mut least = m.accepts().then_some(0);
     if depth > 0 {
         for (b, next) in m.steps() {
             text.push(char::from(b));
-            alive |= walk(next, text, depth - 1, seen);
+            let behind = walk(next, text, depth - 1, seen).map(|bytes| bytes + 1);
+            least = least.into_iter().chain(behind).min();
             text.pop();
         }
-        assert_eq!(alive, m.is_live(), "{m:?} {text}");
+        assert_eq!(least.is_some(), m.is_live(), "{m:?} {text}");
+        assert_eq!(least.unwrap_or(u32::MAX), m.least_bytes(), "{m:?} {text}");
     }
-    alive
+    least
 }
 
 #[test]

@@ -161,3 +161,55 @@ fn much_room_forbids_nothing() {
         }
     }
 }
+
+/// The digits of a multiple are completed by arithmetic: whatever a mask allows is taken, and some token always is.
+#[test]
+fn multiples_of_large_numbers_are_completed_in_time() {
+    let all_bytes: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).chain([vec![]]).collect();
+    let options = VocabularyOptions { eos_token_ids: vec![256], ..Default::default() };
+    let bytes_only = Vocabulary::new(&all_bytes, options).unwrap();
+    let numbers = [
+        r#""type":"integer","multipleOf":86400"#,
+        r#""type":"integer","multipleOf":1000003"#,
+        r#""type":"integer","multipleOf":1000000,"minimum":5,"maximum":123456789012"#,
+        r#""type":"integer","multipleOf":982451653,"not":{"multipleOf":5}"#,
+        r#""multipleOf":0.0625"#,
+        r#""multipleOf":12.37,"not":{"multipleOf":0.4}"#,
+    ];
+    let around = [
+        ("{", "}"),
+        (r#"{"type":"array","items":{"#, "}}"),
+        (
+            r#"{"type":"object","properties":{"name":{"type":"string"},"b":{"#,
+            r#"}},"required":["name","b"],"additionalProperties":false}"#,
+        ),
+    ];
+    let mut rng = Rng(11);
+    let mut stepped = 0;
+    for (number, (before, behind)) in numbers.iter().flat_map(|n| around.map(|a| (n, a))) {
+        let text = format!("{before}{number}{behind}");
+        for vocabulary in [&vocabulary(), &bytes_only] {
+            let options = SchemaOptions { whitespace: Whitespace::Compact, ..SchemaOptions::default() };
+            let index = Index::from_json_schema(&text, vocabulary, &options, &Limits::default()).unwrap();
+            for max_tokens in [20, 30, 45, 70] {
+                let options = GuideOptions { max_tokens: Some(max_tokens), ..GuideOptions::default() };
+                let Ok(mut guide) = index.guide(&options) else { continue };
+                while !guide.is_terminated() {
+                    let allowed = guide.allowed_token_ids();
+                    let said = || String::from_utf8_lossy(&vocabulary.decode(&guide.tokens()).unwrap()).into_owned();
+                    assert!(!allowed.is_empty(), "{text} {max_tokens}: nothing follows {:?}", said());
+                    for &token in &allowed {
+                        assert!(guide.clone().try_advance(token), "{text} {max_tokens}: {token} behind {:?}", said());
+                        stepped += 1;
+                    }
+                    let is_likely = |&t: &u32| {
+                        vocabulary.token_bytes(t).is_some_and(|b| b.iter().all(|b| b"0123456789\",".contains(b)))
+                    };
+                    let likely: Vec<u32> = allowed.iter().copied().filter(is_likely).collect();
+                    guide.advance(*rng.pick(if likely.is_empty() { &allowed } else { &likely })).unwrap();
+                }
+            }
+        }
+    }
+    assert!(stepped > 20_000, "{stepped}");
+}
