@@ -267,9 +267,16 @@ impl Guide {
         answer
     }
 
-    /// The same for what a budget asks at a mask, or at a token: each may take as much as a guide has at first.
+    /// The same for what a budget asks at a mask, or at a token. A guide that has asked much leaves out tokens sooner,
+    /// and is lost by what takes long all the same.
     fn metered_for_budget<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
-        self.metered_within(self.index.0.limits.max_mask_steps, work).0
+        /// The part of all steps that is always left.
+        const ALWAYS_LEFT: usize = 20;
+        let most = self.index.0.limits.max_mask_steps;
+        let left = self.budget_work.left(most, self.history.len()).max(most / ALWAYS_LEFT);
+        let (answer, steps) = self.metered_within(left, work);
+        self.budget_work.pay(steps);
+        answer
     }
 
     fn metered_within<T>(&mut self, left: usize, work: impl FnOnce(&mut Guide) -> T) -> (Option<T>, usize) {

@@ -71,6 +71,8 @@ pub struct Guide {
     canonical: Option<KnownCanonical>,
     /// What it may still spend on masks that are new.
     work: WorkAccount,
+    /// The same for what its budget asks.
+    budget_work: WorkAccount,
     /// Texts from outside, in the order of the output.
     outside: Vec<HostText>,
     /// What was given of the output's events, if anybody asked.
@@ -219,6 +221,7 @@ impl Guide {
         self.places.clear();
         self.canonical = None;
         self.work = WorkAccount::default();
+        self.budget_work = WorkAccount::default();
         self.go_to_start();
     }
 

@@ -54,6 +54,7 @@ impl Index {
             canonical_forced: options.canonical_forced,
             canonical: None,
             work: Default::default(),
+            budget_work: Default::default(),
             outside: Vec::new(),
             events: None,
         };

@@ -64,6 +64,12 @@ pub fn is_over() -> bool {
     METER.with(|m| m.spent.get() > m.most.get())
 }
 
+/// Whether the work at hand has taken half of the steps that it may: what can be left out is left out from then on.
+#[inline]
+pub fn is_nearly_over() -> bool {
+    METER.with(|m| m.spent.get() > m.most.get() / 2)
+}
+
 /// What one request may spend: so many steps, of which each token gives a part back.
 #[derive(Clone, Copy)]
 pub struct WorkAccount {
@@ -115,9 +121,12 @@ mod tests {
     fn work_inside_of_work_has_its_own_meter() {
         let (inner, outer) = metered(10, || {
             charge(4);
+            assert!(!is_nearly_over());
             let inner = metered(usize::MAX, || charge(100)).1;
             assert!(!is_over());
-            charge(7);
+            charge(2);
+            assert!(is_nearly_over() && !is_over());
+            charge(5);
             assert!(is_over());
             inner
         });

@@ -70,7 +70,7 @@ impl Guide {
         let before: PositionId = *at;
         let mut now = Some(before);
         for &token in tokens {
-            let Some(from) = now else { break };
+            let Some(from) = now.filter(|_| !is_over()) else { break };
             let mut machine = grammar.program.machine(stack);
             now = match index.0.vocabulary.spelling(token) {
                 Some(bytes) => machine.step_bytes_or_token(from, bytes, token),
@@ -79,7 +79,7 @@ impl Guide {
         }
         let ends = now.is_some_and(|end| grammar.program.machine(stack).is_accepting(end));
         stack.go_back_to(before);
-        ends
+        ends && !is_over()
     }
 
     /// Tokens that complete the output of a grammar from here.

@@ -15,7 +15,7 @@ use crate::pushdown::grammar::machine::Branches;
 use crate::pushdown::grammar::parse_stack::ParseStack;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
-use crate::util::work_meter::is_over;
+use crate::util::work_meter::{is_nearly_over, is_over};
 
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -151,6 +151,9 @@ impl<'a> GrammarPositions<'a> {
         let Some(class) = self.classes.get(at as usize) else { return false };
         if let Some(known) = class.fits {
             return known;
+        }
+        if is_nearly_over() {
+            return false;
         }
         let fits = self.find_fit(at, left);
         self.classes[at as usize].fits = Some(fits);

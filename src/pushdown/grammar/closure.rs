@@ -15,6 +15,12 @@ use crate::pushdown::grammar::scanner::ScanStateId;
 use crate::pushdown::grammar::stack_view::{StackCache, StackView};
 use crate::util::cache_register::CLOSURES;
 use crate::util::seeded_hash::SeededSet;
+use crate::util::work_meter::{charge, is_over};
+
+/// Nodes of the stack that are looked at for as much work as a step.
+const NODES_PER_STEP: usize = 8;
+/// Tops that a symbol may lead on from, for as much.
+const TOPS_PER_STEP: usize = 16;
 
 /// A top that is reached by reductions: a state on top of a node, which is named by its number in the view.
 #[derive(Clone, Copy)]
@@ -105,7 +111,9 @@ impl Closures {
             has_documents,
             scan_start: OnceLock::new(),
         });
-        self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
+        if !is_over() {
+            self.cache.keep(&mut view, stack, &decided, closure.clone(), size);
+        }
         // A view that another answer had led deeper gives the same numbers, and more of them.
         if view.order().len() < wide.order().len() {
             view = wide;
@@ -132,9 +140,11 @@ fn close(
     let mut looked: Vec<NodeId> = tops.to_vec();
     let mut at = 0;
     let mut bases: Vec<NodeId> = Vec::new();
-    while at < out.len() {
+    // Whoever runs out of steps here throws away what it was about.
+    while at < out.len() && !is_over() {
         let (state, node, is_top) = out[at];
         at += 1;
+        let before = looked.len();
         for &(rule, parts) in &lr.state(state).reductions {
             // A reached top stands on its base: the first part is popped already.
             bases.clear();
@@ -158,6 +168,7 @@ fn close(
                 }
             }
         }
+        charge((looked.len() - before) / NODES_PER_STEP);
     }
     (out, looked)
 }
@@ -197,6 +208,7 @@ impl Found {
         // Tops of one state that stand on several nodes are one node on all of them. Otherwise each of them would lead
         // to as many again at the next reduction, and their number would grow without bound in ambiguous grammars.
         let mut made: SmallVec<[MadeTop; 2]> = SmallVec::new();
+        charge(self.closure.reached.len() / TOPS_PER_STEP);
         for reached in &self.closure.reached {
             let to = lr.goto(productions, reached.state, symbol);
             if to == NO_STATE {

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::grammar::model::Lexer;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::pushdown::grammar::bnf_rules::Symbol;
-use crate::pushdown::grammar::closure::Shifted;
+use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::completion::leaf_costs::{LeafCosts, promises_nothing};
 use crate::pushdown::grammar::completion::line_texts::{Blocks, blocks_of};
 use crate::pushdown::grammar::completion::longest_ends::LargestCosts;
@@ -30,7 +30,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::seeded_hash::SeededSet;
-use crate::util::work_meter::unmetered;
+use crate::util::work_meter::{charge, unmetered};
 
 /// The most terminals of a completion.
 const MOST_LEAVES: usize = 1 << 16;
@@ -145,7 +145,8 @@ impl GrammarMachine<'_> {
         let place = (branch.frame, opens);
         let inside = program.leaf_costs().most_in_document(document, branch.document, arena, place)?;
         let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-        let behind = self.tops_behind(&tops, program.productions.first_document + branch.document);
+        let found = program.closure(self.stack, &tops);
+        let behind = self.tops_behind(&found, program.productions.first_document + branch.document);
         let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
         let (behind, _) = costs.of_tops(self.stack, &behind);
         Some(inside.saturating_add(behind)).filter(|&all| all != NO_COST)
@@ -195,9 +196,10 @@ impl GrammarMachine<'_> {
         if scan.at_boundary {
             return vec![(0, tops)];
         }
+        let found = program.closure(self.stack, &tops);
         for &(terminal, _) in &scan.live {
             let end = largest.end(terminal);
-            all.extend(end.map(|length| (length, self.tops_behind_or_ignored(&tops, terminal))));
+            all.extend(end.map(|length| (length, self.tops_behind_or_ignored(&found, &tops, terminal))));
         }
         all
     }
@@ -210,8 +212,9 @@ impl GrammarMachine<'_> {
     ) -> Vec<(PieceOfTrace, SmallVec<[NodeId; 2]>)> {
         let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
         let mut all = Vec::new();
+        let found = self.program.closure(self.stack, &tops);
         for (terminal, text) in texts.ends(&self.program.scanner, branch.scan).iter() {
-            all.push((PieceOfTrace::Text(text.clone()), self.tops_behind_or_ignored(&tops, *terminal)));
+            all.push((PieceOfTrace::Text(text.clone()), self.tops_behind_or_ignored(&found, &tops, *terminal)));
         }
         for (set, behind) in self.behind_special(branch, &tops) {
             all.push((PieceOfTrace::Special(set), behind));
@@ -225,10 +228,11 @@ impl GrammarMachine<'_> {
         if program.token_sets.is_empty() || !program.scanner.state(branch.scan).at_boundary {
             return SmallVec::new();
         }
-        let next = program.closure(self.stack, tops).closure.next.clone();
+        let found = program.closure(self.stack, tops);
+        let next = found.closure.next.clone();
         let sets = next.iter().filter_map(|&symbol| Some((program.productions.token_set(symbol)?, symbol)));
         let sets = sets.filter(|(set, _)| !program.token_sets[*set].is_empty());
-        sets.map(|(set, symbol)| (set, self.tops_behind(tops, symbol))).collect()
+        sets.map(|(set, symbol)| (set, self.tops_behind(&found, symbol))).collect()
     }
 
     /// The largest bound of any place that a branch's stack leads to; `None` where bounds are not known.
@@ -331,7 +335,8 @@ impl GrammarMachine<'_> {
             let rest = program.leaf_costs().rest_of_document(document, branch.document, arena, branch.frame);
             let Some(text) = rest else { return };
             let Some(to) = self.keeps(branch.scan, &text) else { return };
-            let tops = self.tops_behind(&tops, program.productions.first_document + branch.document);
+            let closure = program.closure(self.stack, &tops);
+            let tops = self.tops_behind(&closure, program.productions.first_document + branch.document);
             return found(self, vec![Way { to, text: text.into() }], behind(tops));
         }
         let scan = program.scanner.state(branch.scan);
@@ -353,6 +358,7 @@ impl GrammarMachine<'_> {
                 found.iter().map(|(terminal, ways)| (*terminal, ways.all.clone())).collect()
             }
         };
+        let closure = program.closure(self.stack, &tops);
         for (terminal, ways) in ways.into_iter().filter(|(_, ways)| !ways.is_empty()) {
             let effect = match &program.indenter {
                 None => Effect::Taken(branch.indents),
@@ -367,24 +373,25 @@ impl GrammarMachine<'_> {
                 Effect::EndsLine => (branch.indents, Some((branch.scan, branch.column))),
                 Effect::Taken(indents) => (indents, None),
             };
-            let behind = self.tops_behind_or_ignored(&tops, terminal);
+            let behind = self.tops_behind_or_ignored(&closure, &tops, terminal);
             if !behind.is_empty() {
                 found(self, ways, Behind { tops: behind, indents, line });
             }
         }
     }
 
-    fn tops_behind(&mut self, tops: &[NodeId], symbol: Symbol) -> SmallVec<[NodeId; 2]> {
+    /// The tops behind a symbol, from the closure of those before it.
+    fn tops_behind(&mut self, found: &Found, symbol: Symbol) -> SmallVec<[NodeId; 2]> {
         let program = self.program;
-        let found = program.closure(self.stack, tops);
+        charge(1);
         let mut shifted = Shifted::default();
         found.shift(&program.lr, &program.productions, self.stack, symbol, &mut shifted);
         shifted.finish(self.stack)
     }
 
     /// The tops behind a symbol, and those before it where it is an ignored terminal.
-    fn tops_behind_or_ignored(&mut self, tops: &[NodeId], symbol: Symbol) -> SmallVec<[NodeId; 2]> {
-        let mut behind = self.tops_behind(tops, symbol);
+    fn tops_behind_or_ignored(&mut self, found: &Found, tops: &[NodeId], symbol: Symbol) -> SmallVec<[NodeId; 2]> {
+        let mut behind = self.tops_behind(found, symbol);
         if self.program.ignored.contains(&symbol) {
             behind.extend_from_slice(tops);
         }
@@ -451,7 +458,7 @@ impl GrammarMachine<'_> {
                 if ways.is_empty() {
                     continue;
                 }
-                let behind = self.tops_behind_or_ignored(&tops, symbol);
+                let behind = self.tops_behind_or_ignored(&found, &tops, symbol);
                 let (rest, _) = costs.of_tops(self.stack, &behind);
                 if rest == NO_COST {
                     continue;

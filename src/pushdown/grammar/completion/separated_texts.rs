@@ -16,7 +16,8 @@ use crate::pushdown::grammar::follow::Follow;
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId, Scanner};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::SEPARATED_ENDS;
-use crate::util::seeded_hash::SeededSet;
+use crate::util::seeded_hash::{SeededMap, SeededSet};
+use crate::util::work_meter::{charge, is_over};
 
 /// States of the scanner that are looked at for the end of one terminal.
 const MOST_STATES: usize = 400;
@@ -159,14 +160,47 @@ impl SeparatedTexts {
         if let Some(known) = self.ends.get(&scan) {
             return known;
         }
-        let mut ends: Vec<SeparatedEnd> = Vec::new();
-        for &(terminal, _) in &scanner.state(scan).live {
-            let end = self.shortest_end(scanner, scan, terminal, |end| self.gap(scanner, end.to).is_some());
-            ends.extend(end.and_then(|end| Some((terminal, self.separated(scanner, &end)?))));
-        }
-        let ends: Arc<[SeparatedEnd]> = ends.into();
+        let ends: Arc<[SeparatedEnd]> = self.shortest_ends(scanner, scan).into();
         let size = ends.iter().map(|(_, text)| text.len() + size_of::<SeparatedEnd>() + 16).sum::<usize>();
-        self.ends.keep(scan, ends.clone(), size + 64);
+        if !is_over() {
+            self.ends.keep(scan, ends.clone(), size + 64);
+        }
+        ends
+    }
+
+    /// The shortest texts that end each terminal from a state of the scanner, with what separates them. A terminal that
+    /// is read in some state was read in all before it, so one search finds them all.
+    fn shortest_ends(&self, scanner: &Scanner, from: ScanStateId) -> Vec<SeparatedEnd> {
+        /// States of the scanner that are looked at for the ends of all terminals.
+        const MOST_STATES: usize = 2_000;
+        let mut missing: SeededSet<u32> = scanner.state(from).live.iter().map(|live| live.0).collect();
+        let mut gaps: SeededMap<ObligationsId, Option<&[u8]>> = SeededMap::default();
+        let mut ends: Vec<SeparatedEnd> = Vec::new();
+        let mut order: Vec<(ScanStateId, u32, u8)> = vec![(from, 0, 0)];
+        let mut seen = SeededSet::from_iter([from]);
+        let mut at = 0;
+        while let Some(&(scan, ..)) = order.get(at).filter(|_| !missing.is_empty() && !is_over()) {
+            let state = scanner.state(scan);
+            charge(1 + state.ends.len() / 2);
+            for &(terminal, to) in &state.ends {
+                let gap = *gaps.entry(to).or_insert_with(|| self.gap(scanner, to));
+                if let Some(gap) = gap
+                    && missing.remove(&terminal)
+                {
+                    let text = TextTo { order: &order, at }.bytes();
+                    ends.push((terminal, [&*text, gap].concat().into()));
+                }
+            }
+            let goes_on = order.len() < MOST_STATES && state.live.iter().any(|live| missing.contains(&live.0));
+            for &byte in if goes_on { &*self.bytes } else { &[] } {
+                let to = scanner.next(scan, byte);
+                if to != REFUSED && seen.insert(to) {
+                    order.push((to, at as u32, byte));
+                }
+            }
+            at += 1;
+        }
+        ends.sort_unstable_by_key(|end| end.0);
         ends
     }
 
