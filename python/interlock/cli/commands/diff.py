@@ -25,7 +25,9 @@ from interlock.cli.comparing import recursion
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, sides
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.plain_witness import plainly_spelled
-from interlock.cli.comparing.schema_inclusion import Inclusion, parse
+from interlock.cli.comparing.schema_inclusion import Inclusion
+from interlock.cli.comparing.schema_parts import parse
+from interlock.cli.comparing.short_witness import shortened
 from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, source_remarks, vocabularies
@@ -82,7 +84,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         found = _compare(read, indexes, output)
     for side, text in enumerate(found.texts):
         if text is not None:
-            found.texts[side] = plainly_spelled(text, partial(_tells_apart, indexes, side))
+            is_witness = partial(_tells_apart, indexes, side)
+            found.texts[side] = plainly_spelled(text if found.is_exact else shortened(text, is_witness), is_witness)
     known = [text is not None for text in found.texts]
     if any(known):
         relation = "different"
@@ -233,7 +236,9 @@ def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
         for side in (0, 1):
             less = _Scalars(read[side], indexes[side].vocabulary)
             any_order = read[side].options.get("property_order") == "any"
-            included[side] = Inclusion(documents[side], documents[1 - side], less.accepts_less, any_order).holds()
+            pair = documents[side], documents[1 - side]
+            is_plain = not _spells_constants(read[side].options)
+            included[side] = Inclusion(*pair, less.accepts_less, any_order, is_plain=is_plain).holds()
             values += less.witnesses
     return search(indexes, (whole(read[0]), whole(read[1])), included, values), included
 
@@ -244,6 +249,13 @@ def _are_comparable(read: list[sources.Source], indexes: tuple[interlock.Index, 
     if any(source.document is None for source in read) or options[0] != options[1]:
         return False
     return not any(row.enforcement == "wider" for index in indexes for row in index.report)
+
+
+def _spells_constants(options: dict[str, Any]) -> bool:
+    """Whether names and constants that a schema mentions are spelled in one way, and others in any."""
+    if "spelling" in options:
+        return bool(options["spelling"] == "constants")
+    return bool(options.get("whitespace", "flexible") != "flexible")
 
 
 class _Scalars:
