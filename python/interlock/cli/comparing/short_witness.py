@@ -12,6 +12,8 @@ MOST_TRIES = 1500
 """Texts that are tried."""
 LONGEST = 20_000
 """Bytes of a text that is made shorter."""
+FEW = 12
+"""Characters of a run that is left out wherever it stands: a statement of a few characters, say."""
 SIMPLE: tuple[Any, ...] = (0, "", None, True, False, [], {}, 1)
 """What is put in the place of a value."""
 
@@ -108,6 +110,6 @@ def _shorter_text(witness: bytes, stays: Callable[[bytes], bool]) -> bytes:
             if stays((shorter := text[:at] + text[at + size :]).encode()):
                 text = shorter
             else:
-                at += size
-        size //= 2
+                at += size if size > FEW else 1
+        size = size // 2 if size > 2 * FEW else size - 1
     return text.encode()

@@ -20,6 +20,7 @@ import interlock
 from interlock._recipe import Recipe
 from interlock.cli.comparing.key_names import key_sets, matching, named
 from interlock.cli.comparing.objects_in_documents import objects_in
+from interlock.samples.grammar_samples import keywords_of
 from interlock.samples.plausible import example
 from interlock.samples.random_walks import random_walk
 
@@ -133,8 +134,10 @@ def search(
         run.found.plausible += run.offer(text)
     if run.found.is_complete:
         return run.found
+    recipes = [Recipe.of(index) for index in indexes]
     for side, index in enumerate(indexes):
-        for data, is_plausible in _members(index, run.ends - SECONDS * (0.7 - 0.3 * side)):
+        own = _own_keywords(recipes[side], recipes[1 - side])
+        for data, is_plausible in _members(index, recipes[side], own, run.ends - SECONDS * (0.7 - 0.3 * side)):
             new = run.offer(data)
             run.found.plausible += new and is_plausible
             run.found.random += new and not is_plausible
@@ -151,12 +154,20 @@ def search(
     return run.found
 
 
-def _members(index: interlock.Index, ends: float) -> Iterator[tuple[bytes, bool]]:
-    recipe = Recipe.of(index)
+def _own_keywords(recipe: Recipe, other: Recipe) -> list[str]:
+    """The keywords of a grammar that the other grammar does not have; empty for other sources."""
+    if recipe.method != "from_grammar":
+        return []
+    theirs = keywords_of(other.source) if other.method == "from_grammar" else []
+    return [word for word in keywords_of(recipe.source) if word not in theirs]
+
+
+def _members(index: interlock.Index, recipe: Recipe, keywords: list[str], ends: float) -> Iterator[tuple[bytes, bool]]:
+    """Examples of a side, plausible ones first. Of those of a grammar, every other one has its own keywords."""
     for number in range(EXAMPLES):
         if time.monotonic() > ends:
             return
-        drawn = example(recipe, random.Random(f"diff/{number}"))
+        drawn = example(recipe, random.Random(f"diff/{number}"), keywords if number % 2 else ())
         if drawn is not None:
             yield drawn, True
     for number in range(WALKS):
