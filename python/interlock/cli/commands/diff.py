@@ -255,7 +255,7 @@ def _spells_constants(options: dict[str, Any]) -> bool:
     """Whether names and constants that a schema mentions are spelled in one way, and others in any."""
     if "spelling" in options:
         return bool(options["spelling"] == "constants")
-    return bool(options.get("whitespace", "flexible") != "flexible")
+    return options.get("whitespace") in ("compact", "spaced")
 
 
 class _Scalars:
