@@ -228,3 +228,13 @@ def test_what_to_do_about_a_fault_of_another_document(tmp_path, text, said):
     (tmp_path / "n.json").write_text(text)
     done = run(tmp_path, "inspect", "main.json", "--document", ".", code=3)
     assert said in done.stderr and "\n  n.json:1:" in done.stderr and "at byte" not in done.stderr
+
+
+def test_an_old_version_outside_of_the_folder_of_documents(files):
+    """As one that git has written elsewhere: its references start from where it lies."""
+    place = {"$ref": "../customer.json"}
+    write(files, **{"s/shared/new.json": place, "old.json": place})
+    said = run(files, "diff", "old.json", "s/shared/new.json", "--document", "s", code=3).stderr
+    assert "try: write old.json beside s/shared/new.json, as s/shared/old.json" in said
+    write(files, **{"s/shared/old.json": place})
+    run(files, "diff", "s/shared/old.json", "s/shared/new.json", "--document", "s")
