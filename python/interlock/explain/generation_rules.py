@@ -49,7 +49,8 @@ def reasons(
     run = re.compile(f"[{BLANKS}]{{{LONGEST_RUN + 1},}}").search(text, max(0, at - LONGEST_RUN - 1))
     if run is not None and run.start() <= at <= run.end():
         more = f"a run of {run.end() - run.start()} blanks; at most {LONGEST_RUN} may follow each other"
-        yield _written("whitespace", more, run.start(), run.end())
+        way = 'whitespace="[ \\t\\n\\r]*" takes runs of any length'
+        yield _written("whitespace", more, run.start(), run.end(), way)
         return
     if document is not None:
         yield from _value(text, document, at, report, compiled)
@@ -150,6 +151,13 @@ def _value(text: str, document: Node, at: int, report: list[Any], compiled: Comp
                 if reach(compiled(), begin + text[node.end :]) <= len(begin.encode()):
                     if any(r.keyword == "multipleOf" for r in rows) and len(plain.strip("-").replace(".", "")) > KEPT:
                         yield _written("multipleOf", _long_decimal(pointer), node.start, node.end, "", pointer)
+                    elif len(fraction := plain.partition(".")[2]) > MOST_FRACTION:
+                        message = f"{subject(pointer)}: {len(fraction)} digits behind the point; "
+                        message += f"at most {MOST_FRACTION} are written"
+                        begin = text[: node.start] + plain[: MOST_FRACTION - len(fraction)]
+                        is_way = reach(compiled(), begin + text[node.end :]) > len(begin.encode())
+                        hint = "round the number; no option takes more" if is_way else ""
+                        yield _written("numbers", message, node.start, node.end, hint, pointer)
                     return  # Another spelling would not do either.
             message = f"{subject(pointer)}: this spelling of the number is not written: {_why(written, rows)}"
             yield _written("numbers", message, node.start, node.end, hint, pointer)

@@ -10,10 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from interlock.explain.subschemas import subschemas
+from interlock.schema_hints import ANNOTATIONS
 from interlock.schema_hints.types_of_keywords import TYPES_OF_KEYWORDS
+from interlock.util.json_pointer import escaped
 from interlock.util.near_words import nearest
 
-__all__ = ["IdleKeyword", "idle_keywords"]
+__all__ = ["IdleKeyword", "idle_keywords", "unused_definitions"]
+
+DEFINITIONS = ("$defs", "definitions")
+"""Keywords that hold schemas and assert nothing."""
 
 ALIKE = 0.85
 """From this likeness on (``difflib``), a required name that is not declared is taken for a slip of a declared one."""
@@ -37,7 +42,8 @@ class IdleKeyword:
 
 
 def idle_keywords(schema: Any) -> list[IdleKeyword]:
-    """The keywords of a schema that are probably written for nothing, in the order of their places.
+    """The keywords of a schema that are probably written for nothing, in the order of their places. Definitions that
+    are all that a schema has are not among them: see ``unused_definitions``.
 
     >>> print(*idle_keywords({"type": "string", "maximum": 3}))
     `maximum` asserts nothing: it is about numbers, and the type here is string
@@ -51,6 +57,21 @@ def idle_keywords(schema: Any) -> list[IdleKeyword]:
             found += _undeclared(part, pointer)
             ways += reversed([(inner, place) for _, inner, place in subschemas(part, pointer)])
     return found
+
+
+def unused_definitions(schema: Any) -> list[str]:
+    """The JSON Pointers of the definitions of a schema that has nothing else but annotations, and so accepts every
+    value; empty for other schemas.
+
+    >>> unused_definitions({"title": "all", "$defs": {"item": {"type": "string"}}})
+    ['/$defs/item']
+    >>> unused_definitions({"$ref": "#/$defs/item", "$defs": {"item": {"type": "string"}}})
+    []
+    """
+    if not isinstance(schema, dict) or not schema.keys() <= {*ANNOTATIONS, *DEFINITIONS}:
+        return []
+    held = [(keyword, schema[keyword]) for keyword in DEFINITIONS if isinstance(schema.get(keyword), dict)]
+    return [f"/{keyword}/{escaped(name)}" for keyword, there in held for name in there]
 
 
 def _of_another_type(part: dict[str, Any], pointer: str) -> Iterator[IdleKeyword]:

@@ -7,12 +7,13 @@ text that has grown long closes what it opened and ends as soon as it may.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 import interlock
 from interlock.samples.shortest_way import guide_of_shortest_way
 
-__all__ = ["example_of_grammar"]
+__all__ = ["example_of_grammar", "keywords_of"]
 
 TRIES = 12
 LONG = 40
@@ -28,26 +29,44 @@ BLANKS = b" \t\r\n"
 SEPARATORS = b",;:"
 MOST_LETTERS = 20
 """Small letters that may come where a word is none of the things that may."""
+KEYWORD = 0.3
+"""How often a word is a keyword of the grammar, where words may come: a name takes the same letters."""
 FREE = 80
 """Printable characters of ASCII that may come in free text; there are 95."""
 
 
-def example_of_grammar(index: interlock.Index, rng: random.Random, words: Sequence[str]) -> bytes | None:
+def keywords_of(grammar: str) -> list[str]:
+    """The words that a grammar spells out, in the order in which they come.
+
+    >>> keywords_of('start: "let" NAME "=" ("true" | "let")')
+    ['let', 'true']
+    """
+    quoted = re.findall(r"""(?<!\\)["']([A-Za-z_]{2,})["']""", grammar)
+    return list(dict.fromkeys(quoted))
+
+
+def example_of_grammar(
+    index: interlock.Index, rng: random.Random, words: Sequence[str], keywords: Sequence[str] = ()
+) -> bytes | None:
     """A text that ``index``, an index over bytes, accepts; ``None`` if ``TRIES`` ways came to no end.
 
-    ``words`` are put where most letters are allowed. Costs at most a few thousand masks, milliseconds for most.
+    ``words`` are put where most letters are allowed, and sometimes one of ``keywords``, which a name there would hardly
+    ever spell. Costs at most a few thousand masks, milliseconds for most.
     """
     for attempt in range(TRIES):
         # Later tries give up wishes: the first may need a long text, the last may write anything.
-        found = _Walk(index.guide(), rng, words, LONG if attempt < TRIES // 2 else LONG // 4).whole()
+        long = LONG if attempt < TRIES // 2 else LONG // 4
+        found = _Walk(index.guide(), rng, words, keywords, long).whole()
         if found is not None:
             return found
     return None
 
 
 class _Walk:
-    def __init__(self, guide: interlock.Guide, rng: random.Random, words: Sequence[str], long: int) -> None:
-        self.guide, self.rng, self.words, self.long = guide, rng, words, long
+    def __init__(
+        self, guide: interlock.Guide, rng: random.Random, words: Sequence[str], keywords: Sequence[str], long: int
+    ) -> None:
+        self.guide, self.rng, self.words, self.keywords, self.long = guide, rng, words, keywords, long
         self.fresh = False
         """Whether a word was written just now, which nothing should make longer."""
         self.searches = 0
@@ -135,13 +154,20 @@ class _Walk:
     def _word(self, allowed: set[int]) -> bool:
         if not takes_words(allowed) or self.fresh:
             return False
-        data = self.rng.choice(self.words).encode()
-        taken = self.guide.advance_many(list(data))
-        if taken < len(data):
-            self.guide.rollback(taken)
+        tries = [self.rng.choice(self.words)]
+        if self.keywords and not is_free(allowed) and self.rng.random() < KEYWORD:
+            tries.insert(0, self.rng.choice(self.keywords))
+        if not any(map(self._takes, tries)):
             return False
         self.fresh = True
         return True
+
+    def _takes(self, word: str) -> bool:
+        data = word.encode()
+        taken = self.guide.advance_many(list(data))
+        if taken < len(data):
+            self.guide.rollback(taken)
+        return taken == len(data)
 
     def _byte(self, allowed: set[int]) -> int:
         if self.fresh and is_free(allowed):

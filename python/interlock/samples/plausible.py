@@ -12,7 +12,7 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,14 @@ import interlock
 from interlock._recipe import Recipe
 from interlock.explain.references import References
 from interlock.explain.shapes import Shape, Shapes
-from interlock.samples.grammar_samples import CLOSERS, ending, example_of_grammar, go_shortest_way, takes_words
+from interlock.samples.grammar_samples import (
+    CLOSERS,
+    ending,
+    example_of_grammar,
+    go_shortest_way,
+    keywords_of,
+    takes_words,
+)
 
 WORDS = (
     "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
@@ -64,12 +71,14 @@ class GivenUp(Exception):
     """The way that was taken does not lead on."""
 
 
-def example(recipe: Recipe, rng: random.Random) -> bytes | None:
-    """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing."""
+def example(recipe: Recipe, rng: random.Random, keywords: Sequence[str] = ()) -> bytes | None:
+    """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing. ``keywords`` are those of a grammar
+    that are wanted; otherwise all of them are.
+    """
     if recipe.method == "from_choices":
         return str(rng.choice(recipe.source)).encode()
     if recipe.method == "from_grammar":
-        return example_of_grammar(recipe.compile(), rng, WORDS)
+        return example_of_grammar(recipe.compile(), rng, WORDS, keywords or keywords_of(recipe.source))
     own, plain = recipe.compile(), everyday(recipe)
     for attempt in range(TRIES):
         writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)

@@ -133,6 +133,20 @@ def test_a_key_out_of_order_is_named(schema, text, name):
     assert text[problem.start : problem.end] == f'"{key}"'
 
 
+def test_bounds_of_generation_are_named_with_the_way_out():
+    """The schema accepts these: what refuses them is that generation must come to an end."""
+    blanks = '{"a":' + " " * 65 + "1}"
+    (problem,) = explain(index_of({"type": "object"}), blanks).problems
+    assert problem.message == "a run of 65 blanks; at most 64 may follow each other"
+    pattern = re.fullmatch(r'whitespace="(.*)" takes runs of any length', problem.hint)[1]
+    assert explain(index_of({"type": "object"}, whitespace=pattern), blanks).accepted
+    digits = '{"a": 0.' + "123456789" * 4 + "1}"
+    (problem,) = explain(index_of({"type": "object"}), digits).problems
+    assert problem.message == "`a`: 37 digits behind the point; at most 32 are written"
+    assert problem.hint.startswith("round the number") and digits[problem.start : problem.end] == digits[6:-1]
+    assert explain(index_of({"type": "object"}), digits[: 8 + 32] + "}").accepted
+
+
 def test_reasons_of_options():
     plain = {"whitespace": "compact"}
     assert "whitespace=" in said(ORDER, '{"item": "a"}', **plain)[0]

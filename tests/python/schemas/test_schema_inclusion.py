@@ -11,9 +11,10 @@ import pytest
 from command_line import machine, run
 
 import interlock
-from interlock.cli.commands.diff import _Scalars
+from interlock.cli.commands.diff import _Scalars, _spells_constants
 from interlock.cli.comparing.open_objects import has_open_objects
-from interlock.cli.comparing.schema_inclusion import Inclusion, parse
+from interlock.cli.comparing.schema_inclusion import Inclusion
+from interlock.cli.comparing.schema_parts import parse
 from interlock.cli.sources.source_arguments import Source
 from interlock.explain import byte_vocabulary
 
@@ -28,7 +29,8 @@ def included(first, second, **options):
     texts = [write(schema) for schema in (first, second)]
     source = Source("json_schema", texts[0].encode(), options, "first")
     any_order = options.get("property_order") == "any"
-    return Inclusion(*map(parse, texts), _Scalars(source, BYTES).accepts_less, any_order).holds()
+    accepts_less, is_plain = _Scalars(source, BYTES).accepts_less, not _spells_constants(options)
+    return Inclusion(*map(parse, texts), accepts_less, any_order, is_plain=is_plain).holds()
 
 
 def thing(**properties):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from typing import Any
@@ -231,7 +232,7 @@ def options_of_command(text: str) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    return f"--{found[1].replace('_', '-')} {found[2]}"
+    return f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}"
 
 
 def place_of(text: str, problem: Problem) -> str:

@@ -46,7 +46,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lines", action="store_true", help="each FILE has a document on each line; --json then writes JSON Lines"
     )
-    parser.add_argument("--only-refused", action="store_true", help="of several documents, leave out accepted ones")
+    parser.add_argument("--only-refused", action="store_true", help="say nothing of documents that are accepted")
     parser.add_argument("--summary", action="store_true", help="of several: how many of each, and the reasons, counted")
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
     parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
@@ -65,8 +65,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
         other = "--ids are of one output" if args.ids is not None else "--only-refused leaves out lines that it has not"
         raise exits.UsageError(f"--summary counts documents, and {other}: leave out one of the two")
     args.many = args.junit is not None or any(map(document_files.is_many, args.given))
-    if args.only_refused and not check_many.asked(args):
-        raise exits.UsageError("--only-refused is for several documents: leave it out, or give --lines")
     source = text_arguments.in_order(args)
     args.given = document_files.expanded(args.given, args.source, source.kind)
     vocabulary = vocabularies.read(args)
@@ -108,7 +106,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         | {name: found for name, found in unknown.items() if found}
         | ({"trace": trace} if trace else {})
     )
-    output.answer(machine, [*map(_step, trace or ()), *verdict.people])
+    people = [] if args.only_refused and verdict.accepted else verdict.people
+    output.answer(machine, [*map(_step, trace or ()), *people])
     return exits.OK if verdict.accepted else exits.NO
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +25,16 @@ from interlock.cli.comparing import recursion
 from interlock.cli.comparing.document_differences import changes, differences, is_reordered, sides
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.plain_witness import plainly_spelled
-from interlock.cli.comparing.schema_inclusion import Inclusion, parse
+from interlock.cli.comparing.schema_inclusion import Inclusion
+from interlock.cli.comparing.schema_parts import parse
+from interlock.cli.comparing.short_witness import shortened
 from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
-from interlock.cli.sources import kind_options, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, missing_documents, source_remarks, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import exits
 from interlock.cli.terminal.output import Output, Progress, plain_text_of, table
+from interlock.cli.terminal.place_in_source import PlaceInSource, located
 from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, TRY, Line
 from interlock.util.plurals import counted
 from interlock.util.verbatim_json import extract
@@ -69,7 +72,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     vocabulary = vocabularies.byte_vocabulary()
     read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
     kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
-    first, second = (source.compile(vocabulary) for source in read)
+    first, second = (_compiled(source, other, vocabulary) for source, other in (read, read[::-1]))
     for name, source, index in zip(NAMES, read, (first, second)):
         source_remarks.remarks(source, index, output, f"in the {name}, ")
     indexes = (first, second)
@@ -82,7 +85,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         found = _compare(read, indexes, output)
     for side, text in enumerate(found.texts):
         if text is not None:
-            found.texts[side] = plainly_spelled(text, partial(_tells_apart, indexes, side))
+            is_witness = partial(_tells_apart, indexes, side)
+            found.texts[side] = plainly_spelled(text if found.is_exact else shortened(text, is_witness), is_witness)
     known = [text is not None for text in found.texts]
     if any(known):
         relation = "different"
@@ -135,6 +139,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.allow is not None:
         return {True: exits.OK, False: exits.NO, None: exits.UNDECIDED}[is_allowed]
     return {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
+
+
+def _compiled(source: sources.Source, other: sources.Source, vocabulary: interlock.Vocabulary) -> interlock.Index:
+    """The index of a source. Where it lies outside of the folders of --document, and the other one inside, an error
+    about a file that it refers to says so: its references start from its own folder.
+    """
+    try:
+        return source.compile(vocabulary)
+    except interlock.UnsupportedError as error:
+        if "which was not passed" in str(error) and (way := missing_documents.beside(source, other)):
+            error.located = replace(located(error) or PlaceInSource("", 0, 0, found=False), remedy=way)  # type: ignore[attr-defined]
+        raise
 
 
 def _reordered(is_all: bool) -> list[Line]:
@@ -233,7 +249,9 @@ def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
         for side in (0, 1):
             less = _Scalars(read[side], indexes[side].vocabulary)
             any_order = read[side].options.get("property_order") == "any"
-            included[side] = Inclusion(documents[side], documents[1 - side], less.accepts_less, any_order).holds()
+            pair = documents[side], documents[1 - side]
+            is_plain = not _spells_constants(read[side].options)
+            included[side] = Inclusion(*pair, less.accepts_less, any_order, is_plain=is_plain).holds()
             values += less.witnesses
     return search(indexes, (whole(read[0]), whole(read[1])), included, values), included
 
@@ -244,6 +262,13 @@ def _are_comparable(read: list[sources.Source], indexes: tuple[interlock.Index, 
     if any(source.document is None for source in read) or options[0] != options[1]:
         return False
     return not any(row.enforcement == "wider" for index in indexes for row in index.report)
+
+
+def _spells_constants(options: dict[str, Any]) -> bool:
+    """Whether names and constants that a schema mentions are spelled in one way, and others in any."""
+    if "spelling" in options:
+        return bool(options["spelling"] == "constants")
+    return options.get("whitespace") in ("compact", "spaced")
 
 
 class _Scalars:

@@ -2,9 +2,13 @@
 
   interlock inspect order.json
   interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
+  interlock inspect schemas/*.json
 
 The report names what a keyword means here where that is less than in the specification. What cannot be computed, such
 as the number of texts of a source that recurses, is said to be not counted, with the reason; the rest is shown.
+
+Of several SOURCEs each has a line: what it is, and how many rows of its report are its own, or why it is refused. Exit
+code 3: some are refused.
 """
 
 from __future__ import annotations
@@ -13,8 +17,8 @@ import argparse
 import math
 import random
 import sys
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import interlock
 from interlock import schema_hints
@@ -26,7 +30,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
 from interlock.cli.terminal.output import Output, byte_set, facts, size, table, text_of
-from interlock.cli.terminal.style import TRY, Line
+from interlock.cli.terminal.style import BAD, NAME, TRY, Line
 from interlock.samples.plausible import example
 from interlock.util.plurals import counted
 
@@ -44,11 +48,14 @@ COUNTED = 5000
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
+    parser.add_argument("more", metavar="SOURCE", nargs="*", default=[], help="further sources, each with a line")
     vocabularies.add_arguments(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Compile and describe."""
+    if args.more:
+        return _run_many(args, output)
     source = sources.read(args.source, args)
     vocabulary = vocabularies.read(args)
     index = source.compile(vocabulary)
@@ -83,9 +90,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             "allowed_bytes": first,
             "forced_text": forced.decode("utf-8", "backslashreplace"),
         },
-        "report": [
-            {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
-        ],
+        "report": _report(rows),
         **unknown,
     }
     written: list[tuple[str, str]] = []
@@ -128,10 +133,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ]
     )
     people.append(Line(""))
-    usual = [r for r in rows if _is_usual(r)]
-    number = counted(len(rows), "row") if not usual else f"{counted(len(rows) - len(usual), 'row')} of this source"
-    number += f", and {len(usual)} that every schema has" if usual else ""
-    people += style.fitting(Line(f"report: {number}; what has no row is enforced exactly"), sys.stdout)
+    people += style.fitting(Line(f"report: {_number_of_rows(rows)}; what has no row is enforced exactly"), sys.stdout)
     if rows:
         # What is a mistake comes first, what every schema has comes last.
         ordered = sorted(
@@ -145,6 +147,68 @@ def run(args: argparse.Namespace, output: Output) -> int:
         people += table(cells, ("enforcement", "place", "keyword", "reason"))
     output.result(machine, people)
     return exits.OK
+
+
+def _run_many(args: argparse.Namespace, output: Output) -> int:
+    """Compile each, and say in a line what it is, or why it is refused."""
+    vocabulary = vocabularies.read(args)
+    words = [args.source, *args.more]
+    read: list[sources.Source | interlock.InterlockError] = []
+    for word in words:
+        try:
+            read.append(sources.read(word, args, alone=False))
+        except interlock.InterlockError as error:
+            read.append(error)
+    if kinds := {source.kind for source in read if isinstance(source, sources.Source)}:
+        kind_options.refuse_others(args, kinds, "each of the sources")
+    machine: list[dict[str, object]] = []
+    refused = 0
+    for word, source in zip(words, read):
+        try:
+            if isinstance(source, interlock.InterlockError):
+                raise source
+            index = source.compile(vocabulary)
+        except interlock.InterlockError as error:
+            if exits.code_of(error) != exits.SOURCE:
+                raise
+            refused += 1
+            machine.append({"name": word, "error": exits.describe(error)})
+            if not output.json:
+                first, *rest = exits.sentence(error)
+                said = str(first).removeprefix("interlock: ")
+                for line in [Line((word, NAME), ": ", ("refused", BAD), f": {said}"), *rest]:
+                    output.line(line)
+            continue
+        rows: list[Any] = [*index.report, *source_remarks.rows_inside(source, index)]
+        unknown = source_remarks.remarks(source, index, output, f"{word}: ")
+        machine.append(
+            {"name": word, "kind": source.kind, "fingerprint": index.fingerprint, "report": _report(rows), **unknown}
+        )
+        if not output.json:
+            own = _number_of_rows(rows)
+            wider = sum(row.enforcement == "wider" for row in rows)
+            own += f"; {wider} wider" if wider else ""
+            output.line(Line((word, NAME), f": {source.kind}; report: {own}"))
+    numbers = f"{counted(len(words), 'source')}: {len(words) - refused} compiled, "
+    counts = {"sources": len(words), "compiled": len(words) - refused, "refused": refused}
+    last = Line(numbers, (f"{refused} refused", BAD if refused else ""))
+    output.result({"counts": counts, "sources": machine}, [last])
+    return exits.SOURCE if refused else exits.OK
+
+
+def _report(rows: Sequence[interlock.ReportRow | source_remarks.Row]) -> list[dict[str, str]]:
+    """The report for machines."""
+    return [
+        {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
+    ]
+
+
+def _number_of_rows(rows: Sequence[interlock.ReportRow | source_remarks.Row]) -> str:
+    """How many rows a report has, and how many of them say nothing of this source."""
+    usual = sum(map(_is_usual, rows))
+    if not usual:
+        return counted(len(rows), "row")
+    return f"{counted(len(rows) - usual, 'row')} of this source, and {usual} that every schema has"
 
 
 def _is_usual(row: interlock.ReportRow | source_remarks.Row) -> bool:

@@ -11,47 +11,45 @@ compiled on its own. The rest is compared here. The answer is yes, with certaint
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
+from interlock.cli.comparing.conditions import condition, implies, says_nothing
+from interlock.cli.comparing.key_presence import few_names, is_without_keys, named_in_place, present
 from interlock.cli.comparing.objects_in_documents import objects_in
-from interlock.schema_hints import ANNOTATIONS, KEYWORDS
+from interlock.cli.comparing.schema_parts import (
+    ANYTHING,
+    ARRAYS,
+    IN_PLACE,
+    LEAST,
+    MOST,
+    NOTHING,
+    OBJECTS,
+    OLD_DRAFTS,
+    SCALARS,
+    SILENT,
+    TOGETHER,
+    NotKnown,
+    are_apart,
+    constants_of,
+    dependents,
+    draft_of,
+    elements_of,
+    has_ids_inside,
+    is_new,
+    references_in,
+    target_of,
+    text_of_json,
+    types_of,
+)
+from interlock.schema_hints import KEYWORDS
 from interlock.schema_hints.types_of_keywords import TYPES_OF_KEYWORDS
-from interlock.util.json_pointer import unescaped
 
-SCALARS = frozenset(
-    "type enum const format pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
-    .split()
-)  # fmt: skip
-"""Keywords about values without parts, whose meaning the engine is asked for."""
-ANYTHING: dict[str, Any] = {}
-NOTHING: dict[str, Any] = {"not": {}}
-LEAST = ("minLength", "minItems", "minProperties")
-MOST = ("maxLength", "maxItems", "maxProperties")
-OBJECTS = ("properties", "patternProperties", "additionalProperties")
-ARRAYS = ("prefixItems", "items", "additionalItems")
-TOGETHER = ("if", "then", "else", "contains", "minContains", "maxContains")
-"""Keywords that say something only with others of these."""
-SILENT = ANNOTATIONS | {"$defs", "definitions", "$anchor"}
-"""What asserts nothing where it stands. References to anchors are not followed."""
-IN_PLACE = ("allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas", "dependencies", "not")
-TYPES = frozenset({"null", "boolean", "string", "number", "array", "object"})
-OLD_DRAFTS = ("draft-04", "draft-06", "draft-07")
-"""Where nothing beside ``$ref`` counts."""
+DEPENDENT = ("dependentRequired", "dependentSchemas")
+
 MOST_PAIRS = 20_000
 """Pairs of parts that are compared before the answer is that it is not known."""
-
-
-class NotKnown(Exception):
-    """A part that the comparison cannot follow."""
-
-
-def parse(text: str | bytes) -> Any:
-    """A schema with its numbers as they are written."""
-    return json.loads(text, parse_float=Decimal)
 
 
 @dataclass
@@ -65,14 +63,21 @@ class Inclusion:
     accepts_less: Callable[[str, str], bool]
     any_order: bool = False
     """Whether the keys of objects come in any order: otherwise the order in which they are declared counts."""
-    known: dict[tuple[int, int, bool], tuple[int, bool]] = field(default_factory=dict)
+    settled: frozenset[str] = frozenset()
+    """Keys whose order is known, since a part around this one, about the same object, declares them in both."""
+    is_plain: bool = True
+    """Whether keywords are compared that say the same in different ways: not where what a schema mentions decides how
+    it is spelled, where a keyword looks at what its neighbours say (``unevaluatedProperties``), and in old drafts."""
+    known: dict[tuple[int, int, bool, frozenset[str]], tuple[int, bool]] = field(default_factory=dict)
     """Pairs that hold or are being compared: how deep inside a value that began, and whether it has ended. References
     lead to a pair again while it is being compared. It may be assumed for a part of the value, which is smaller, and
     not for the value itself.
     """
     pieces: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
     """Parts with one of their types, kept since parts are told apart by their ``id``."""
-    trail: list[tuple[int, int, bool]] = field(default_factory=list)
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    """Other parts that are made here, for the same reason."""
+    trail: list[tuple[int, int, bool, frozenset[str]]] = field(default_factory=list)
     depth: int = 0
     pairs: int = 0
 
@@ -80,8 +85,17 @@ class Inclusion:
         """Whether it is certain that the first accepts no more than the second."""
         roots = [self.first, self.second]
         try:
-            if any(map(_has_ids_inside, roots)) or _draft(self.first) != _draft(self.second):
+            if any(map(has_ids_inside, roots)) or draft_of(self.first) != draft_of(self.second):
                 return False
+            self.is_plain = (
+                self.is_plain
+                and is_new(draft_of(self.first))
+                and not any(
+                    {"unevaluatedProperties", "unevaluatedItems"} & part.keys()
+                    for root in roots
+                    for part in objects_in(root)
+                )
+            )
             return self.included(self.first, self.second, False)
         except (NotKnown, RecursionError, TypeError, AttributeError):  # A keyword of another draft may hold anything.
             return False
@@ -98,14 +112,15 @@ class Inclusion:
             return True
         if not isinstance(a, dict) or not isinstance(b, dict):
             raise NotKnown
-        pair = (id(a), id(b), is_shared)
+        pair = (id(a), id(b), is_shared, self.settled)
         if pair in self.known:
             began, ended = self.known[pair]
             if not ended or began <= self.depth:
                 return ended or began < self.depth
         a_says, b_says = self._asserting(a), self._asserting(b)
         if is_shared and [k for k in a_says if k not in SCALARS] != [k for k in b_says if k not in SCALARS]:
-            if not (_is_without_keys(a) and _is_without_keys(b)):
+            is_settled = self.is_plain and self._are_settled(a, b, self.settled, with_own=True)
+            if not is_settled and not (is_without_keys(a) and is_without_keys(b)):
                 return False
         mark, depth = len(self.trail), self.depth
         self.trail.append(pair)
@@ -121,14 +136,29 @@ class Inclusion:
 
     def inside(self, a: Any, b: Any, is_shared: bool) -> bool:
         """``included`` for a part of the value."""
+        settled, self.settled = self.settled, frozenset()
         self.depth += 1
         try:
             return self.included(a, b, is_shared)
         finally:
             self.depth -= 1
+            self.settled = settled
+
+    def _are_settled(self, a: dict[str, Any], b: dict[str, Any], names: frozenset[str], with_own: bool) -> bool:
+        """Whether the order of keys depends on nothing that the parts say of the same object. ``names`` are the keys
+        that are declared before; ``with_own``: the parts' own ``properties`` count as well.
+        """
+        if self.any_order:
+            return True
+        try:
+            found = named_in_place(a) | named_in_place(b)
+        except NotKnown:
+            return False
+        own = {*a.get("properties", ()), *b.get("properties", ())} if with_own else set()
+        return found | own <= names
 
     def _asserting(self, part: dict[str, Any]) -> list[str]:
-        if "$ref" in part and any(draft in str(_draft(self.first)) for draft in OLD_DRAFTS):
+        if "$ref" in part and any(draft in str(draft_of(self.first)) for draft in OLD_DRAFTS):
             return ["$ref"]
         return [key for key in part if key in KEYWORDS and key not in SILENT]
 
@@ -141,19 +171,57 @@ class Inclusion:
             if arrays or not self._unevaluated_alike(a, b, a_says, b_says):
                 return False
         shared = up or sum(key in a_says for key in IN_PLACE) + any(key in a_says for key in OBJECTS) > 1
+        around, declared = self.settled, set[str]()
+        if "properties" in a_says and "properties" in b_says:
+            declared = {*a["properties"]} & {*b["properties"]}
+        try:
+            self.settled = around | declared
+            return self._each_keyword(a, b, a_says, b_says, shared)
+        finally:
+            self.settled = around
+
+    def _each_keyword(
+        self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str], shared: bool
+    ) -> bool:
         seen = set(a_says) | set(b_says)
+        is_free = self.is_plain and self._are_settled(a, b, self.settled, with_own=False)
         if seen & SCALARS and not self._scalars(a, b, a_says, b_says):
             return False
         if seen & {*OBJECTS, "required"} and not self._objects(a, b, a_says, b_says, shared):
             return False
         if seen & set(ARRAYS) and not self._arrays(a, b, shared or "contains" in seen):
             return False
-        if seen & {"if", "then", "else"} and not self._condition(a, b, shared):
+        if seen & {"if", "then", "else"} and not self._condition(a, b, is_free):
+            return False
+        if seen & set(DEPENDENT) and not self._dependents(a, b, a_says, b_says, is_free):
             return False
         if "contains" in b_says and not self._contains(a, b, a_says):
             return False
-        rest = [key for key in b_says if key not in SCALARS and key not in (*OBJECTS, *ARRAYS, "required")]
-        return all(key in a_says and self._keyword(key, a[key], b[key], shared) for key in rest if key not in TOGETHER)
+        apart = {*SCALARS, *OBJECTS, *ARRAYS, "required", *TOGETHER, *DEPENDENT}
+        rest = [key for key in b_says if key not in apart]
+        return all(
+            key in a_says and self._keyword(key, a[key], b[key], shared)
+            or is_free and self._follows(key, a, b, a_says, shared)
+            for key in rest
+        )  # fmt: skip
+
+    def _follows(self, key: str, a: dict[str, Any], b: dict[str, Any], a_says: list[str], shared: bool) -> bool:
+        """Whether a keyword of ``b`` follows from other keywords of ``a``, or from the same one in another way."""
+        value = b[key]
+        if says_nothing({key: value}):
+            return True
+        if key == "not":
+            return "not" in a_says and implies(value, a["not"], lambda x, y: self._same(y, x))
+        if key == "propertyNames" and a.get("additionalProperties") is False:
+            names = [{"const": name} for name in a.get("properties", {})]
+            names += [{"type": "string", "pattern": pattern} for pattern in a.get("patternProperties", {})]
+            self.kept += names
+            return all(self.inside(name, value, False) for name in names)
+        if key == "allOf":
+            self.kept.append(rest := {k: v for k, v in a.items() if k != "allOf"})
+            ways = [*a.get("allOf", ()), rest]
+            return all(any(self.included(x, y, True) for x in ways) for y in value)
+        return False
 
     def _keyword(self, key: str, a: Any, b: Any, shared: bool) -> bool:
         if key in LEAST or key in MOST:
@@ -161,7 +229,7 @@ class Inclusion:
         if key == "uniqueItems":
             return a is True or b is False
         if key == "$ref":
-            return self.included(_target(self.first, a), _target(self.second, b), shared)
+            return self.included(target_of(self.first, a), target_of(self.second, b), shared)
         if key in ("$dynamicRef", "$recursiveRef"):  # Where they lead is not followed.
             raise NotKnown
         if key == "propertyNames":
@@ -181,10 +249,10 @@ class Inclusion:
         """Whether one alternative of ``b`` has the whole of ``a``, or each alternative of ``a`` is in ``b``."""
         if a_says in (["anyOf"], ["oneOf"]) and all(self.included(x, b, shared) for x in a[a_says[0]]):
             return True
-        if a_says == ["$ref"] and b_says != ["$ref"] and self.included(_target(self.first, a["$ref"]), b, shared):
+        if a_says == ["$ref"] and b_says != ["$ref"] and self.included(target_of(self.first, a["$ref"]), b, shared):
             return True
         if b_says == ["$ref"] and a_says != ["$ref"]:
-            return self.included(a, _target(self.second, b["$ref"]), shared)
+            return self.included(a, target_of(self.second, b["$ref"]), shared)
         if b_says == ["anyOf"] and any(self.included(a, x, shared) for x in b["anyOf"]):
             return True
         kinds = a.get("type")
@@ -202,52 +270,59 @@ class Inclusion:
     def _scalars(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str]) -> bool:
         one = {key: a[key] for key in a_says if key in SCALARS}
         other = {key: b[key] for key in b_says if key in SCALARS}
-        if _text(one) == _text(other) or not other:
+        if text_of_json(one) == text_of_json(other) or not other:
             return True
         lengths = ("minLength", "maxLength")
-        if _text(_without(one, lengths)) == _text(_without(other, lengths)):
+        if text_of_json(_without(one, lengths)) == text_of_json(_without(other, lengths)):
             longest = "maxLength" not in other or "maxLength" in one and one["maxLength"] <= other["maxLength"]
             if longest and one.get("minLength", 0) >= other.get("minLength", 0):
                 return True
         constants = {"enum", "const"}
         if constants & one.keys():
-            if not constants & other.keys() and any(isinstance(value, dict | list) for value in _constants(one)):
+            if not constants & other.keys() and any(isinstance(value, dict | list) for value in constants_of(one)):
                 return False
         else:
             # Arrays and objects are compared by the keywords that are about them.
-            containers = {"array", "object"} & _types(one)
-            if containers and (constants & other.keys() or not containers <= _types(other)):
+            containers = {"array", "object"} & types_of(one)
+            if containers and (constants & other.keys() or not containers <= types_of(other)):
                 return False
-            simple = sorted(_types(one) - containers)
+            simple = sorted(types_of(one) - containers)
             if not simple:
                 return True
             one = one | {"type": simple}
         if not constants & other.keys():
-            if not (simple := sorted(_types(other) - {"array", "object"})):
+            if not (simple := sorted(types_of(other) - {"array", "object"})):
                 return False
             other = other | {"type": simple}
-        draft = {"$schema": _draft(self.first)} if _draft(self.first) else {}
-        return self.accepts_less(_text(draft | one), _text(draft | other))
+        draft = {"$schema": draft_of(self.first)} if draft_of(self.first) else {}
+        return self.accepts_less(text_of_json(draft | one), text_of_json(draft | other))
 
     def _objects(
         self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str], shared: bool
     ) -> bool:
         ours, theirs = a.get("properties", {}), b.get("properties", {})
         needed, asked = a.get("required", []), b.get("required", [])
-        if not set(asked) <= set(needed):
+        if not set(asked) <= (present(a, ()) if self.is_plain else set(needed)):
             return False
         if not self.any_order:
-            loose = {name for name in {*needed, *asked} if name not in ours or name not in theirs}
+            loose = {*needed, *asked} - self.settled
             # Where keys are required and not declared, the list of them says their place.
             if loose and list(needed) != list(asked) or not _one_order(list(ours), list(theirs)):
                 return False
         patterns, others = a.get("patternProperties", {}), b.get("patternProperties", {})
-        if set(patterns) != set(others) or not all(self.inside(patterns[p], others[p], True) for p in patterns):
-            return False
         rest, beyond = a.get("additionalProperties", True), b.get("additionalProperties", True)
+        if self.any_order and self.is_plain and not patterns and (names := few_names(a)) is not None:
+            ours, rest = {name: rest for name in names if name not in ours} | ours, False
+        is_closed = rest is False and not patterns
+        if set(patterns) != set(others):
+            if not self.is_plain or not self._patterns(ours, patterns, others, rest, beyond):
+                return False
+        elif not all(self.inside(patterns[p], others[p], True) for p in patterns):
+            return False
         if set(ours) != set(theirs):
             # A key that the second alone declares must not come in the first: undeclared ones are not held to a place.
-            if patterns or set(theirs) - set(ours) and not self._closed(a, b, a_says, b_says):
+            closed = is_closed or self._closed(a, b, a_says, b_says)
+            if patterns or others or set(theirs) - set(ours) and not closed:
                 return False
             # One that the first alone declares is undeclared in the second, where it comes after the declared ones, and
             # after those that are required and not declared. Where other parts declare keys of the same object, too,
@@ -257,8 +332,28 @@ class Inclusion:
             if more and not self.any_order and (shared or last != more or set(asked) - set(theirs)):
                 return False
         parts = [(ours[name], theirs.get(name, beyond)) for name in ours]
-        shared = shared or bool(patterns)  # A pattern may be about a declared key, too.
+        shared = shared or bool(patterns or others)  # A pattern may be about a declared key, too.
         return all(self.inside(x, y, shared) for x, y in [*parts, (rest, beyond)])
+
+    def _patterns(
+        self, ours: dict[str, Any], patterns: dict[str, Any], others: dict[str, Any], rest: Any, beyond: Any
+    ) -> bool:
+        """Whether the members that the patterns of ``b`` are about, and those of ``a`` which ``b`` has no pattern for,
+        are taken by ``b``.
+        """
+        for pattern, schema in others.items():
+            around = [q for q in patterns if self._matches_less(pattern, q)]
+            if says_nothing(schema) or any(self.inside(patterns[q], schema, True) for q in around):
+                continue
+            if not all(self.inside(x, schema, True) for x in (*ours.values(), *patterns.values(), rest)):
+                return False
+        open_ones = [q for q in patterns if not any(self._matches_less(q, pattern) for pattern in others)]
+        return all(self.inside(patterns[q], beyond, True) for q in open_ones)
+
+    def _matches_less(self, pattern: str, other: str) -> bool:
+        """Whether each key that matches the first pattern matches the second."""
+        texts = (text_of_json({"type": "string", "pattern": one}) for one in (pattern, other))
+        return pattern == other or self.accepts_less(*texts)
 
     def _closed(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str]) -> bool:
         """Whether nothing is in an object of ``a`` but what it declares. Where ``unevaluatedProperties`` says it, the
@@ -287,19 +382,60 @@ class Inclusion:
         )
 
     def _arrays(self, a: dict[str, Any], b: dict[str, Any], shared: bool) -> bool:
-        (heads, rest), (others, beyond) = _elements(a), _elements(b)
+        (heads, rest), (others, beyond) = elements_of(a), elements_of(b)
         pairs = [
             (heads[at] if at < len(heads) else rest, others[at] if at < len(others) else beyond)
             for at in range(max(len(heads), len(others)))
         ]
         return all(self.inside(x, y, shared) for x, y in [*pairs, (rest, beyond)])
 
-    def _condition(self, a: dict[str, Any], b: dict[str, Any], shared: bool) -> bool:
-        if "if" not in b:
+    def _condition(self, a: dict[str, Any], b: dict[str, Any], is_free: bool) -> bool:
+        if "if" not in b or is_free and says_nothing({key: b[key] for key in ("if", "then", "else") if key in b}):
             return True
-        if "if" not in a or not self._same(a["if"], b["if"]):
+        if "if" not in a:
             return False
-        return all(self.included(a.get(key, True), b.get(key, True), True) for key in ("then", "else"))
+        if self._same(a["if"], b["if"]):
+            return all(self.included(a.get(key, True), b.get(key, True), True) for key in ("then", "else"))
+        if not is_free:
+            return False
+        (test, then, other), (asked, so, otherwise) = condition(a), condition(b)
+        # What satisfies the second condition has what the first says then; where not, one of both.
+        within = implies(asked, test, lambda x, y: self._same(y, x))
+        around = implies(test, asked, self._same)
+        if not says_nothing(so):
+            if not self.included(then, so, True) or not within and not self.included(other, so, True):
+                return False
+        if says_nothing(otherwise):
+            return True
+        return self.included(other, otherwise, True) and (around or self.included(then, otherwise, True))
+
+    def _dependents(
+        self, a: dict[str, Any], b: dict[str, Any], a_says: list[str], b_says: list[str], is_free: bool
+    ) -> bool:
+        """What an object needs that has a key: each need of ``b`` follows from ``a``."""
+        if all(key in a_says and self._same(a[key], b[key]) for key in DEPENDENT if key in b_says):
+            return True
+        if not is_free:
+            return False
+        ours = dependents(a)
+        for key, needs in dependents(b).items():
+            keys = present(a, [key])
+            given = [part for one in keys for part in ours.get(one, ()) if not isinstance(part, list)]
+            for need in needs:
+                if isinstance(need, list):
+                    if not set(need) <= keys:
+                        return False
+                elif not self._need_follows(need, keys, given):
+                    return False
+        return True
+
+    def _need_follows(self, need: Any, keys: set[str], given: list[Any]) -> bool:
+        if says_nothing(need):
+            return True
+        if isinstance(need, dict) and "required" in need and set(need["required"]) <= keys:
+            if says_nothing({key: value for key, value in need.items() if key != "required"}):
+                return True
+        return any(self.included(part, need, True) for part in given)
 
     def _contains(self, a: dict[str, Any], b: dict[str, Any], a_says: list[str]) -> bool:
         if "contains" not in a_says:
@@ -312,16 +448,16 @@ class Inclusion:
 
     def _apart(self, members: list[Any]) -> bool:
         """Whether no value satisfies two of these: by their types, or by a key that has another constant in each."""
-        if "draft-04" in str(_draft(self.second)):  # It has no const.
+        if "draft-04" in str(draft_of(self.second)):  # It has no const.
             return False
         resolved = [self._resolved(member) for member in members]
-        return all(_differ(x, y) for at, x in enumerate(resolved) for y in resolved[:at])
+        return all(are_apart(x, y) for at, x in enumerate(resolved) for y in resolved[:at])
 
     def _resolved(self, member: Any) -> dict[str, Any]:
         for _ in range(8):
             if not isinstance(member, dict) or "$ref" not in member:
                 break
-            member = _target(self.second, member["$ref"])
+            member = target_of(self.second, member["$ref"])
         return member if isinstance(member, dict) else {}
 
     def _same(self, a: Any, b: Any) -> bool:
@@ -330,22 +466,13 @@ class Inclusion:
         ways = [(a, b)]
         while ways:
             one, other = ways.pop()
-            if _text(one) != _text(other):
+            if text_of_json(one) != text_of_json(other):
                 return False
-            for reference in _references(one):
+            for reference in references_in(one):
                 if reference not in seen:
                     seen.add(reference)
-                    ways.append((_target(self.first, reference), _target(self.second, reference)))
+                    ways.append((target_of(self.first, reference), target_of(self.second, reference)))
         return True
-
-
-def _is_without_keys(part: Any) -> bool:
-    """Whether a part says nothing of the keys of objects, so that it is without meaning for their order."""
-    if not isinstance(part, dict):
-        return isinstance(part, bool)
-    asserting = {key for key in part if key in KEYWORDS and key not in SILENT}
-    combining = asserting & {"anyOf", "oneOf", "allOf"}
-    return asserting - combining <= SCALARS and all(_is_without_keys(x) for key in combining for x in part[key])
 
 
 def _pairwise(a: list[Any], b: list[Any], includes: Callable[[Any, Any], bool]) -> bool:
@@ -365,80 +492,3 @@ def _without(part: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 def _one_order(one: list[str], other: list[str]) -> bool:
     """Whether the names that both have come in the same order."""
     return [name for name in one if name in other] == [name for name in other if name in one]
-
-
-def _elements(part: dict[str, Any]) -> tuple[list[Any], Any]:
-    """The schemas of the first elements, and the schema of all others."""
-    items = part.get("items", True)
-    if isinstance(items, list):
-        return items, part.get("additionalItems", True)
-    return part.get("prefixItems", []), items
-
-
-def _types(part: dict[str, Any]) -> set[str]:
-    named = part.get("type", list(TYPES))
-    return set(named) if isinstance(named, list) else {named}
-
-
-def _constants(part: dict[str, Any]) -> list[Any]:
-    return [*part.get("enum", []), *([part["const"]] if "const" in part else [])]
-
-
-def _differ(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    ours, theirs = ({"number" if t == "integer" else t for t in _types(part)} for part in (a, b))
-    if "type" in a and "type" in b and not ours & theirs:
-        return True
-    if ours != {"object"} or theirs != {"object"}:
-        return False
-    for name in {*a.get("required", ())} & {*b.get("required", ())}:
-        kinds = [part.get("properties", {}).get(name) for part in (a, b)]
-        texts = [{_text(value) for value in _constants(kind)} for kind in kinds if isinstance(kind, dict)]
-        strings = all(isinstance(v, str) for kind in kinds if isinstance(kind, dict) for v in _constants(kind))
-        if len(texts) == 2 and all(texts) and strings and not texts[0] & texts[1]:
-            return True
-    return False
-
-
-def _draft(root: Any) -> Any:
-    return root.get("$schema") if isinstance(root, dict) else None
-
-
-def _target(root: Any, reference: Any) -> Any:
-    """What a reference into the same document leads to. ``NotKnown`` for other references."""
-    if not isinstance(reference, str) or reference[:2] not in ("#", "#/") or "%" in reference:
-        raise NotKnown
-    found = root
-    for step in reference[2:].split("/") if reference != "#" else ():
-        key = unescaped(step)
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
-        else:
-            raise NotKnown
-    return found
-
-
-def _references(value: Any) -> list[str]:
-    found = []
-    for part in objects_in(value):
-        if {"$dynamicRef", "$recursiveRef"} & part.keys():
-            raise NotKnown
-        if "$ref" in part:
-            found.append(part["$ref"])
-    return found
-
-
-def _has_ids_inside(root: Any) -> bool:
-    """Whether a part inside has an identifier of its own, from which its references would count."""
-    key = "id" if "draft-04" in str(_draft(root)) else "$id"
-    return any(isinstance(part.get(key), str) for part in objects_in(root) if part is not root)
-
-
-def _text(value: Any) -> str:
-    """JSON, with the numbers as they stand in the schema."""
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)}: {_text(part)}" for key, part in value.items()) + "}"
-    return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else json.dumps(value)

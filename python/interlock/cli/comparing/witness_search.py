@@ -18,7 +18,9 @@ from typing import Any
 
 import interlock
 from interlock._recipe import Recipe
+from interlock.cli.comparing.key_names import key_sets, matching, named
 from interlock.cli.comparing.objects_in_documents import objects_in
+from interlock.samples.grammar_samples import keywords_of
 from interlock.samples.plausible import example
 from interlock.samples.random_walks import random_walk
 
@@ -34,6 +36,12 @@ SECONDS = 2.0
 """After which the search ends."""
 VALUES: tuple[Any, ...] = ("", "x", "é", 0, 1, -1, 7, 0.5, 1e3, True, False, None, [], [0], {}, {"x": 0})
 """What is put in the place of a value, or at a new key."""
+FILLERS: tuple[Any, ...] = ("", 0, True)
+"""What is put at keys that no member has."""
+MOST_SETS = 24
+"""Sets of keys that are put into members together."""
+SET_BASES = 6
+"""Members that they are put into."""
 _UNNAMED = ("other", "more", *(f"other{n}" for n in range(10_000)))
 
 
@@ -126,27 +134,40 @@ def search(
         run.found.plausible += run.offer(text)
     if run.found.is_complete:
         return run.found
+    recipes = [Recipe.of(index) for index in indexes]
     for side, index in enumerate(indexes):
-        for data, is_plausible in _members(index, run.ends - SECONDS * (0.7 - 0.3 * side)):
+        own = _own_keywords(recipes[side], recipes[1 - side])
+        for data, is_plausible in _members(index, recipes[side], own, run.ends - SECONDS * (0.7 - 0.3 * side)):
             new = run.offer(data)
             run.found.plausible += new and is_plausible
             run.found.random += new and not is_plausible
             members.append(data)
+    names = list(dict.fromkeys(name for document in documents for name in named(document)))
     if not run.found.is_complete and any(document is not None for document in documents):
-        for text in _changed(members, documents, hints or []):
+        names += [name for name in (hints or []) if isinstance(name, str)]
+        names = list(dict.fromkeys([*names, *matching(documents, indexes[0].vocabulary)]))
+        for text in _changed(members, documents, hints or [], names):
             if run.is_over or run.found.changed >= MOST_CHANGED:
                 break
             run.found.changed += run.offer(text)
-    run.respell(list(dict.fromkeys(name for document in documents for name in _names(document))))
+    run.respell(names)
     return run.found
 
 
-def _members(index: interlock.Index, ends: float) -> Iterator[tuple[bytes, bool]]:
-    recipe = Recipe.of(index)
+def _own_keywords(recipe: Recipe, other: Recipe) -> list[str]:
+    """The keywords of a grammar that the other grammar does not have; empty for other sources."""
+    if recipe.method != "from_grammar":
+        return []
+    theirs = keywords_of(other.source) if other.method == "from_grammar" else []
+    return [word for word in keywords_of(recipe.source) if word not in theirs]
+
+
+def _members(index: interlock.Index, recipe: Recipe, keywords: list[str], ends: float) -> Iterator[tuple[bytes, bool]]:
+    """Examples of a side, plausible ones first. Of those of a grammar, every other one has its own keywords."""
     for number in range(EXAMPLES):
         if time.monotonic() > ends:
             return
-        drawn = example(recipe, random.Random(f"diff/{number}"))
+        drawn = example(recipe, random.Random(f"diff/{number}"), keywords if number % 2 else ())
         if drawn is not None:
             yield drawn, True
     for number in range(WALKS):
@@ -157,11 +178,10 @@ def _members(index: interlock.Index, ends: float) -> Iterator[tuple[bytes, bool]
             yield index.vocabulary.decode(guide.tokens), False
 
 
-def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any]) -> Iterator[bytes]:
+def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any], names: list[str]) -> Iterator[bytes]:
     """Members with one value replaced, one key added or one key left out, as JSON texts; those of few values first.
-    Before them, members with a hint in the place of a value.
+    Before them, members with a hint in the place of a value, and objects with keys that belong together.
     """
-    names = list(dict.fromkeys(name for document in documents for name in _names(document)))
     values = [*VALUES, *_constants(documents)]
     parsed = []
     for member in dict.fromkeys(members):
@@ -170,7 +190,16 @@ def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any])
         except (ValueError, RecursionError):
             continue
     bases: list[Any] = [{}, *sorted(parsed, key=lambda value: len(json.dumps(value)))]
-    sizes = _sizes(documents)
+    sizes, seen = _sizes(documents), _seen_values(parsed)
+    sets = [group for document in documents for group in key_sets(document)][:MOST_SETS]
+    for group in sets:
+        for value in FILLERS:
+            together = {name: seen.get(name, [value])[0] for name in group}
+            for base in bases[:SET_BASES]:
+                for place in _places(base):
+                    if isinstance(inner := _get(base, place), dict):
+                        yield from _written(_with(base, place, together), names)
+                        yield from _written(_with(base, place, inner | together), names)
     for value in [*hints, *values]:
         yield from _written(value, names)
     for base in bases if hints else ():
@@ -183,11 +212,22 @@ def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any])
                 for size in sizes:
                     yield from _written(_with(base, place, (inner * (size // len(inner) + 1))[:size]), names)
     for base in bases:
-        for changed in _variants(base, names, values):
+        for changed in _variants(base, names, values, seen):
             yield from _written(changed, names)
 
 
-def _variants(base: Any, names: list[str], values: list[Any]) -> Iterator[Any]:
+def _seen_values(documents: list[Any]) -> dict[str, list[Any]]:
+    """Values that members have at a key, by the key; at most two of each."""
+    found: dict[str, list[Any]] = {}
+    for document in documents:
+        for part in objects_in(document):
+            for name, value in part.items():
+                if len(there := found.setdefault(name, [])) < 2 and value not in there:
+                    there.append(value)
+    return found
+
+
+def _variants(base: Any, names: list[str], values: list[Any], seen: dict[str, list[Any]]) -> Iterator[Any]:
     places = [place for place in _places(base)]
     for place in places:
         inner = _get(base, place)
@@ -199,7 +239,7 @@ def _variants(base: Any, names: list[str], values: list[Any]) -> Iterator[Any]:
             yield from (_with(base, place, inner | {unnamed: value}) for value in VALUES[:4])
             for name in names:
                 if name not in inner:
-                    for value in values:
+                    for value in [*seen.get(name, ()), *values]:
                         yield _with(base, place, inner | {name: value})
         if isinstance(inner, list):
             for part in inner[:2] or values:
@@ -256,15 +296,6 @@ def _ordered(value: Any, rank: dict[str, int]) -> Any:
         keys = sorted(value, key=lambda key: rank.get(key, len(rank)))
         return {key: _ordered(value[key], rank) for key in keys}
     return [_ordered(part, rank) for part in value] if isinstance(value, list) else value
-
-
-def _names(document: Any) -> Iterator[str]:
-    """The names of properties in a schema, in the order in which they are declared."""
-    for part in objects_in(document):
-        if isinstance(part.get("properties"), dict):
-            yield from part["properties"]
-        if isinstance(part.get("required"), list):
-            yield from (name for name in part["required"] if isinstance(name, str))
 
 
 def _constants(documents: tuple[Any, Any]) -> list[Any]:

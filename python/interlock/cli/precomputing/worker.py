@@ -22,7 +22,7 @@ from interlock import schema_hints
 from interlock.cli.sources import schema_key, source_words, tool_sources
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.schema_or_answer import is_answer, tools_in
-from interlock.cli.sources.source_remarks import slips_of
+from interlock.cli.sources.source_remarks import definitions_alone, slips_of
 from interlock.cli.terminal import exits
 
 
@@ -91,7 +91,7 @@ class Worker:
             index = self.store.get_or_compile(source.kind, source.text, self.vocabulary, **source.options)
             found = slips_of(source, index)
             is_told = source.unknown_keywords != "ignore"
-            slips = [*map(str, found.probable), *found.classes] if is_told else []
+            slips = [*map(str, found.probable), *found.classes, *map(str, definitions_alone(source))] if is_told else []
             facts = {"states": index.num_states, "bytes": self.store.size_of(key), "memory_bytes": index.memory_bytes}
             facts["milliseconds"] = round((time.perf_counter() - began) * 1e3, 3)
             facts |= {"tables": self.store.tables_of(key, self.vocabulary)}

@@ -65,7 +65,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
         way = "--whitespace takes flexible, compact, spaced, or a pattern of the blanks between values"
         return PlaceInSource(whitespace, error.offset, error.offset + 1, way)
     if error.offset is not None and error.pointer is None:
-        return _not_json(error, source, text)
+        return _not_json(text, error.offset, source.name, source.file)
     remedy, notes = _remedy(error, source, text)
     broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
     if broken and broken[1] in (documents := source.options.get("documents", {})):
@@ -92,21 +92,19 @@ def _in_document(
     text = documents[uri].decode("utf-8", "replace")
     if file := getattr(documents, "paths", {}).get(uri):
         error.source_file = file  # type: ignore[attr-defined]
-    start, end = _span(explain.parse(text), pointer, error.keyword)
+    document = explain.parse(text)
+    start, end = _span(document, pointer, error.keyword, is_slip="is no keyword of JSON Schema" in str(error))
+    if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
+        start, end, remedy = _inner_pattern(document, pointer, error.keyword, text) or (start, end, remedy)
     return PlaceInSource(text, start, end, remedy, notes=notes)
 
 
 def _broken_document(error: interlock.InterlockError, documents: Any, uri: str, at: int) -> PlaceInSource:
-    """The place in another document that is no JSON, and what to do where it is YAML."""
-    from interlock.cli.sources.yaml_files import from_yaml, is_yaml
-
+    """The place in another document that is no JSON, and what to do."""
     file = getattr(documents, "paths", {}).get(uri, "")
     if file:
         error.source_file = file  # type: ignore[attr-defined]
-    start = len(documents[uri][:at].decode("utf-8", "ignore"))
-    text = documents[uri].decode("utf-8", "replace")
-    start = start if text[start:].strip() else max(len(text.rstrip()) - 1, 0)
-    return PlaceInSource(text, start, start + 1, from_yaml(file, "refer to") if is_yaml(file) else "")
+    return _not_json(documents[uri].decode("utf-8", "replace"), at, file, file, "refer to")
 
 
 def _is_pattern(pattern: str, dialect: str) -> bool:
@@ -216,12 +214,12 @@ def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
     return None
 
 
-def _not_json(error: interlock.InterlockError, source: Source, text: str) -> PlaceInSource:
+def _not_json(text: str, at: int, name: str, file: str, then: str = "name") -> PlaceInSource:
+    """The place of a byte in a text that is no JSON, and what to do. ``then`` is what a file made of it is for."""
     from interlock.cli.sources.yaml_files import from_yaml, is_yaml, is_yaml_schema
     from interlock.cli.terminal.suggest import near_file
 
-    assert error.offset is not None
-    start = len(text.encode()[: error.offset].decode("utf-8", "ignore"))
+    start = len(text.encode()[:at].decode("utf-8", "ignore"))
     remedy = ""
     notes: tuple[str, ...] = ()
     try:
@@ -231,18 +229,18 @@ def _not_json(error: interlock.InterlockError, source: Source, text: str) -> Pla
         if not text[start:].strip():  # What is missing is missing behind the last line that has anything.
             start = len(text.rstrip())
             if own.message.startswith("the text ends"):
-                notes, remedy = (own.message,), CUT_OFF if source.file else remedy
+                notes, remedy = (own.message,), CUT_OFF if file else remedy
     else:
         if twice := _repeated(document):
             return _both_keys(text, *twice)
-    if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and source.name.startswith("schema:"):
-        name = near_file(text.strip()) or text.strip()
-        remedy = f"is this a file? write {name} or schema:@{name}"
-    if is_yaml(source.file):
-        remedy = from_yaml(source.file)
-    elif source.name.endswith(":@-") and is_yaml_schema(text.encode()):
+    if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and name.startswith("schema:"):
+        meant = near_file(text.strip()) or text.strip()
+        remedy = f"is this a file? write {meant} or schema:@{meant}"
+    if is_yaml(file):
+        remedy = from_yaml(file, then)
+    elif name.endswith(":@-") and is_yaml_schema(text.encode()):
         remedy = from_yaml("-")
-    remedy = remedy or lines_remedy(text, start, source.name, source.file)
+    remedy = remedy or lines_remedy(text, start, name, file)
     return PlaceInSource(text, start, start + 1, remedy, notes=notes)
 
 
@@ -346,24 +344,30 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
 
 
 def _contradiction(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
+    uri, mark, pointer = (error.pointer or "").rpartition("#")
+    documents: dict[str, bytes] = source.options.get("documents", {})
+    is_other = bool(mark) and uri in documents
+
     def accepts_nothing(schema: Any) -> bool:
+        written = json.dumps(schema)
+        changed = {"documents": {**documents, uri: written.encode()}} if is_other else {}
         try:
-            source.with_text(json.dumps(schema)).make(explain.byte_vocabulary())
+            (source if is_other else source.with_text(written)).make(explain.byte_vocabulary(), **changed)
         except interlock.UnsatisfiableError:
             return True
         return False
 
-    document = json.loads(text)
+    document = json.loads(documents[uri] if is_other else text)
     if not accepts_nothing(document):  # Over bytes it has outputs.
         return "another --tokenizer: the source has outputs; interlock vocab names the bytes without a token", ()
-    found = contradiction(document, error.pointer or "", accepts_nothing)
+    found = contradiction(document, pointer, accepts_nothing)
     if not found:
         return "the place above contradicts itself; no output can satisfy it", ()
-    kinds = [k for k in found if k.keyword == "type" and k.pointer == (error.pointer or "")]
+    kinds = [k for k in found if k.keyword == "type" and k.pointer == pointer]
     others = [k for k in found if k not in kinds]
     if not others:
         return "change it; no output can satisfy it", ("because of: " + ", ".join(map(str, found)),)
-    words = [f"{k}" + (f" (at {k.pointer})" if k.pointer != (error.pointer or "") else "") for k in others]
+    words = [f"{k}" + (f" (at {k.pointer})" if k.pointer != pointer else "") for k in others]
     of = f" for {kinds[0]}" if kinds else ""
     if len(words) == 1:
         return "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)

@@ -7,13 +7,17 @@ import shlex
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from interlock.cli.sources.document_folders import SUFFIXES, folder_of, inside
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal.suggest import near_file
 
-__all__ = ["way_to"]
+if TYPE_CHECKING:
+    from interlock.cli.sources.source_arguments import Source
+
+__all__ = ["beside", "way_to"]
 
 MOST_FOLDERS = 200
 """Folders beside a source that are looked into."""
@@ -42,6 +46,24 @@ def way_to(reference: str, start: str, uri: str = "") -> str:
     if other := next(_in_folders_beside(os.path.basename(path), start), ""):
         return f"--document {_pair(uri, other)} gives $ref the file {os.path.relpath(other)}"
     return "--document URI=FILE gives a schema that $ref may reach; --document FOLDER the files of a folder"
+
+
+def beside(source: Source, other: Source) -> str:
+    """What to do about a version of a schema that lies outside of the folders of ``--document``, while the other one
+    lies inside; empty where that is not so.
+    """
+    tops = [top for _, top in getattr(other.options.get("documents"), "tops", ()) if os.path.isdir(top)]
+    file, home = source.file, folder_of(other.file)
+    if not file or not other.file or folder_of(file) == home:
+        return ""
+    if any(_lies_in(file, top) for top in tops) or not any(_lies_in(other.file, top) for top in tops):
+        return ""
+    there = shlex.quote(os.path.join(home, os.path.basename(file)))
+    return f"write {file} beside {other.file}, as {there}: its references start from its own folder"
+
+
+def _lies_in(file: str, folder: str) -> bool:
+    return os.path.realpath(file).startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def _is_absolute(address: str) -> bool:

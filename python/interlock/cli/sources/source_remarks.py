@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from interlock.cli.sources import schema_key
 from interlock.cli.sources.source_arguments import Source
 from interlock.cli.terminal.output import Output
 from interlock.cli.terminal.style import NOTE, TRY, Line
-from interlock.explain.idle_keywords import IdleKeyword, idle_keywords
+from interlock.explain.idle_keywords import IdleKeyword, idle_keywords, unused_definitions
 from interlock.explain.impossible_properties import ImpossibleProperty, impossible_properties
 from interlock.posix_classes import posix_class_at, posix_classes
 
@@ -118,11 +119,27 @@ def _impossible(source: Source) -> list[ImpossibleProperty]:
 
 def _idle(source: Source) -> list[IdleKeyword]:
     """The keywords of the source's schemas that are written for nothing."""
-    found = [one.moved(place.__add__) for place, schema in _parts(source)[0] for one in idle_keywords(schema)]
+    found = definitions_alone(source)
+    found += [one.moved(place.__add__) for place, schema in _parts(source)[0] for one in idle_keywords(schema)]
     if source.outer is not None:  # What the schema refers to stands in it a second time.
         outer = schema_key.OuterFile(*source.outer)
         found = list(dict.fromkeys(one.moved(outer.place) for one in found))
     return found
+
+
+def definitions_alone(source: Source) -> list[IdleKeyword]:
+    """That the definitions of a schema are all that it has, with the words that name one of them as a source."""
+    found = unused_definitions(source.document) if source.kind == "json_schema" and source.outer is None else []
+    if not found:
+        return []
+    keyword = found[0].split("/")[1]
+    named = source.file if source.file.lower().endswith((".json", ".schema")) else ""
+    ways = [shlex.quote(f"{named}#{way.replace('%', '%25')}" if named else way) for way in found]
+    if not named:
+        ways = [f"--schema-key {way}" for way in ways]
+    others = f"; others are {', '.join(ways[1:4])}" + (", ..." if ways[4:] else "") if ways[1:] else ""
+    reason = f"is all that the schema has, so that every value is accepted; {ways[0]} takes the schema there{others}"
+    return [IdleKeyword("", keyword, reason)]
 
 
 def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, Any]]]:

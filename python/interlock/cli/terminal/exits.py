@@ -155,7 +155,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The errors of grammars show their line themselves; here it is shown as that of other sources.
         message = re.sub(r"^line \d+, column \d+: ", "", message.partition("\n")[0])
     if place is not None and place.found and isinstance(error, interlock.SchemaError):
-        message = re.sub(r" \(at byte \d+\)$", "", message)  # Line and column say it, and are the user's.
+        message = re.sub(r" \(at byte \d+\)(?=$| \(at )", "", message)  # Line and column say it, and are the user's.
     message, _, way = message.partition(". Give --eos IDS")
     out: dict[str, Any] = {"type": type(error).__name__, "message": message}
     for name in ("place", "offset", "pointer", "keyword", "limit", "value"):

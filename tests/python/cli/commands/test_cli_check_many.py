@@ -187,8 +187,17 @@ def test_only_refused(folder):
     assert [json.loads(line)["line"] for line in one.splitlines()] == [2]
     whole = json.loads(run(folder, "check", "order.json", "some.jsonl", "--only-refused", "--json", code=1).stdout)
     assert whole["counts"]["accepted"] == 2 and [d["name"] for d in whole["documents"]] == ["some.jsonl:2"]
-    alone = run(folder, "check", "order.json", "good.json", "--only-refused", code=2)
-    assert "several documents" in alone.stderr
+
+
+def test_only_refused_of_one_document(folder):
+    """A hook passes any number of files, and one is among them."""
+    assert run(folder, "check", "order.json", "good.json", "--only-refused").stdout == ""
+    assert machine(folder, "check", "order.json", "good.json", "--only-refused")["accepted"]
+    with_option = run(folder, "check", "order.json", "bad.json", "--only-refused", code=1)
+    assert with_option.stdout == run(folder, "check", "order.json", "bad.json", code=1).stdout
+    assert with_option.stdout.startswith("bad.json: refused") and with_option.stderr == ""
+    for given in (["--text", '{"item": "tea"}'], ["good.json", "--trace"]):
+        assert "accepted" not in run(folder, "check", "order.json", *given, "--only-refused").stdout
 
 
 def test_a_place_in_the_message_is_that_of_the_file(folder):

@@ -125,8 +125,8 @@ def test_one_name_for_two_files_is_refused(files):
         (["s/slip.json", "--document", "s"], 3, "s/custmer.json is not there; did you mean s/customer.json?"),
         (["s/order.json", "--document", "t"], 2, "or the name of a file or a folder that is there"),
         (["s/order.json", "--document", "s/custmer.json"], 2, "did you mean s/customer.json?"),
-        (["s/use.json", "--document", "s"], 3, 's/bad.json:1:28:\n    {"type":"string","pattern":"(?R)"}'),
-        (["s/broke.json", "--document", "s"], 3, 's/broken.json:1:8:\n    {"type": \n'),
+        (["s/use.json", "--document", "s"], 3, 's/bad.json:1:29:\n    {"type":"string","pattern":"(?R)"}'),
+        (["s/broke.json", "--document", "s"], 3, 's/broken.json:1:9:\n    {"type": \n'),
         (["s/yaml.json"], 3, "< s/place.yaml > s/place.json; then refer to s/place.json"),
         (["s/yaml.json", "--document", "s"], 3, "< s/place.yaml > s/place.json; then refer to s/place.json"),
     ],
@@ -205,3 +205,36 @@ def test_a_source_may_be_a_place_in_a_file(files):
     assert machine(files, "check", 'schema:{"$ref":"customer.json#/properties/name"}', "--text", '"Bo"', *more)
     said = run(files, "precompute", "s/customer.json#/properties/name", "-t", "bytes", "-o", "store", code=4).stderr
     assert "try: s/customer.json --schema-key '/properties/name'" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"$defs": {"n": {}}, "type": "string",}', "try: leave out the comma before }"),
+        ('{"type": "string", // no\n"minLength": 3}', "try: JSON has no comments"),
+        ('{"type": "string"', "try: write what is missing at its end"),
+        ('{"type": "string", "type": "integer"}', "try: leave out one of the two"),
+        ('{"$defs": {"n": {"pattern": "\\\\Aabc"}}}', "try: patterns of JSON Schema are ECMA-262"),
+        (
+            '{"$defs": {"n": {"type": "integer", "minimum": 3, "maximum": 1}}}',
+            'these contradict each other for type "integer": minimum 3 and maximum 1\n  try: change one of them',
+        ),
+    ],
+)
+def test_what_to_do_about_a_fault_of_another_document(tmp_path, text, said):
+    """The same as where the document is the source itself."""
+    schema = {"type": "object", "properties": {"a": {"$ref": "n.json#/$defs/n"}}, "required": ["a"]}
+    (tmp_path / "main.json").write_text(json.dumps(schema))
+    (tmp_path / "n.json").write_text(text)
+    done = run(tmp_path, "inspect", "main.json", "--document", ".", code=3)
+    assert said in done.stderr and "\n  n.json:1:" in done.stderr and "at byte" not in done.stderr
+
+
+def test_an_old_version_outside_of_the_folder_of_documents(files):
+    """As one that git has written elsewhere: its references start from where it lies."""
+    place = {"$ref": "../customer.json"}
+    write(files, **{"s/shared/new.json": place, "old.json": place})
+    said = run(files, "diff", "old.json", "s/shared/new.json", "--document", "s", code=3).stderr
+    assert "try: write old.json beside s/shared/new.json, as s/shared/old.json" in said
+    write(files, **{"s/shared/old.json": place})
+    run(files, "diff", "s/shared/old.json", "s/shared/new.json", "--document", "s")

@@ -182,3 +182,10 @@ def test_wild_examples_go_to_the_end(folder, source):
     """Behind ``--length``, brackets that close nothing would lead nowhere here."""
     samples = machine(folder, "sample", source, "--wild", "-n", "5")["samples"]
     assert all(sample["confirmed"] and sample["tokens"] < 80 for sample in samples)
+
+
+def test_samples_of_a_grammar_have_its_keywords(folder):
+    """A name takes the letters of a keyword as well; what follows a keyword would never be drawn."""
+    grammar = 'start: statement+\nstatement: "print" NAME ";" | NAME "=" NUMBER ";"\nNAME: /[a-z]+/\nNUMBER: /[0-9]+/\n'
+    lines = run(folder, "sample", f'grammar:{grammar}%ignore " "\n', "-n", "20").stdout.splitlines()
+    assert sum("print " in line for line in lines) > 4 and sum("=" in line for line in lines) > 10

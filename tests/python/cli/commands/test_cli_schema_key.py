@@ -1,6 +1,7 @@
 """``--schema-key``: a schema inside a larger JSON document, and what it refers to there."""
 
 import json
+import shlex
 
 import pytest
 from command_line import machine, run
@@ -132,3 +133,32 @@ def test_a_warning_has_the_place_in_the_file_and_comes_once(folder):
     report = run(folder, "inspect", "api.json", "--schema-key", POINTER_OF_NODE[1:]).stdout
     assert 'not a keyword of JSON Schema; write "null" into a list of types' in report
     assert "did you mean" not in report
+
+
+@pytest.mark.parametrize("keyword", ["$defs", "definitions"])
+def test_a_schema_that_has_only_definitions(folder, keyword):
+    """It accepts everything, and what its author meant is one of the definitions."""
+    held = {"item": {"type": "string"}, "50%": {"type": "integer"}}
+    (folder / "held.json").write_text(json.dumps({"$id": "https://example.org/held", "title": "all", keyword: held}))
+    warned = f"`{keyword}` is all that the schema has, so that every value is accepted"
+    for command in (["check", "--text", "1"], ["inspect"]):
+        done = run(folder, command[0], "held.json", *command[1:])
+        assert f"warning: {warned}" in done.stderr, command
+    ways = [f"held.json#/{keyword}/item", f"held.json#/{keyword}/50%25"]
+    assert all(way in done.stderr for way in ways)
+    assert "a string is expected" in run(folder, "check", ways[0], "--text", "1", code=1).stdout
+    assert run(folder, "check", ways[1], "--text", "1").stderr == ""
+    found = machine(folder, "check", "held.json", "--text", "1")["idle_keywords"]
+    assert [(one["pointer"], one["keyword"]) for one in found] == [("", keyword)]
+    text = json.dumps({keyword: {"item": {}}})
+    way = f"--schema-key {shlex.quote(f'/{keyword}/item')}"
+    assert way in run(folder, "check", f"schema:{text}", "--text", "1").stderr
+    run(folder, "precompute", "held.json", "-t", "bytes", "-o", "store")
+    rows = [json.loads(line) for line in (folder / "store" / "report.jsonl").read_text().splitlines()]
+    assert rows[0]["notes"][0].startswith(warned)
+
+
+def test_definitions_beside_something_else_are_no_warning(folder):
+    for schema in ({"$defs": {"a": {}}, "$ref": "#/$defs/a"}, {"$defs": {}}, {"$defs": {"a": {}}, "type": "string"}):
+        done = run(folder, "check", f"schema:{json.dumps(schema)}", "--text", '"a"')
+        assert "is all that the schema has" not in done.stderr

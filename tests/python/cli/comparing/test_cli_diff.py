@@ -81,15 +81,15 @@ def test_what_is_not_decided_is_listed(folder):
 
 def test_what_is_known_of_one_side_alone(folder):
     """A text of one side is certain; what the other side may have is not, and the places where they differ are said."""
-    first, second = (OPEN | {"not": {"maxProperties": most}} for most in (1, 0))
+    first, second = (OPEN | {"not": {"additionalProperties": {"maximum": most}}} for most in (6, 5))
     words = [f"schema:{json.dumps(schema)}" for schema in (first, second)]
     found = machine(folder, "diff", *words, code=1)
     assert found["only_first"] is None and accepts(second, found["only_second"])
-    assert found["differences"] == [{"pointer": "/not/maxProperties", "first": 1, "second": 0}]
+    assert found["differences"] == [{"pointer": "/not/additionalProperties/maximum", "first": 6, "second": 5}]
     said = run(folder, "diff", *words, code=1).stdout
     assert said.startswith("different\n  only the second accepts: ")
     assert "  not decided: whether the first accepts anything that the second refuses\n" in said
-    assert "none of which the first alone accepts" in said and "/not/maxProperties  1      0" in said
+    assert "none of which the first alone accepts" in said and "/not/additionalProperties/maximum  6      5" in said
     assert "--limit max_flat_states=N" in said
 
 

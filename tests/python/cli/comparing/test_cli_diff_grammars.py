@@ -111,3 +111,23 @@ def test_groups_for_machines(folder):
     assert found["groups"] == [{"group": '("a" | [(|])', "added": ['"q"'], "removed": ["[(|]"]}]
     assert found["added"] == ['"x" ("a" | "q")?', '"l"'] and found["removed"] == ['"x" ("a" | [(|])?']
     assert "groups" not in machine(folder, "diff", f"grammar:{ONE}", f"grammar:{MORE}", code=1)["definitions"][0]
+
+
+STATEMENTS = """start: statement+
+statement: "print" NAME ";" | "del" NAME ";" | NAME "=" NUMBER ";"
+NAME: /[a-z_]+/
+NUMBER: /[0-9]+/
+%ignore " "
+"""
+
+
+@pytest.mark.parametrize("lexer", ["any", "dynamic", "contextual"])
+@pytest.mark.parametrize("keyword", ["print", "del"])
+def test_a_keyword_that_was_removed(folder, lexer, keyword):
+    """A name takes the letters of a keyword, so that no sample would have one by chance."""
+    (folder / "old.lark").write_text(STATEMENTS)
+    (folder / "new.lark").write_text(STATEMENTS.replace(f'"{keyword}" NAME ";" | ', ""))
+    found = machine(folder, "diff", "old.lark", "new.lark", "--lexer", lexer, code=1)
+    assert found["only_first"].startswith(keyword) and found["only_second"] is None
+    again = machine(folder, "diff", "new.lark", "old.lark", "--lexer", lexer, code=1)
+    assert again["only_second"].startswith(keyword)

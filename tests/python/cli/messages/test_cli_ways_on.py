@@ -1,6 +1,7 @@
 """Notes and ways on where the result alone would leave a reader in the dark."""
 
 import json
+import re
 
 import pytest
 from command_line import machine, run
@@ -122,3 +123,11 @@ def test_a_way_on_is_offered_where_it_leads_on(folder):
 def test_an_option_that_was_not_given_is_not_named(folder):
     said = run(folder, "check", "pattern:a", "-", "-", "--trace", code=2).stderr
     assert "--junit" not in said and "one document" in said
+
+
+def test_a_bound_of_blanks_is_lifted_by_an_option(folder):
+    """As it is written there, in a shell."""
+    text = "{" + " " * 65 + "}"
+    said = run(folder, "check", 'schema:{"type": "object"}', "--text", text, code=1).stdout
+    option, pattern = re.search(r"try: (--whitespace) '(.*)' takes runs of any length", said).groups()
+    run(folder, "check", 'schema:{"type": "object"}', "--text", text, option, pattern)
