@@ -28,7 +28,14 @@ from interlock._core import (
 from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.reply import Reply
-from interlock.serving.request_fields import AboveMost, budget_field, ending_of, is_the_clients, number_of_outputs
+from interlock.serving.request_fields import (
+    AboveMost,
+    budget_field,
+    check_parallel_calls,
+    ending_of,
+    is_the_clients,
+    number_of_outputs,
+)
 from interlock.serving.request_places import in_stop_token_ids, place_of_format, standing_in_body
 from interlock.serving.request_reasoning import check_reasoning, reasoning_of
 from interlock.serving.server_settings import check_format, checked_allowed_tokens, checked_limits
@@ -278,6 +285,7 @@ class RequestCompiler:
         asked = format_of_request(body)
         ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
         outputs = number_of_outputs(body, self.max_n)
+        check_parallel_calls(body)
         given, choice = body.get("tools"), body.get("tool_choice")
         place = place_of_format(asked)
         with standing_in_body(place):

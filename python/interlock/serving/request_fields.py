@@ -8,9 +8,17 @@ from typing import Any, Literal, TypeAlias
 
 from interlock._core import Vocabulary
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import kind_of
+from interlock.tools.spec.fields import is_unicode, kind_of
 
-__all__ = ["AboveMost", "Ending", "budget_field", "ending_of", "is_the_clients", "number_of_outputs"]
+__all__ = [
+    "AboveMost",
+    "Ending",
+    "budget_field",
+    "check_parallel_calls",
+    "ending_of",
+    "is_the_clients",
+    "number_of_outputs",
+]
 
 AboveMost: TypeAlias = Literal["lower", "error"]
 """What becomes of a number of tokens that is above the server's."""
@@ -84,6 +92,14 @@ def number_of_outputs(body: Mapping[str, Any], most: int) -> int:
     return 1 if asked is None else asked
 
 
+def check_parallel_calls(body: Mapping[str, Any]) -> None:
+    """``RequestError`` where the field ``parallel_tool_calls`` has another type, also where there are no tools."""
+    asked = body.get("parallel_tool_calls")
+    if asked is not None and not isinstance(asked, bool):
+        said = f"parallel_tool_calls is true or false, not {kind_of(asked)}"
+        raise RequestError(said, "/parallel_tool_calls")
+
+
 def _number(body: Mapping[str, Any], name: str, least: int, most: int | None = None) -> int | None:
     number = body.get(name)
     if number is None:
@@ -107,6 +123,8 @@ def _stop(given: Any) -> tuple[str, ...]:
     for text, place in zip(texts, places, strict=True):
         if not isinstance(text, str):
             raise RequestError(f"a stop text is a text, not {kind_of(text)}", place)
+        if not is_unicode(text):
+            raise RequestError("a stop text holds a lone surrogate, which is not text", place)
         if not text:
             raise RequestError("a stop text is not empty: it would end every output at once", place)
     if (length := sum(map(len, texts))) > _MOST_STOP:
