@@ -44,7 +44,7 @@ def check_keys(schema: Any, place: str, error: type[RequestError] = RequestError
             if not is_list and not isinstance(key, str):
                 said = f"the key {key!r} is {type(key).__name__}: keys of a JSON object are str"
                 raise error(said, place + pointer_of(way))
-            if not is_list and not is_unicode(key):
+            if isinstance(key, str) and not is_unicode(key):
                 raise error("a key holds a lone surrogate, which is not text", place + pointer_of(way))
             if isinstance(inner, Mapping | list | tuple):
                 waiting.append((inner, (way, key), depth + 1))
