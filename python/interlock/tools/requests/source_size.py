@@ -25,8 +25,10 @@ def most_bytes(limits: Limits | Mapping[str, int] | None) -> int:
     >>> most_bytes({"max_source_bytes": 5}), most_bytes(None)
     (5, 16777216)
     """
-    found = limits if isinstance(limits, Limits) else _restore_limits(dict(limits or {}))
-    return found.max_source_bytes
+    if isinstance(limits, Mapping):
+        limits = _restore_limits(dict(limits))
+    # What is no limits is refused where the grammar is compiled.
+    return (limits if isinstance(limits, Limits) else Limits()).max_source_bytes
 
 
 def too_long_already(written: int, most: int) -> LimitError:
