@@ -28,8 +28,8 @@ OF_SERVER = "internal error of the server"
 
 _OF_PROGRAMS = re.compile(
     r"(allowed_tokens|unknown_keywords|on_unsupported|property_order|formats|lexer|dialect|bits|logits|rows?|batch|"
-    r"(?:\d+ )?guides?|parents|device|vocabulary|threads|max_states|whitespace|spelling|syntax|limits|seconds|max_bytes|on_failure|"
-    r"cannot roll back)\b"
+    r"(?:\d+ )?guides?|parents|device|vocabulary|threads|max_states|whitespace|spelling|syntax|limits|seconds|"
+    r"max_bytes|on_failure|cannot roll back)\b"
 )
 """How the message of an ``ArgumentError`` begins that is about an argument which no client gives."""
 
