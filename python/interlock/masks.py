@@ -107,7 +107,10 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
 
     ``ArgumentError``, and nothing is written, if an argument has another shape or dtype. A row of ``bits`` has one bit
     for each logit, rounded up to whole words: so the width of the logits tells a mask that was made for another model,
-    or for a vocabulary without the ``size`` of a model that pads its logits.
+    or for a vocabulary without the ``size`` of a model that pads its logits. A difference of less than a word is not
+    told: bits beyond the logits are not read, and mean nothing. So compare ``vocabulary.size`` with the width of the
+    logits once, when the model is loaded: a token without a logit cannot be chosen, and a row that allows no other
+    token becomes minus infinity everywhere.
 
     >>> logits = np.zeros((1, 4), np.float32)
     >>> apply_bitmask(logits, np.array([[0b101]], np.int32))

@@ -20,7 +20,7 @@ use crate::pushdown::grammar::scanner::END;
 use crate::pushdown::grammar::token_bounds::ends_behind_every_char;
 use crate::pushdown::json::program::Program;
 use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
-use crate::util::cancel::limited;
+use crate::util::cancel::{checkpoint_after, limited};
 use crate::vocab::{Trie, Vocabulary};
 
 impl Index {
@@ -151,6 +151,8 @@ fn lexemes_of(
     for terminal in &mut grammar.terminals {
         let exprs = &mut grammar.exprs;
         let text = terminal.context.unwrap_or(terminal.pattern);
+        // Each terminal has a copy of what it is made of, and many may share their parts.
+        checkpoint_after(exprs.reachable(text).len()).map_err(|error| limit_at(error, terminal.place))?;
         let mut lexeme = tables
             .lexeme(exprs, text, LexemeKind::Raw, LexemeRole::Whole, limits)
             .map_err(|error| limit_at(error, terminal.place))?;

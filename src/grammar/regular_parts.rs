@@ -84,7 +84,13 @@ fn fold_all(grammar: &mut Grammar) {
             folder.regular[rule as usize] = folder.rule(rule, &this.body);
         }
     }
+    let needed = folder.needed(grammar);
     for (number, rule) in (0u32..).zip(&mut grammar.rules) {
+        if !needed[number as usize] && rule.max_tokens.is_none() {
+            // A terminal of its own would be as large as all that it is made of, and nothing would read it.
+            rule.body = Node::Empty;
+            continue;
+        }
         folder.name(rule.name.clone(), rule.place);
         if let Some(most) = rule.max_tokens {
             if let Some(e) = folder.language(&rule.body) {
@@ -217,6 +223,31 @@ impl Folder {
         };
         let (before, behind) = (around(before), around(behind));
         Some(self.exprs.cat_all(&[before, ends, behind]))
+    }
+
+    /// Which rules are still named when all that is regular is a terminal.
+    fn needed(&mut self, grammar: &Grammar) -> Vec<bool> {
+        let mut needed = vec![false; grammar.rules.len()];
+        let mut open = vec![grammar.start];
+        while let Some(rule) = open.pop() {
+            if !std::mem::replace(&mut needed[rule as usize], true) && self.regular[rule as usize].is_none() {
+                self.rules_left(&grammar.rules[rule as usize].body, &mut open);
+            }
+        }
+        needed
+    }
+
+    /// The rules that a node names outside of its regular parts.
+    fn rules_left(&mut self, node: &Node, out: &mut Vec<RuleId>) {
+        if self.language(node).is_some() {
+            return;
+        }
+        match node {
+            Node::Rule(rule) => out.push(*rule),
+            Node::Sequence(all) | Node::Choice(all) => all.iter().for_each(|one| self.rules_left(one, out)),
+            Node::Repeat { body, .. } | Node::Capture { body, .. } => self.rules_left(body, out),
+            Node::Empty | Node::Terminal(_) | Node::Token(_) | Node::Document(_) => {}
+        }
     }
 
     fn terminal(&mut self, e: ExprId) -> Node {

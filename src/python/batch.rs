@@ -158,11 +158,22 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     thread_pool::with_helpers(helpers, work);
 }
 
-/// The slot of a guide, unless the guide is in use, or a panic or a damaged file left it in doubt. The error has the
-/// guide's number in the batch.
-pub(super) fn slot_in_batch<'a>(py: Python<'_>, number: usize, guide: &'a PyGuide) -> PyResult<MutexGuard<'a, Slot>> {
-    let Some(slot) = guide.try_slot() else {
-        let message = format!("guide {number} of the batch is in use, by another thread or twice in this batch");
+/// The slot of the guide with this number, unless the guide is in use, or a panic or a damaged file left it in doubt. The
+/// error has the guide's number in the batch. Nothing where there is no guide.
+pub(super) fn slot_in_batch<'a>(
+    py: Python<'_>,
+    number: usize,
+    guides: &'a [GuideOrNone<'_>],
+) -> PyResult<Option<MutexGuard<'a, Slot>>> {
+    let Some(guide) = &guides[number].0 else { return Ok(None) };
+    let Some(slot) = guide.get().try_slot() else {
+        let is_same = |other: &GuideOrNone<'_>| other.0.as_ref().is_some_and(|other| other.is(guide));
+        let message = match guides[..number].iter().position(is_same) {
+            Some(first) => {
+                format!("guide {number} of the batch is guide {first} again: each row takes a fork of its own")
+            }
+            None => format!("guide {number} of the batch is in use by another thread"),
+        };
         return Err(of_batch(py, busy(py, &message), number));
     };
     if slot.broken {
@@ -170,7 +181,7 @@ pub(super) fn slot_in_batch<'a>(py: Python<'_>, number: usize, guide: &'a PyGuid
         return Err(of_batch(py, internal(py, &message), number));
     }
     sound_in_batch(py, number, &slot)?;
-    Ok(slot)
+    Ok(Some(slot))
 }
 
 /// What [`Slot::sound`] refuses, with the guide's number in the batch.
@@ -218,6 +229,10 @@ pub fn fill_bitmasks(
         );
         return Err(argument(py, format!("{said}: rows[i] is the row of bits for guide i")));
     }
+    if rows.is_none() && guides.len() > mask.rows() {
+        let (given, has) = (counted(guides.len() as u64, "guide"), counted(mask.rows() as u64, "row"));
+        return Err(argument(py, format!("{given}, but bits has {has}: without rows, row i is that of guide i")));
+    }
     if threads == Some(0) {
         return Err(argument(py, "threads must be at least 1"));
     }
@@ -227,7 +242,7 @@ pub fn fill_bitmasks(
         let guide = guide.get();
         mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))
             .map_err(|error| of_batch(py, error, i))?;
-        slots.push(slot_in_batch(py, i, guide)?);
+        slots.extend(slot_in_batch(py, i, &guides)?);
     }
     GuideOrNone::check_vocabularies(py, &guides)?;
     let mut jobs = Vec::with_capacity(slots.len());
@@ -274,12 +289,8 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
         return Err(argument(py, format!("{said}: ids[i] is the token of guide i")));
     }
     let mut slots = Vec::with_capacity(guides.len());
-    for (i, guide) in guides.iter().enumerate() {
-        let Some(guide) = &guide.0 else {
-            slots.push(None);
-            continue;
-        };
-        slots.push(Some(slot_in_batch(py, i, guide.get())?));
+    for i in 0..guides.len() {
+        slots.push(slot_in_batch(py, i, &guides)?);
     }
     let mut answers = Vec::with_capacity(slots.len());
     let mut failed = None;

@@ -62,7 +62,7 @@ impl PyRowSlots {
             let Some(guide) = guide.get() else { continue };
             mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))
                 .map_err(|error| of_batch(py, error, i))?;
-            slots.push((i, slot_in_batch(py, i, guide)?));
+            slots.extend(slot_in_batch(py, i, &guides)?.map(|slot| (i, slot)));
         }
         GuideOrNone::check_vocabularies(py, &guides)?;
         if slots.len() > rows.len() || slots.len() > mask.rows() {

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from interlock._core import (
     ArgumentError,
     ArtifactError,
+    BudgetError,
     CancelToken,
     Guide,
     Index,
@@ -27,7 +28,14 @@ from interlock._core import (
 from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.reply import Reply
-from interlock.serving.request_fields import budget_field, ending_of
+from interlock.serving.request_fields import (
+    AboveMost,
+    budget_field,
+    check_parallel_calls,
+    ending_of,
+    is_the_clients,
+    number_of_outputs,
+)
 from interlock.serving.request_places import in_stop_token_ids, place_of_format, standing_in_body
 from interlock.serving.request_reasoning import check_reasoning, reasoning_of
 from interlock.serving.server_settings import check_format, checked_allowed_tokens, checked_limits
@@ -45,6 +53,7 @@ from interlock.tools.tags.request_checks import check_response_format
 from interlock.tools.tags.request_report import request_report
 from interlock.tools.tags.structural_tag import response_template_of
 from interlock.util.argument_types import require
+from interlock.util.quoting import quoted
 
 __all__ = ["CompiledRequest", "RequestCompiler"]
 
@@ -64,8 +73,12 @@ class CompiledRequest:
     """``None`` for a request that asks for nothing, which needs no masks."""
     guide: Guide | None
     """A guide at the beginning of the output; ``guide.fork()`` is one more, for a request with ``n`` outputs."""
+    n: int
+    """How many outputs it asks for."""
     max_tokens: int
-    """How many tokens the output may have, its stop token counted as the server counts it."""
+    """How many tokens each output may have, its stop token counted as the server counts it."""
+    asked_max_tokens: int | None
+    """The number in the body, ``None`` where it has none. It is above ``max_tokens`` where the server's is lower."""
     min_tokens: int
     stop: tuple[str, ...]
     """The texts of the client that end an output: ``reply`` looks for them."""
@@ -142,8 +155,8 @@ class RequestCompiler:
     Bodies are those of OpenAI's chat completions and responses, with vLLM's and SGLang's fields. What is read:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
-    ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``stop``
-    and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs``, ``n`` and
+    ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
+    ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs`` and
     ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
@@ -152,8 +165,12 @@ class RequestCompiler:
       request's own ``max_reasoning_tokens`` makes the number smaller, and is refused where there is no reasoning. With
       reasoning every request has a guide, since its output is read for the delimiters. A client's structural tag is
       compiled as it stands, for it says of the whole output what it may be, reasoning included.
-    * ``max_tokens``: the most tokens of an output, and the number of requests that name none. ``stop_tokens``: how many
-      of a client's number are kept for the stop token. 1 is right for servers that count it, which most do.
+    * ``max_tokens``: the most tokens of an output, and the number of requests that name none. ``above_max_tokens`` says
+      what becomes of a larger number in a body: ``"lower"`` makes it ``max_tokens``, and ``asked_max_tokens`` of the
+      request tells it; ``"error"`` refuses it.
+    * ``stop_tokens``: how many of a client's number are kept for the stop token. 1 is right for servers that count it,
+      which most do.
+    * ``max_n``: the most outputs of a request (its ``n``); more are refused. 128 is OpenAI's number.
     * ``seconds``: the deadline of one compile; ``None`` for none. ``limits``: those of one compile. Without it a source
       has at most 1 MiB.
     * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles, and with an
@@ -183,7 +200,9 @@ class RequestCompiler:
         reasoning_is_open: bool | None = None,
         max_reasoning_tokens: int | None = None,
         max_tokens: int = 4096,
+        above_max_tokens: AboveMost = "lower",
         stop_tokens: int = 1,
+        max_n: int = 128,
         seconds: float | None = 10.0,
         limits: Limits | Mapping[str, int] | None = None,
         allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
@@ -195,7 +214,8 @@ class RequestCompiler:
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
         require(vocabulary=(vocabulary, "vocabulary"), max_tokens=(max_tokens, "count"))
-        require(stop_tokens=(stop_tokens, "count"), reasoning_field=(reasoning_field, "text?"))
+        require(stop_tokens=(stop_tokens, "count"), max_n=(max_n, "count"))
+        require(above_max_tokens=(above_max_tokens, "text"), reasoning_field=(reasoning_field, "text?"))
         require(allowed_tokens=(allowed_tokens, "special tokens?"), limits=(limits, "limits?"))
         if not isinstance(store, Store | None):
             raise TypeError(f"store must be an interlock.Store or None, not {type(store).__name__}")
@@ -203,9 +223,14 @@ class RequestCompiler:
             raise ArgumentError(f"max_tokens is {max_tokens}: an output has at least one token")
         if not 0 <= stop_tokens < max_tokens:
             raise ArgumentError(f"stop_tokens is {stop_tokens}: it is at least 0, and less than max_tokens")
+        if above_max_tokens not in ("lower", "error"):
+            raise ArgumentError(f'above_max_tokens is "lower" or "error", not {quoted(above_max_tokens)}')
+        if max_n < 1:
+            raise ArgumentError(f"max_n is {max_n}: a request has at least one output")
         if seconds is not None:
             CancelToken.after(seconds)
         self.vocabulary, self.max_tokens, self.stop_tokens = vocabulary, max_tokens, stop_tokens
+        self.max_n, self._above = max_n, above_max_tokens
         self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
         self._format: Any = format
         self.tool_format: ToolFormat | None = None
@@ -258,7 +283,9 @@ class RequestCompiler:
         """
         require(cancel=(cancel, "cancel?"))
         asked = format_of_request(body)
-        ending = ending_of(body, self.vocabulary, self.max_tokens)
+        ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
+        outputs = number_of_outputs(body, self.max_n)
+        check_parallel_calls(body)
         given, choice = body.get("tools"), body.get("tool_choice")
         place = place_of_format(asked)
         with standing_in_body(place):
@@ -297,7 +324,9 @@ class RequestCompiler:
             kind=kind,
             index=index,
             guide=guide,
+            n=outputs,
             max_tokens=ending.max_tokens,
+            asked_max_tokens=ending.asked_max_tokens,
             min_tokens=ending.min_tokens,
             stop=ending.stop,
             stop_token_ids=stops,
@@ -326,8 +355,8 @@ class RequestCompiler:
             raise
 
     def refusal(self, error: BaseException, body: Any = None) -> Refusal:
-        """``interlock.refusal`` with the number of tokens as the client counts and calls it. ``status`` is the HTTP
-        status, and ``body`` the JSON object to send.
+        """``interlock.refusal`` with the number of tokens as the client counts and calls it, and a word where it is the
+        server's number and not the client's. ``status`` is the HTTP status, and ``body`` the JSON object to send.
 
         >>> from interlock.explain import byte_vocabulary
         >>> compiler, body = RequestCompiler(byte_vocabulary()), {"guided_regex": "a{9}", "max_completion_tokens": 5}
@@ -337,7 +366,15 @@ class RequestCompiler:
         ...     compiler.refusal(error, body).message
         'max_completion_tokens is 5, but a complete output needs 10 tokens'
         """
-        return refusal(error, stop_tokens=self.stop_tokens, budget=budget_field(body))
+        name = budget_field(body)
+        answer = refusal(error, stop_tokens=self.stop_tokens, budget=name)
+        if isinstance(error, BudgetError) and not is_the_clients(body, self.max_tokens):
+            said = f"{name} is {self.max_tokens}"
+            answer = replace(
+                answer,
+                message=answer.message.replace(said, f"{name} is at most {self.max_tokens} on this server", 1),
+            )
+        return answer
 
     def _room(self, max_tokens: int) -> int:
         """The tokens that a guide may take of a request's number: those of the stop token are left out."""

@@ -1,16 +1,27 @@
-"""The fields of a request's body that say how long an output may be and where it ends."""
+"""The fields of a request's body that say how many outputs it has, how long they may be and where they end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from interlock._core import Vocabulary
 from interlock.tools.errors import RequestError
-from interlock.tools.spec.fields import kind_of
+from interlock.tools.spec.fields import is_unicode, kind_of
 
-__all__ = ["Ending", "budget_field", "ending_of"]
+__all__ = [
+    "AboveMost",
+    "Ending",
+    "budget_field",
+    "check_parallel_calls",
+    "ending_of",
+    "is_the_clients",
+    "number_of_outputs",
+]
+
+AboveMost: TypeAlias = Literal["lower", "error"]
+"""What becomes of a number of tokens that is above the server's."""
 
 _BUDGETS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """OpenAI's newer name, that of its Responses API, and the older name."""
@@ -24,6 +35,8 @@ class Ending:
     """How long an output may be and where it ends, as a request says it."""
 
     max_tokens: int
+    asked_max_tokens: int | None
+    """The number in the body, which may be above ``max_tokens``."""
     min_tokens: int
     stop: tuple[str, ...]
     stop_token_ids: tuple[int, ...]
@@ -39,31 +52,63 @@ def budget_field(body: Any) -> str:
     return next(given, "max_tokens")
 
 
-def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int) -> Ending:
+def is_the_clients(body: Any, most: int) -> bool:
+    """Whether the number of tokens that counts is the one in the body, and not the server's.
+
+    >>> is_the_clients({"max_tokens": 5}, 9), is_the_clients({"max_tokens": 50}, 9), is_the_clients({}, 9)
+    (True, False, False)
+    """
+    asked = body.get(budget_field(body)) if isinstance(body, Mapping) else None
+    return isinstance(asked, int) and asked <= most
+
+
+def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above: AboveMost = "lower") -> Ending:
     """The fields ``max_tokens`` and its other names, ``min_tokens``, ``stop`` and ``stop_token_ids``. ``null`` is the
-    same as nothing. A number above ``most`` is ``most``.
+    same as nothing. A number of tokens above ``most`` is ``most``, or an error with ``above="error"``.
 
     ``RequestError`` for another type, a number out of range, an empty text, and an id outside the vocabulary.
 
     >>> from interlock.explain import byte_vocabulary
-    >>> ending_of({"max_tokens": 5, "stop": "###"}, byte_vocabulary(), 100)
-    Ending(max_tokens=5, min_tokens=0, stop=('###',), stop_token_ids=())
+    >>> ending_of({"max_tokens": 500, "stop": "###"}, byte_vocabulary(), 100)
+    Ending(max_tokens=100, asked_max_tokens=500, min_tokens=0, stop=('###',), stop_token_ids=())
     """
     name = budget_field(body)
-    max_tokens = min(_number(body, name, 1, most), most)
-    min_tokens = _number(body, "min_tokens", 0, 0)
+    asked = _number(body, name, 1, most if above == "error" else None)
+    max_tokens = most if asked is None else min(asked, most)
+    min_tokens = _number(body, "min_tokens", 0) or 0
     if min_tokens > max_tokens:
         raise RequestError(f"min_tokens is at most {max_tokens}, the tokens that the output may have", "/min_tokens")
-    return Ending(max_tokens, min_tokens, _stop(body.get("stop")), _stop_token_ids(body, vocabulary))
+    return Ending(max_tokens, asked, min_tokens, _stop(body.get("stop")), _stop_token_ids(body, vocabulary))
 
 
-def _number(body: Mapping[str, Any], name: str, least: int, default: int) -> int:
+def number_of_outputs(body: Mapping[str, Any], most: int) -> int:
+    """The field ``n``, 1 where a body has none. ``RequestError`` for what is no number of outputs, and for more than
+    ``most``.
+
+    >>> number_of_outputs({"n": 2}, 8), number_of_outputs({"n": None}, 8)
+    (2, 1)
+    """
+    asked = _number(body, "n", 1, most)
+    return 1 if asked is None else asked
+
+
+def check_parallel_calls(body: Mapping[str, Any]) -> None:
+    """``RequestError`` where the field ``parallel_tool_calls`` has another type, also where there are no tools."""
+    asked = body.get("parallel_tool_calls")
+    if asked is not None and not isinstance(asked, bool):
+        said = f"parallel_tool_calls is true or false, not {kind_of(asked)}"
+        raise RequestError(said, "/parallel_tool_calls")
+
+
+def _number(body: Mapping[str, Any], name: str, least: int, most: int | None = None) -> int | None:
     number = body.get(name)
     if number is None:
-        return default
-    if not isinstance(number, int) or isinstance(number, bool) or number < least:
-        raise RequestError(f"{name} is a whole number from {least}", f"/{name}")
-    return number
+        return None
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    if not is_number or number < least or (most is not None and number > most):
+        bounds = f"from {least}" if most is None else f"from {least} to {most}"
+        raise RequestError(f"{name} is a whole number {bounds}", f"/{name}")
+    return int(number)
 
 
 def _stop(given: Any) -> tuple[str, ...]:
@@ -78,6 +123,8 @@ def _stop(given: Any) -> tuple[str, ...]:
     for text, place in zip(texts, places, strict=True):
         if not isinstance(text, str):
             raise RequestError(f"a stop text is a text, not {kind_of(text)}", place)
+        if not is_unicode(text):
+            raise RequestError("a stop text holds a lone surrogate, which is not text", place)
         if not text:
             raise RequestError("a stop text is not empty: it would end every output at once", place)
     if (length := sum(map(len, texts))) > _MOST_STOP:

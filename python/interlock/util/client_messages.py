@@ -27,11 +27,14 @@ OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
 
 _OF_PROGRAMS = re.compile(
-    r"(allowed_tokens|unknown_keywords|on_unsupported|property_order|formats|lexer|dialect|bits|logits|rows?|batch|guides?|"
-    r"parents|device|vocabulary|threads|max_states|whitespace|spelling|syntax|limits|seconds|max_bytes|on_failure|"
-    r"cannot roll back)\b"
+    r"(allowed_tokens|unknown_keywords|on_unsupported|property_order|formats|lexer|dialect|bits|logits|rows?|batch|"
+    r"(?:\d+ )?guides?|parents|device|vocabulary|threads|max_states|whitespace|spelling|syntax|limits|seconds|"
+    r"max_bytes|on_failure|cannot roll back)\b"
 )
 """How the message of an ``ArgumentError`` begins that is about an argument which no client gives."""
+
+_OF_BATCH = re.compile(r"guide \d+ of the batch: ")
+"""How the message of an error begins that one guide of a batch raised: a client knows no batch."""
 
 E = TypeVar("E", bound=InterlockError)
 
@@ -97,7 +100,10 @@ def _client_message(self: InterlockError) -> str:
     clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
     files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
     """
-    return OF_SERVER if _is_of_server(self) else in_words_of_clients(without_hint(self))
+    if _is_of_server(self):
+        return OF_SERVER
+    said = without_hint(self)
+    return in_words_of_clients(said if self.batch_index is None else _OF_BATCH.sub("", said, count=1))
 
 
 def _client_line(self: InterlockError) -> str:

@@ -77,7 +77,12 @@ GUIDES = [
     ("guide().fill_draft_bitmasks([97], bits(2), parents=[-1, -1])", Argument, "1 drafts, but 2 parents"),
     ("interlock.fill_bitmasks([guide()], bits(2), rows=[5])", Argument, "row 5 is out of range: bits has 2 rows"),
     ("interlock.fill_bitmasks([guide(), guide()], bits(2), rows=[0, 0])", Argument, "row 0 is named twice"),
-    ("interlock.fill_bitmasks([twin, twin], bits(2))", interlock.GuideBusyError, "guide 1 of the batch is in use"),
+    (
+        "interlock.fill_bitmasks([twin, twin], bits(2))",
+        interlock.GuideBusyError,
+        "guide 1 of the batch is guide 0 again: ",
+    ),
+    ("interlock.fill_bitmasks([twin, twin], bits())", Argument, "2 guides, but bits has 1 row: without rows, row i is"),
     ("interlock.fill_bitmasks([5], bits())", TypeError, "guides must hold interlock.Guide or None, not int"),
     ("interlock.fill_bitmasks([guide()], bits(), threads=0)", Argument, "threads must be at least 1"),
     ("interlock.advance_each([guide()], [97, 98])", Argument, "1 guide, but 2 ids: ids[i] is the token of"),

@@ -128,6 +128,13 @@ def test_logits_of_another_width(columns, words):
         interlock.apply_bitmask(logits[0], bits[0])
 
 
+def test_bits_beyond_the_logits_mean_nothing():
+    for beyond in (0, -1, 1 << 20):
+        logits = np.ones((1, 34), np.float32)
+        interlock.apply_bitmask(logits, np.array([[1, 2 | (beyond & ~3)]], np.int32))
+        assert np.flatnonzero(logits[0] == 1).tolist() == [0, 33]
+
+
 def test_one_stop_id_or_several():
     for given in (2, np.int64(2), [2], (2, 2), np.array([2]), iter([2])):
         vocabulary = Vocabulary(TOKENS, given)

@@ -52,7 +52,9 @@ def test_masks(byte_vocabulary, torn):
     with pytest.raises(interlock.ArtifactError, match=DAMAGED) as caught:
         interlock.fill_bitmasks([other, None, torn], np.zeros((3, 10), np.int32))
     assert caught.value.batch_index == 2
-    with pytest.raises(interlock.GuideBusyError, match="^guide 1 of the batch is in use") as caught:
+    with pytest.raises(
+        interlock.GuideBusyError, match="^guide 1 of the batch is guide 0 again: each row takes a fork"
+    ) as caught:
         interlock.fill_bitmasks([other, other], np.zeros((2, 10), np.int32))
     assert caught.value.batch_index == 1
     assert interlock.ArgumentError("of no batch").batch_index is None

@@ -174,8 +174,11 @@ def test_batch_is_refused_as_a_whole(guide, byte_vocabulary):
     ]:
         with pytest.raises(interlock.ArgumentError):
             interlock.fill_bitmasks(guides, bits, rows)
-    with pytest.raises(interlock.GuideBusyError, match="guide 1"):
+    with pytest.raises(interlock.GuideBusyError, match="guide 1 of the batch is guide 0 again"):
         interlock.fill_bitmasks([guide, guide], bits)
+    for many in ([guide, other, guide.fork()], [guide, guide, guide], [None, None, guide]):
+        with pytest.raises(interlock.ArgumentError, match="^3 guides, but bits has 2 rows: without rows, row i is"):
+            interlock.fill_bitmasks(many, bits)
     with pytest.raises(interlock.ArgumentError):
         interlock.fill_bitmasks([guide], bits, threads=0)
     assert (bits == 7).all()
@@ -232,7 +235,7 @@ def test_advance_each(byte_vocabulary):
     assert list(interlock.advance_each([], [])) == []
     with pytest.raises(interlock.ArgumentError, match="2 guides, but 1 id: "):
         interlock.advance_each([guides[0], None], [ord("e")])
-    with pytest.raises(interlock.GuideBusyError, match="guide 2"):
+    with pytest.raises(interlock.GuideBusyError, match="guide 2 of the batch is guide 0 again"):
         interlock.advance_each([guides[0], None, guides[0]], [ord("e"), 0, ord("s")])
     assert guides[0].tokens == [ord("y")]
 

@@ -78,6 +78,66 @@ def test_one_page_is_the_page_for_servers_and_all_of_its_code_is_run():
     assert languages.count("python") == len(BLOCK.findall(own.read_text()))
 
 
+def loop_of_own_page() -> dict[str, Any]:
+    """The names of the page's programs, up to its loop."""
+    from test_docs_site import BLOCK
+
+    names: dict[str, Any] = {}
+    for code, _ in BLOCK.findall((DOCS / "own.md").read_text()):
+        exec(code, names)
+        if "step" in names:
+            return names
+    raise AssertionError("the page has no loop")
+
+
+def eight_requests(names: dict[str, Any], hostile_at: int) -> list[Any]:
+    """Requests of several kinds; the masks of one are too much work."""
+    compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits={"max_mask_steps": 1_000})
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+    bodies = [
+        {"guided_regex": "a{2,9}"},
+        {"guided_json": names["schema_of"]({"ok": {"type": "boolean"}})},
+        {"guided_choice": ["yes", "no"]},
+        {"tools": [{"name": "now"}], "tool_choice": "required"},
+    ] * 2
+    bodies[hostile_at] = {"guided_grammar": many}
+    return [compiler.compile({**body, "max_tokens": 60}) for body in bodies]
+
+
+@pytest.mark.parametrize("hostile_at", [0, 3, 7])
+def test_the_loop_of_the_page_goes_on_without_a_guide_that_fails(hostile_at: int, capsys: Any):
+    names = loop_of_own_page()
+    requests, failures = eight_requests(names, hostile_at), dict[int, Exception]()
+    running = [request.guide for request in requests]
+    rows = list(running)
+    for _ in range(70):
+        outcomes = names["step"](running, failures)
+        running = [guide if outcome == 1 else None for guide, outcome in zip(running, outcomes, strict=True)]
+    assert list(failures) == [hostile_at] and isinstance(failures[hostile_at], interlock.LimitError)
+    assert [guide.is_terminated for row, guide in enumerate(rows) if row != hostile_at] == [True] * 7
+    answer = names["compiler"].refusal(failures[hostile_at])
+    assert answer.status == 400 and "max_mask_steps" not in answer.message
+
+
+def test_the_loop_of_the_page_goes_on_where_a_step_fails(monkeypatch: Any, capsys: Any):
+    names = loop_of_own_page()
+    guides = [interlock.Index.from_regex(text, names["vocabulary"]).guide() for text in ("a", "b{5}", "c", "d")]
+    real = interlock.advance_each
+
+    def failing(guides: list[Any], tokens: Any) -> bytes:
+        real([None, *guides[1:]], tokens)
+        error = interlock.InternalError("guide 0 of the batch: a bug")
+        error.batch_index = 0
+        raise error
+
+    running, failures = list(guides), dict[int, Exception]()
+    monkeypatch.setattr(interlock, "advance_each", failing)
+    assert names["step"](running, failures) == [1, 1, 1, 1] and running == [None, *guides[1:]]
+    assert failures[0].args == ("guide 0 of the batch: a bug",)
+    assert names["step"](running, failures) == [1, 1, 2, 2]
+    assert [guide.num_tokens for guide in guides] == [0, 2, 2, 2]
+
+
 def test_every_metric_is_on_the_page_and_no_other():
     told = set(re.findall(r"^\| `(interlock_[a-z_]+)", OPERATORS, re.M)) | set(
         re.findall(r"^\| `interlock_[^|]*`, `(interlock_[a-z_]+)", OPERATORS, re.M)

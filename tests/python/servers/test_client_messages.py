@@ -304,3 +304,21 @@ def test_a_mistake_in_a_pattern_for_blanks_is_not_shown_in_the_schema(pattern):
     error = caught.value
     assert error.client_line.startswith("whitespace pattern: ") and "object" not in error.client_message
     assert error.excerpt is not None and error.excerpt.startswith(pattern)
+
+
+def test_a_client_learns_nothing_of_the_batch(byte_vocabulary):
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(24))
+    guide = Index.from_grammar(many, byte_vocabulary, limits={"max_mask_steps": 1_000}).guide()
+    guide.advance(ord("a"))
+    with pytest.raises(interlock.LimitError, match="^guide 1 of the batch: steps of the masks") as caught:
+        interlock.fill_bitmasks([None, guide], interlock.allocate_bitmask(2, byte_vocabulary))
+    assert caught.value.client_message.startswith("steps of the masks of a grammar exceeds its limit: ")
+    assert caught.value.is_client_error
+
+
+def test_a_batch_that_does_not_fit_is_no_clients_fault(byte_vocabulary):
+    guide = Index.from_regex("a", byte_vocabulary).guide()
+    for guides, rows in (([guide, None], None), ([guide, None], [0]), ([guide, None], [0, 5])):
+        with pytest.raises(interlock.ArgumentError) as caught:
+            interlock.fill_bitmasks(guides, interlock.allocate_bitmask(1, byte_vocabulary), rows)
+        assert interlock.refusal(caught.value).status == 500

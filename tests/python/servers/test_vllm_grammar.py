@@ -199,7 +199,7 @@ def test_of_a_known_tokenizer_the_guide_itself_is_canonical(backend, monkeypatch
         assert made.canonical is wanted and all(given["canonical_forced"] is wanted for given in asked) and asked
 
 
-FORCED_NOTHING = SimpleNamespace(forced_bytes=lambda: b"")
+FORCED_NOTHING = SimpleNamespace(fork=lambda: None, forced_bytes=lambda: b"")
 
 
 def test_forced_bytes_are_spelled_where_the_tokenizer_is_of_no_known_kind(rows, word_vocabulary):
@@ -452,3 +452,22 @@ def test_the_filler_goes_on_without_a_guide_that_fails(rows, byte_vocabulary):
         filled_rows = fill(requests, ["hostile", "good"])
         assert (filled_rows[0] == -1).all() and allowed(filled_rows[1]) == {ord("a")}
     assert (fill(requests, ["hostile"]) == -1).all()
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_reset_begins_anew_where_a_guide_failed(rows, byte_vocabulary, is_late):
+    index, begun = hostile_guide(29, byte_vocabulary).index, []
+
+    def begin(left):
+        begun.append(left)
+        return index.guide(max_tokens=left)
+
+    late = LateBudget(9, lambda: 1, begin, 1) if is_late else None
+    failed = Grammar("r", hostile_guide(29, byte_vocabulary), rows, [EOS], budget=late)
+    rows.fill([failed], interlock.allocate_bitmask(1, byte_vocabulary))
+    assert failed.failure is not None and not failed.is_direct
+    failed.reset()
+    assert failed.failure is None and failed.is_direct is not is_late and failed.guide.num_tokens == 0
+    failed.settle()
+    assert begun == ([7, 7] if is_late else []), "the new guide has the budget as well"
+    assert failed.accept_tokens("r", [97]) and failed.guide.tokens == [97]

@@ -149,7 +149,40 @@ def test_the_budget_is_the_clients(compiler, name):
         "param": f"/{name}",
         "code": "budget",
     }
-    assert compiler.compile({name: 10**9}).max_tokens == 4096
+    assert (request.max_tokens, request.asked_max_tokens) == (9, 9)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+def test_a_number_of_tokens_above_the_servers_is_lowered_or_refused(name):
+    lowers = RequestCompiler(VOCABULARY, max_tokens=9)
+    request = lowers.compile({"guided_regex": "a+", name: 10**5000})
+    assert (request.max_tokens, request.asked_max_tokens) == (9, 10**5000)
+    assert request.guide.advance_many(b"a" * 50) == 8
+    assert (lowers.compile({}).max_tokens, lowers.compile({}).asked_max_tokens) == (9, None)
+    refuses = RequestCompiler(VOCABULARY, max_tokens=9, above_max_tokens="error")
+    answer = answer_to(refuses, {"guided_regex": "a+", name: 10})
+    assert answer.body["error"] | {"code": None} == {
+        "message": f"at /{name}: {name} is a whole number from 1 to 9",
+        "type": "invalid_request_error",
+        "param": f"/{name}",
+        "code": None,
+    }
+    assert refuses.compile({name: 9}).max_tokens == refuses.compile({}).max_tokens == 9
+    # A number that the client did not write is not said to be the client's.
+    for body in ({name: 99}, {}):
+        answer = answer_to(lowers, {"guided_regex": "a{9}", **body})
+        said = name if body else "max_tokens"
+        assert answer.message == f"{said} is at most 9 on this server, but a complete output needs 10 tokens"
+
+
+def test_the_number_of_outputs():
+    compiler = RequestCompiler(VOCABULARY, max_n=3)
+    for body, number in (({}, 1), ({"n": None}, 1), ({"n": 3}, 3)):
+        assert compiler.compile(body).n == number
+    answer = answer_to(compiler, {"n": 4})
+    assert (answer.status, answer.place) == (400, "/n")
+    assert answer.message == "at /n: n is a whole number from 1 to 3"
+    assert RequestCompiler(VOCABULARY).compile({"n": 128}).n == 128
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,11 @@ BODIES = [
     ({"max_tokens": math.nan}, "/max_tokens"),
     ({"max_completion_tokens": []}, "/max_completion_tokens"),
     ({"max_output_tokens": {}}, "/max_output_tokens"),
+    ({"n": "2"}, "/n"),
+    ({"n": 2.0}, "/n"),
+    ({"n": False}, "/n"),
+    ({"n": [2]}, "/n"),
+    ({"n": math.nan}, "/n"),
     ({"min_tokens": "1"}, "/min_tokens"),
     ({"min_tokens": math.inf}, "/min_tokens"),
     ({"stop": 5}, "/stop"),
@@ -84,9 +89,15 @@ BODIES = [
     (chosen(["now", 5]), "/tool_choice/1"),
     (chosen({"type": "function", "function": {"name": None}}), "/tool_choice"),
     ({"tools": [TOOL], "parallel_tool_calls": 1}, "/parallel_tool_calls"),
+    ({"parallel_tool_calls": "no"}, "/parallel_tool_calls"),
+    ({"tools": [], "guided_json": {}, "parallel_tool_calls": 0}, "/parallel_tool_calls"),
     # Ranges.
     ({"max_tokens": 0}, "/max_tokens"),
     ({"max_tokens": -NUMBER}, "/max_tokens"),
+    ({"n": 0}, "/n"),
+    ({"n": -1}, "/n"),
+    ({"n": 129}, "/n"),
+    ({"n": NUMBER}, "/n"),
     ({"min_tokens": -1}, "/min_tokens"),
     ({"min_tokens": 5000}, "/min_tokens"),
     ({"stop": ""}, "/stop"),
@@ -150,6 +161,8 @@ BODIES = [
     ({"text": {"format": {HALF: 1}}}, "/text/format"),
     (tool(name=HALF), "/tools/0"),
     (chosen(HALF), "/tool_choice"),
+    ({"stop": HALF}, "/stop"),
+    ({"stop": ["a", "b" + HALF], "guided_json": {}}, "/stop/1"),
 ]
 
 
@@ -163,12 +176,47 @@ def test_a_wrong_body_is_a_clients_error_in_its_field(which, body, place):
     assert answer.status in (400, 413), caught.value
     error = answer.body["error"]
     assert error["type"] == "invalid_request_error"
-    assert error["param"].startswith("/tool" if which == "plain" and "tools" in body else place), answer.message
+    # A model that calls no tools refuses all tools, whatever else is wrong with them.
+    places = (place, "/tool") if which == "plain" and body.get("tools") else (place,)
+    assert error["param"].startswith(places), answer.message
     # The message names the field, and the whole can be sent.
     field = error["param"].split("/")[1]
     assert field in answer.message and len(answer.message) < 3_000
     sent = json.dumps(answer.body, ensure_ascii=False).encode()
     assert len(sent) < 6_000
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (math.nan, "NaN and infinities are no JSON numbers"),
+        (-math.inf, "NaN and infinities are no JSON numbers"),
+        (HALF, "the text holds a lone surrogate, which is not text"),
+        (NUMBER, "a number has too many digits: at most 4300 are read"),
+        ({1}, "a value of JSON is needed, not set"),
+    ],
+    ids=["nan", "infinity", "surrogate", "long", "set"],
+)
+def test_a_value_that_json_has_not_is_found_in_tools_and_tags(value, said):
+    wrong = {"type": "object", "properties": {"a": {"enum": [1, value]}}}
+    inner = {"type": "json_schema", "json_schema": wrong}
+    for body, place in (
+        (tool(parameters=wrong), "/tools/0/function/parameters"),
+        ({"response_format": {"type": "structural_tag", "format": inner}}, "/response_format/format/json_schema"),
+        ({"tools": [TOOL], "guided_json": wrong, "tool_choice": "none"}, "/guided_json"),
+    ):
+        with pytest.raises(interlock.RequestError) as caught:
+            COMPILERS["tools"].compile(body)
+        answer = COMPILERS["tools"].refusal(caught.value, body)
+        assert answer.place == place + "/properties/a/enum/1"
+        assert answer.message == f"at {answer.place}: {said}"
+
+
+def test_a_key_that_is_no_text_is_found_in_tools():
+    body = tool(parameters={"type": "object", "properties": {HALF: {}}})
+    with pytest.raises(interlock.RequestError, match="a key holds a lone surrogate, which is not text") as caught:
+        COMPILERS["tools"].compile(body)
+    assert caught.value.pointer == "/tools/0/function/parameters/properties"
 
 
 @pytest.mark.parametrize("value", [b"x", {1, 2}, object(), 1j])

@@ -62,12 +62,14 @@ class Grammar:
         spell: Callable[[str], list[int]] | None = None,
     ) -> None:
         self.request_id, self.guide = request_id, guide
+        # What a reset begins with where the guide failed: such a guide stays where it is.
+        self._fresh = guide.fork()
         self._spell = spell
         self._rows, self._stops = rows, tuple(stop_token_ids)
         self._endless, self._budget = endless, budget
         self._canonical = canonical and spell is not None
         # Whether every row is what its guide writes, with no budget that is known later.
-        self.is_direct = budget is None and self.is_plain
+        self.is_direct = not self.is_late and self.is_plain
         #: Why its guide gives no masks any more. The next token that it is given ends the request.
         self.failure: InterlockError | None = None
         # How many stop tokens came after the end; the guide does not know them.
@@ -134,7 +136,12 @@ class Grammar:
         return self.failure is None and self.guide.is_terminated and not self._endless
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Go back to the start. A grammar whose guide failed begins anew with another guide."""
+        if self.failure is not None:
+            self.failure, self.guide = None, self._fresh.fork()
+            self.is_direct = not self.is_late and self.is_plain
+            if self._budget is not None:
+                self._budget.known = None
         self.guide.reset()
         self._after_end, self._forced_at, self._drafted = 0, None, []
 

@@ -60,9 +60,14 @@ def without(texts: Iterable[str], inside: str = ANY) -> str:
     '/.*/s & ~/.*(?:\\\\x{3c}a).*/s'
     """
     distinct = sorted(set(texts))
-    # A text in which another one stands says nothing more.
-    needed = [text for text in distinct if not any(other != text and other in text for other in distinct)]
+    # A text in which another one stands says nothing more. Of many texts every pair would be looked at.
+    needed = distinct
+    if len(distinct) <= _FEW_TEXTS:
+        needed = [text for text in distinct if not any(other != text and other in text for other in distinct)]
     return f"{inside} & ~{holding(needed)}" if needed else inside
+
+
+_FEW_TEXTS = 300
 
 
 def pattern(source: str, flags: str = "") -> str:

@@ -9,12 +9,13 @@ import contextlib
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
-from interlock._core import UnsupportedError, Vocabulary
+from interlock._core import Limits, UnsupportedError, Vocabulary
 from interlock.tools.errors import StructuralTagError
 from interlock.tools.notations.json_writing import JsonWriting
+from interlock.tools.requests.source_size import most_bytes, too_long_already
 from interlock.tools.spec import nodes
 from interlock.tools.tag_grammars.grammar_text import ANY, literal, pattern, without
 from interlock.tools.tokens.allowed_tokens import (
@@ -50,6 +51,7 @@ class RuleWriter:
         json: JsonWriting | None = None,
         spellable: str = "",
         allowed: Iterable[int | str] | None = None,
+        limits: Limits | Mapping[str, int] | None = None,
     ) -> None:
         self.tag, self.closed, self.json, self.spellable = tag, closed, json or JsonWriting(), spellable
         self.ids = special_names(vocabulary)
@@ -61,6 +63,8 @@ class RuleWriter:
         self.size = vocabulary.size
         self.delimiters = any_of(tuple(text for text in tag.special_tokens if text in self.ids))
         self.lines: list[tuple[str, str]] = []
+        self.most_bytes = most_bytes(limits)
+        self._counted = self._characters = 0
         self.known: dict[Any, str] = {}
         self.kept: list[Any] = []
         self.count = itertools.count(1)
@@ -111,6 +115,15 @@ class RuleWriter:
     def choice(self, parts: Iterable[str], pointer: str) -> str:
         distinct = list(dict.fromkeys(parts))
         return distinct[0] if len(distinct) == 1 else self.rule(" | ".join(distinct), pointer)
+
+    def check_length(self) -> None:
+        """``LimitError`` where the lines so far are already more than a source may have. A server need not write the
+        rest of what it refuses.
+        """
+        self._characters += sum(len(line) + 1 for line, _ in self.lines[self._counted :])
+        self._counted = len(self.lines)
+        if self._characters > self.most_bytes:
+            raise too_long_already(self._characters, self.most_bytes)
 
     def format(self, node: Any, stops: Stops, pointer: str) -> str:
         """The rule of a format whose texts hold nothing of ``stops``."""

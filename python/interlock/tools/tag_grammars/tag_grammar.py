@@ -82,13 +82,14 @@ def tag_grammar(
     json: JsonWriting | None = None,
     spellable: str = "",
     allowed: Iterable[int | str] | None = None,
+    limits: Any = None,
 ) -> TagGrammar:
     """As ``grammar_of``, with the places that lines come from. ``spellable`` is a terminal that holds every other one
     down to characters that the vocabulary can spell (see ``interlock.tools.tokens.spellable``). ``allowed`` are the
-    special tokens that may be named.
+    special tokens that may be named. ``limits`` bound the length of the grammar.
     """
     found = tag if isinstance(tag, nodes.StructuralTag) else read_tag(tag)
-    return GrammarBuilder(found, vocabulary, closed, json, spellable, allowed).build()
+    return GrammarBuilder(found, vocabulary, closed, json, spellable, allowed, limits).build()
 
 
 class GrammarBuilder(TagSequences):
@@ -108,6 +109,7 @@ class GrammarBuilder(TagSequences):
         if key not in self.known:
             self.kept.append(node)
             self.known[key] = _WRITERS[type(node)](self, node, stops, pointer)
+            self.check_length()
         return self.known[key]
 
     def sequence(self, node: nodes.Sequence, stops: Stops, pointer: str) -> str:

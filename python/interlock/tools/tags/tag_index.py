@@ -95,7 +95,7 @@ def _index_of_tag(
     if _is_whole_json(whole := found.format):
         return _whole_json(whole, vocabulary, closed, json or JsonWriting(), work)
     allowed = allowed_by_operator(allowed_tokens)
-    grammar = tag_grammar(found, vocabulary, closed=closed, json=json, allowed=allowed)
+    grammar = tag_grammar(found, vocabulary, closed=closed, json=json, allowed=allowed, limits=limits)
     try:
         try:
             return Index.from_grammar(grammar.text, vocabulary, lexer="any", **work)
