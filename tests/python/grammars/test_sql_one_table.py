@@ -18,8 +18,6 @@ def database():
     for table, columns in SCHOOL.items():
         unique = ", ".join(f'"{column}" UNIQUE' for column in columns)
         made.execute(f'CREATE TABLE "{table}" ({unique})')
-            f'CREATE TABLE "{table}" ({", ".join(f"{chr(34)}{column}{chr(34)} UNIQUE" for column in columns)})'
-        )
     return made
 
 
