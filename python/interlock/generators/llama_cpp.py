@@ -46,9 +46,7 @@ class LlamaCppGenerator(LocalGenerator):
     holds_model_as = "_llama"
 
     def __init__(self, llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
-        if isinstance(llama, type):
-            check_llama(llama)
-        if not callable(getattr(llama, "create_completion", None)):
+        if isinstance(llama, type) or not callable(getattr(llama, "create_completion", None)):
             raise no_model(llama, "a llama_cpp.Llama", "llama_cpp.Llama", "'model.gguf'")
         if getattr(getattr(llama, "model_params", None), "vocab_only", False):
             raise ArgumentError(
