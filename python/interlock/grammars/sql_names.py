@@ -88,6 +88,7 @@ class _Names:
         self.spellings: dict[str, dict[str, None]] = {}
 
     def terminal(self, name: str) -> str:
+        """The terminal of a name, one for all spellings of its letters' case. ``ArgumentError`` for what is no name."""
         if not isinstance(name, str) or not name or "\0" in name:
             raise ArgumentError(f"a name is a string that is not empty and has no character zero, not {name!r}")
         self.spellings.setdefault(name.lower(), {})[name] = None
@@ -100,6 +101,7 @@ class _Names:
         return terminal
 
     def definitions(self) -> list[str]:
+        """The definitions of all terminals, a line each."""
         out = []
         for name, terminal in self.found.items():
             is_word = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in self.reserved

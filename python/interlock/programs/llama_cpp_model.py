@@ -25,6 +25,7 @@ class LlamaCppModel(CachedModel):
         self._seen: npt.NDArray[np.intc] = np.empty(0, dtype=np.intc)
 
     def encode(self, text: str) -> list[int]:
+        """The tokens of plain text, without those that begin a prompt. ``ArgumentError`` if the model was closed."""
         check_llama(self._llama)
         return [int(token) for token in self._llama.tokenize(text.encode(), add_bos=False, special=False)]
 

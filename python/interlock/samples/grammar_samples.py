@@ -46,6 +46,8 @@ def example_of_grammar(index: interlock.Index, rng: random.Random, words: Sequen
 
 
 class _Walk:
+    """A random walk through a grammar, which prefers words to single characters."""
+
     def __init__(self, guide: interlock.Guide, rng: random.Random, words: Sequence[str], long: int) -> None:
         self.guide, self.rng, self.words, self.long = guide, rng, words, long
         self.fresh = False
@@ -53,6 +55,7 @@ class _Walk:
         self.searches = 0
 
     def whole(self) -> bytes | None:
+        """The text of one walk; ``None`` where only special tokens go on, or it grows too long."""
         guide = self.guide
         while guide.num_tokens <= LONGEST:
             forced = guide.forced_bytes()
