@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
+    from interlock.generators.prompts.trailing_blank import TrailingBlankWarning
     from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.generators.replies.number_warnings import UnboundedNumberWarning
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
@@ -135,6 +136,7 @@ __all__ = [
     "TightBudgetWarning",
     "TokenRejected",
     "ToolFormatError",
+    "TrailingBlankWarning",
     "UnboundedNumberWarning",
     "UnenforcedBoundWarning",
     "UnicodeClassWarning",
@@ -194,6 +196,7 @@ _LATE = {
     "IncompleteTablesWarning": "interlock.core_methods.index_files",
     "TightBudgetError": "interlock.generators.replies.budget_warnings",
     "TightBudgetWarning": "interlock.generators.replies.budget_warnings",
+    "TrailingBlankWarning": "interlock.generators.prompts.trailing_blank",
     "UnboundedNumberWarning": "interlock.generators.replies.number_warnings",
     "UnenforcedBoundWarning": "interlock.output_types.pydantic_models.unenforced_bounds",
     "PosixClassWarning": "interlock.posix_classes",

@@ -378,6 +378,7 @@ class _Reading:
         return found
 
     def new(self) -> list[Event]:
+        """The events since the last call. The first says how many of those that were told do not hold any more."""
         taken_back, parts = _core._new_events(self.guide)
         events: list[Event] = []
         for kind, marker, data in parts:
@@ -387,6 +388,7 @@ class _Reading:
         return [TakenBack(taken_back), *events] if taken_back else events
 
     def event(self, kind: int, marker: int, data: bytes) -> list[Event]:
+        """The events of one part that the core tells: its kind, the place of its capture, its bytes."""
         if kind == _FORCED:
             return [Forced(data)]
         if kind == _OUTPUT_END:
@@ -416,6 +418,9 @@ class _Reading:
                 return
 
     def text(self, marker: int, data: bytes) -> list[Event]:
+        """The events of bytes at a place: those of arguments, of reasoning or of text. Bytes of a call's frame have
+        none.
+        """
         if marker < 0 and not _core._has_captures(self.guide):
             return [Text(data.decode("utf-8", "replace"))]
         kinds = self.kinds(marker)

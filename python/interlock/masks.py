@@ -120,6 +120,8 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
     bits = _sent(bits, logits)
     width, words = _last(logits), _last(bits)
     if width is not None and words is not None and words != (width + 31) // 32:
+        if str(getattr(logits, "dtype", "")).endswith("int32"):
+            raise ArgumentError("logits must be numbers with a point, not int32: logits come first, then bits")
         raise ArgumentError(
             f"logits have {width} columns, which take {(width + 31) // 32} words a row, and bits has {words}: give the "
             "width of the logits as the size of the vocabulary and of allocate_bitmask"

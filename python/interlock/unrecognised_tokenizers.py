@@ -23,6 +23,11 @@ def what_to_pass(value: Any) -> str:
 
     if isinstance(value, str):
         return f"load it, AutoTokenizer.from_pretrained({value!r}), or read a file with Vocabulary.from_file"
+    package = type(value).__module__.partition(".")[0]
+    if package == "llama_cpp":
+        return "integrations.llama_cpp.vocabulary_from_llama(llama) reads the vocabulary of a llama_cpp.Llama"
+    if package == "mlx_lm" or (isinstance(value, tuple) and len(value) == 2):
+        return "mlx_lm.load returns two objects, model and tokenizer, and the second one is needed"
     if is_recognised(_attribute(value, "tokenizer")):
         return "its attribute tokenizer is one, so pass that"
     if folder := _folder_with_file(value):

@@ -8,6 +8,11 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
     if e.kind() != ErrorKind::Grammar {
         return e;
     }
+    if is_file_name(text) {
+        return e
+            .saying(format!("{text:?} looks like the name of a file, and is no grammar"))
+            .advise(format!("pass what it holds, pathlib.Path({text:?}).read_text()"));
+    }
     let first = text.lines().find_map(defined_by);
     let (said, hint, meant) = match (first, syntax) {
         (Some("<"), _) => {
@@ -28,12 +33,23 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
         Some((place, detail)) if place.starts_with("line ") => (format!("{place}: "), detail),
         _ => (String::new(), e.message()),
     };
-    let message = format!("{place}{said}; {detail}");
+    // Of the "=" of a "::=" nothing else has to be said; the excerpt stays.
+    let (sentence, excerpt) = detail.split_once('\n').unwrap_or((detail, ""));
+    let message = match sentence.ends_with("must stand here, not '='") {
+        true => format!("{place}{said}\n{excerpt}").trim_end_matches('\n').to_owned(),
+        false => format!("{place}{said}; {detail}"),
+    };
     let e = e.saying(message).advise(hint);
     match meant {
         Some(syntax) => e.coded_about(ErrorCode::OtherNotation, syntax),
         None => e,
     }
+}
+
+/// Whether a text is the name of a file with a grammar: what defines a rule has a blank behind it, or a text.
+fn is_file_name(text: &str) -> bool {
+    let ends = |end: &&str| text.ends_with(*end);
+    text.len() <= 4096 && !text.contains(['\n', '"', ' ']) && [".lark", ".gbnf", ".ebnf"].iter().any(|end| ends(&end))
 }
 
 /// With what a line defines a rule: `::=`, `:`, or `<` for a name between angles; `None` if it defines none.

@@ -119,6 +119,8 @@ def embedded(text: str, at: int = 0) -> int | None:
 
 
 class _Reader:
+    """Reads one JSON text, and raises ``NotJson`` with the place where it goes wrong."""
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.open: list[tuple[Node, list[tuple[str, int, int]]]] = []
@@ -137,11 +139,13 @@ class _Reader:
         return child
 
     def blank(self, at: int) -> int:
+        """The first place from ``at`` on that is no white space."""
         while at < len(self.text) and self.text[at] in BLANKS:
             at += 1
         return at
 
     def hint(self, at: int) -> str:
+        """What was probably meant by what stands at ``at``; empty where nothing is known."""
         rest = self.text[at : at + 12]
         if rest.startswith(("//", "/*", "#")):
             return "JSON has no comments"
@@ -157,6 +161,7 @@ class _Reader:
         return ""
 
     def value(self, at: int) -> Node:
+        """The value that begins at ``at``. ``NotJson`` if none does."""
         text = self.text
         if at >= len(text):
             raise NotJson("the text ends where a value is expected", at)
@@ -176,6 +181,7 @@ class _Reader:
         raise NotJson("a value is expected", at, self.hint(at))
 
     def number(self, at: int) -> Node:
+        """The number that begins at ``at``. ``NotJson`` for one that JSON does not have."""
         match = NUMBER.match(self.text, at)
         if match is None:
             raise NotJson("a digit is expected after -", at + 1, self.hint(at))
@@ -193,6 +199,9 @@ class _Reader:
             return Node("number", at, end, None)
 
     def string(self, at: int) -> tuple[str, int]:
+        """The text of the string that begins at ``at``, and the place behind it. ``NotJson`` for a string that JSON
+        does not have.
+        """
         text, begin, parts = self.text, at, []
         at += 1
         while True:
@@ -227,6 +236,7 @@ class _Reader:
                 raise NotJson(f"\\{after} is no escape of JSON", at, r"there are \" \\ \/ \b \f \n \r \t and \uXXXX")
 
     def array(self, begin: int) -> Node:
+        """The array that begins at ``begin``. ``NotJson`` where it goes wrong."""
         node = Node("array", begin, begin)
         self.open.append((node, []))
         at = self.blank(begin + 1)
@@ -242,6 +252,7 @@ class _Reader:
             at = self.blank(at + 1)
 
     def object(self, begin: int) -> Node:
+        """The object that begins at ``begin``. ``NotJson`` where it goes wrong."""
         node = Node("object", begin, begin)
         key: list[tuple[str, int, int]] = []
         self.open.append((node, key))
@@ -270,11 +281,13 @@ class _Reader:
             at = self.blank(at + 1)
 
     def closed(self, node: Node, end: int) -> Node:
+        """``node``, which is the innermost open container and ends at ``end``."""
         self.open.pop()
         node.end = end
         return node
 
     def separator(self, at: int, closer: str, kind: str, begin: int) -> int:
+        """The place of the comma or the closer from ``at`` on. ``NotJson`` for anything else."""
         at = self.blank(at)
         if at >= len(self.text):
             raise NotJson(f"the text ends inside the {kind} that begins {self.place(begin)}", at)
@@ -283,6 +296,7 @@ class _Reader:
         return at
 
     def place(self, at: int) -> str:
+        """Line and column of a place, in words."""
         line, column = line_column(self.text, at)
         return f"at line {line}, column {column}"
 

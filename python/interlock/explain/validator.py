@@ -108,6 +108,9 @@ class Validator:
     # One schema and one value.
 
     def check(self, node: Node, pointer: str, schema: Any, place: Place, scope: tuple[Place, ...]) -> Outcome:
+        """What ``schema`` says of one value: its problems, and which parts were evaluated. ``scope`` has the places
+        that dynamic references begin from.
+        """
         out = Outcome()
         if schema is False:
             out.problems.append(
@@ -168,6 +171,7 @@ class Step:
     out: Outcome
 
     def run(self) -> None:
+        """Apply the schema's keywords one after the other."""
         place = str(self.place)
         for keyword, rule in self.all.rules.items():
             if keyword not in self.schema or (place, keyword) in self.all.silent:

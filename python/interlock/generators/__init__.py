@@ -104,7 +104,9 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
 
-def from_mlx_lm(model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> MlxLmGenerator:
+def from_mlx_lm(
+    model: Any, tokenizer: Any = MISSING, *, whitespace: str = "spaced", chat: bool | None = None
+) -> MlxLmGenerator:
     """A generator of a model that ``mlx_lm.load`` returned, with its tokenizer.
 
     A call takes the options of ``mlx_lm.sample_utils.make_sampler`` (``temperature``, ``top_p``, ``top_k``,
@@ -117,6 +119,10 @@ def from_mlx_lm(model: Any, tokenizer: Any, *, whitespace: str = "spaced", chat:
         numbers = gen("Three primes.", list[int], max_tokens=40)
     """
     require(whitespace=(whitespace, "text"), chat=(chat, "flag?"))
+    if tokenizer is MISSING:
+        raise ArgumentError(
+            "the tokenizer is missing: from_mlx_lm(model, tokenizer), or from_mlx_lm(*mlx_lm.load(folder))"
+        )
     with _needs("mlx"):
         from interlock.generators.mlx_lm import MlxLmGenerator
 
@@ -273,6 +279,11 @@ def _generator_of(model: Any, tokenizer: Any) -> Generator:
         )
     if isinstance(model, Generator):
         raise ArgumentError("this is a generator already: call it, gen(prompt, output_type)")
+    if {"llama_cpp", "vllm"} & roots and isinstance(tokenizer, str | list | tuple):
+        raise ArgumentError(
+            f"the second argument is the tokenizer, and {quoted(str(tokenizer))} is none. A llama_cpp.Llama and a "
+            "vllm.LLM bring their own, so None stands there: generate(llama, None, prompt, output_type)"
+        )
     if "llama_cpp" in roots:
         made = from_llama_cpp(model)
     elif "vllm" in roots:

@@ -21,6 +21,7 @@ from interlock.generators.prompts.prefill import chat_up_to_prefill
 from interlock.generators.replies.values import about_row, text_or_error
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
+from interlock.integrations.llama_cpp._model import check_llama
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import ContextRoom, context_room
 
@@ -42,18 +43,24 @@ class LlamaCppGenerator(LocalGenerator):
     """A ``llama_cpp.Llama``. See ``from_llama_cpp``."""
 
     backend = "llama-cpp-python"
-    holds_model_as = "llama"
+    holds_model_as = "_llama"
 
     def __init__(self, llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> None:
-        if not callable(getattr(llama, "create_completion", None)):
+        if isinstance(llama, type) or not callable(getattr(llama, "create_completion", None)):
             raise no_model(llama, "a llama_cpp.Llama", "llama_cpp.Llama", "'model.gguf'")
         if getattr(getattr(llama, "model_params", None), "vocab_only", False):
             raise ArgumentError(
                 "this llama_cpp.Llama has a vocabulary and no weights, so it writes nothing: leave out vocab_only=True"
             )
         super().__init__(vocabulary_from_llama(llama), whitespace=whitespace)
-        self.llama = llama
+        self._llama = llama
         self._chat = chat
+
+    @property
+    def llama(self) -> Any:
+        """The ``llama_cpp.Llama``. ``ArgumentError`` if it was closed."""
+        check_llama(self._llama)
+        return self._llama
 
     def _new_cached_model(self) -> CachedModel:
         from interlock.programs.llama_cpp_model import LlamaCppModel

@@ -48,12 +48,14 @@ class _HostMemory:
     """No device: what is "copied" is the buffer itself."""
 
     def buffer(self, size: int) -> Any:
+        """An array of so many ``int32``, which begins with a line of the cache."""
         # Rows are filled fastest where they begin with a line of the cache.
         from interlock.masks import aligned_words
 
         return aligned_words(size)
 
     def copied(self, buffer: Any) -> tuple[Any, _Event | None]:
+        """The buffer itself, which may be written again at once."""
         return buffer, None
 
 
@@ -65,9 +67,11 @@ class _DeviceMemory:
         self._pin = pin and device.type == "cuda"
 
     def buffer(self, size: int) -> Any:
+        """A tensor of so many ``int32`` on the CPU, in pinned memory where that is wanted."""
         return self._torch.empty(size, dtype=self._torch.int32, pin_memory=self._pin)
 
     def copied(self, buffer: Any) -> tuple[Any, _Event | None]:
+        """The buffer on the device, and the event behind the copy; ``None`` where the copy is over already."""
         if self._device.type == "cpu":
             return buffer, None
         made = buffer.to(self._device, non_blocking=self._pin)
@@ -80,6 +84,8 @@ class _DeviceMemory:
 
 
 class _Buffer:
+    """The memory of one step's masks, and the event after which it may be written again."""
+
     def __init__(self, memory: _Memory, size: int) -> None:
         self.whole = memory.buffer(size)
         words: npt.NDArray[np.int32] = self.whole if isinstance(self.whole, np.ndarray) else self.whole.numpy()
@@ -88,6 +94,7 @@ class _Buffer:
 
     @property
     def is_free(self) -> bool:
+        """Whether the last copy is over, so that the memory may be written."""
         if self.event is not None and self.event.query():
             self.event = None
         return self.event is None

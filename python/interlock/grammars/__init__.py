@@ -64,8 +64,8 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        statements, tables, functions, parameters, comments, spelling, max_depth: for ``"sql"``; see `sql`. Without
-            `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
+        statements, tables, functions, parameters, comments, spelling, max_depth, joins: for ``"sql"``; see `sql`.
+            Without `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 
@@ -112,13 +112,16 @@ def sql(
     *,
     statements: Sequence[Literal["select", "insert", "update", "delete"]] | None = None,
     spelling: Literal["plain", "any"] | None = None,
+    joins: bool = True,
 ) -> GrammarText:
     """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
     Args:
         tables: the tables that a statement may name, each with its columns. A column stands alone or behind the name
             of a table that has it. There are no other names then: no aliases of tables, no common tables, no other
-            schemas. A result may still be given a new name behind ``AS``.
+            schemas. A result may still be given a new name behind ``AS``. Columns are not tied to the tables behind
+            FROM: of two tables ``student`` and ``city`` with a ``mayor``, ``SELECT mayor FROM student`` is accepted,
+            and SQLite refuses it. `joins=False` ties them.
         functions: the functions that a statement may call, none for an empty list. `FUNCTIONS`, which SQLite has built
             in, if nothing is said. Those have as many arguments as SQLite takes; other functions have any.
         parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By
@@ -134,22 +137,29 @@ def sql(
             each comma, names as `tables` spell them, and numbers in digits, so that a small model cannot drift.
             Functions may be written as they are named, or in capitals. ``"any"`` has every spelling that SQLite reads.
             By default it is ``"plain"``, and ``"any"`` with ``comments=True``.
+        joins: whether a query may read more than one table. With False each SELECT, UPDATE and DELETE is of one table,
+            and names the columns of that table alone; so does each query in brackets, which then has no columns of the
+            query around it. Behind UNION and the like there is no ORDER BY. It needs `tables`, at most 12: the grammar
+            has a copy of its rules for each of them, and masks before FROM take longer.
 
     Raises:
         ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
-            `functions` are given without `tables`, `max_depth` is not one of 0 to 8, `statements` are none or unknown,
-            or `spelling` is unknown, or plain together with comments.
+            `functions` or ``joins=False`` are given without `tables`, ``joins=False`` with more than 12 tables,
+            `max_depth` is not one of 0 to 8, `statements` are none or unknown, or `spelling` is unknown, or plain
+            together with comments.
 
         >>> from interlock import grammars
         >>> text = grammars.sql(tables={"student": ["name", "age"]})
         >>> text.accepts("SELECT age FROM student"), text.accepts("select age\\nfrom Student")
         (True, False)
     """
-    require(comments=(comments, "flag"))
+    require(comments=(comments, "flag"), joins=(joins, "flag"))
     if spelling is None:
         spelling = "any" if comments else "plain"
     options = {"parameters": parameters, "comments": comments, "max_depth": max_depth}
-    return load("sql", tables=tables, functions=functions, statements=statements, spelling=spelling, **options)
+    return load(
+        "sql", tables=tables, functions=functions, statements=statements, spelling=spelling, joins=joins, **options
+    )
 
 
 def _known(name: str) -> None:

@@ -17,7 +17,13 @@ def check_types(options: Mapping[str, Any]) -> None:
             _check(option, value)
 
 
-_FLAGS_AND_COUNTS = {"parameters": "flag?", "comments": "flag?", "max_depth": "count?", "spelling": "text?"}
+_FLAGS_AND_COUNTS = {
+    "parameters": "flag?",
+    "comments": "flag?",
+    "max_depth": "count?",
+    "spelling": "text?",
+    "joins": "flag?",
+}
 _MAPPINGS = {"tables": "columns", "elements": "attributes"}
 
 

@@ -32,12 +32,12 @@ def with_depth(text: str, depth: int) -> str:
         raise ArgumentError(f"max_depth is how many brackets may stand around each other, 0 to {_DEEPEST}, not {depth}")
     rules = {name: body for name, body in _DEFINITION.findall(text)}
     # Whatever may hold an expression, and calls, which need not.
-    counted = {"expression", "call"} & rules.keys()
+    counted = {name for name in rules if _kind(name) in ("expression", "call")}
     while more := {name for name, body in rules.items() if counted & set(_names(body))} - counted:
         counted |= more
     made: dict[str, str] = {}
     for level in range(depth + 1):
-        for name in sorted(counted, key=list(rules).index):
+        for name in [name for name in rules if name in counted]:
             body = rules[name]
             if level == 0:
                 body = body.replace(_IN_BRACKETS, "table_name").replace(
@@ -60,21 +60,26 @@ def _names(body: str) -> list[str]:
     return [part for part in _PART.findall(body) if part[0].isalpha() or part[0] == "_"]
 
 
+def _kind(name: str) -> str:
+    """What a rule is for, whichever table it is of."""
+    return name.partition("_of_")[0]
+
+
 def _at(name: str, level: int, depth: int) -> str:
     return name if level == depth else f"{name}_in_{depth - level}"
 
 
 def _levelled(way: str, level: int, depth: int, counted: set[str], rule: str) -> str | None:
     """One alternative of a rule of ``level``; ``None`` if it needs a level below the last one."""
-    out, open_, cases = [], 0, 0
+    out, open_, cases, kind = [], 0, 0, _kind(rule)
     for part in _PART.findall(way):
         if part == '"("':
-            open_ += rule not in _LISTS
+            open_ += kind not in _LISTS
             # A call counts without arguments, too.
-            if rule == "call" and level == 0:
+            if kind == "call" and level == 0:
                 return None
         elif part == '")"':
-            open_ -= rule not in _LISTS
+            open_ -= kind not in _LISTS
         elif part in ("CASE", "END"):
             cases += 1 if part == "CASE" else -1
         elif part in counted:

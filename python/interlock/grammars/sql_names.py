@@ -8,13 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from interlock._core import ArgumentError
 from interlock.grammars.rules import literal, replace_rules
 from interlock.grammars.sql_functions import call_rules
+from interlock.grammars.sql_one_table import with_one_table_each
 
 
 def with_tables(
-    text: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str], *, is_plain: bool = False
+    text: str,
+    tables: Mapping[str, Sequence[str]],
+    functions: Iterable[str],
+    *,
+    is_plain: bool = False,
+    joins: bool = True,
 ) -> str:
     """The grammar restricted to these tables, their columns and these functions. ``is_plain`` is for names in the
-    plain spelling alone.
+    plain spelling alone. Without ``joins`` a query reads one table, and names its columns alone.
     """
     if not tables or isinstance(tables, str):
         raise ArgumentError("tables are a mapping from names to the names of columns, not an empty one")
@@ -49,7 +55,10 @@ def with_tables(
     # REGEXP and MATCH call functions that SQLite does not have by itself.
     for keyword in ("WITH", "RECURSIVE", "MATERIALIZED", "REGEXP", "MATCH"):
         rules[keyword] = ""
-    return replace_rules(text, rules) + "\n// The names of the database.\n" + "\n".join(names.definitions()) + "\n"
+    text = replace_rules(text, rules)
+    if not joins:
+        text = with_one_table_each(text, of_table)
+    return text + "\n// The names of the database.\n" + "\n".join(names.definitions()) + "\n"
 
 
 def without_parameters(text: str) -> str:
@@ -79,6 +88,7 @@ class _Names:
         self.spellings: dict[str, dict[str, None]] = {}
 
     def terminal(self, name: str) -> str:
+        """The terminal of a name, one for all spellings of its letters' case. ``ArgumentError`` for what is no name."""
         if not isinstance(name, str) or not name or "\0" in name:
             raise ArgumentError(f"a name is a string that is not empty and has no character zero, not {name!r}")
         self.spellings.setdefault(name.lower(), {})[name] = None
@@ -91,6 +101,7 @@ class _Names:
         return terminal
 
     def definitions(self) -> list[str]:
+        """The definitions of all terminals, a line each."""
         out = []
         for name, terminal in self.found.items():
             is_word = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in self.reserved

@@ -17,7 +17,7 @@ from interlock.util.quoting import quoted
 
 __all__ = ["OPTIONS", "STATEMENTS", "sql_text"]
 
-OPTIONS = ("statements", "tables", "functions", "parameters", "comments", "spelling", "max_depth")
+OPTIONS = ("statements", "tables", "functions", "parameters", "comments", "spelling", "max_depth", "joins")
 STATEMENTS = ("select", "insert", "update", "delete")
 """Kinds of statements. ``"select"`` has VALUES too, and ``"insert"`` has REPLACE."""
 _SPELLINGS = ("plain", "any")
@@ -37,7 +37,10 @@ def sql_text(text: str, given: Mapping[str, Any]) -> str:
     if spelling == "plain" or not given.get("comments", "tables" not in given):
         text = without_two_signs(without_comments(text))
     if "tables" in given:
-        text = with_tables(text, given["tables"], given.get("functions", FUNCTIONS), is_plain=spelling == "plain")
+        functions, joins = given.get("functions", FUNCTIONS), given.get("joins", True)
+        text = with_tables(text, given["tables"], functions, is_plain=spelling == "plain", joins=joins)
+    elif not given.get("joins", True):
+        raise ArgumentError("joins=False ties columns to their tables, so it needs tables")
     elif "functions" in given:
         raise ArgumentError("functions are restricted together with tables")
     if "max_depth" in given:

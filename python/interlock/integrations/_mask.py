@@ -13,6 +13,17 @@ from interlock.integrations._row import Row
 __all__ = ["RowMask"]
 
 
+def expect_padding(size: int, width: int, made: str = "") -> None:
+    """``ArgumentError`` where the logits have far more columns than a vocabulary has tokens: it is that of another
+    model. Models pad a little, by less than 1,024 columns or a quarter. ``made`` is how the model's vocabulary is made.
+    """
+    if width > size + max(size // 4, 1024):
+        raise ArgumentError(
+            f"the model scores {width} tokens, and the index is for a vocabulary of {size}: compile it for the model's"
+            + (made and f", {made}")
+        )
+
+
 class RowMask:
     """Fills the mask of one row at a time, always into the same memory."""
 
@@ -26,7 +37,7 @@ class RowMask:
         valid until the next call.
 
         Raises ``TokenRejected`` if the row took a token that was masked, ``ArgumentError`` if the logits are narrower
-        than the vocabulary.
+        than the vocabulary, or far wider.
         """
         if row.strayed:
             raise TokenRejected(
@@ -36,6 +47,8 @@ class RowMask:
             raise ArgumentError(
                 f"the logits have {width} columns, the vocabulary has {row.tokens_of_vocabulary} tokens"
             )
+        if row.constraint is not None:
+            expect_padding(row.constraint.vocabulary.size, width)
         special = row.special()
         if special is None and row.guide is None:
             return None

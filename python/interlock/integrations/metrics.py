@@ -83,6 +83,8 @@ NOTED = 256
 
 
 class _Metric:
+    """A metric with its labels; what kind it is says the subclass."""
+
     kind = ""
 
     def __init__(self, name: str, help: str, labels: Sequence[str], listeners: Listeners) -> None:

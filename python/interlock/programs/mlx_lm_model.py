@@ -23,6 +23,7 @@ class MlxLmModel(CachedModel):
         self._cache: Any = None
 
     def encode(self, text: str) -> list[int]:
+        """The tokens of plain text, without those that begin a prompt."""
         inner = getattr(self._tokenizer, "_tokenizer", self._tokenizer)
         made = inner(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
         return [int(token) for token in made]

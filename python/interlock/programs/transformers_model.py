@@ -30,6 +30,7 @@ class TransformersModel(CachedModel):
         self._extra = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
 
     def encode(self, text: str) -> list[int]:
+        """The tokens of plain text, without those that begin a prompt."""
         made = self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
         return [int(token) for token in made]
 

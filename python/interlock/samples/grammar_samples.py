@@ -63,6 +63,8 @@ def example_of_grammar(
 
 
 class _Walk:
+    """A random walk through a grammar, which prefers words to single characters, and keywords where they fit."""
+
     def __init__(
         self, guide: interlock.Guide, rng: random.Random, words: Sequence[str], keywords: Sequence[str], long: int
     ) -> None:
@@ -72,6 +74,7 @@ class _Walk:
         self.searches = 0
 
     def whole(self) -> bytes | None:
+        """The text of one walk; ``None`` where only special tokens go on, or it grows too long."""
         guide = self.guide
         while guide.num_tokens <= LONGEST:
             forced = guide.forced_bytes()

@@ -106,6 +106,8 @@ def everyday(recipe: Recipe) -> interlock.Index:
 
 
 class _Writer:
+    """Writes one text that a person might write, and asks a guide about each part of it."""
+
     def __init__(self, guide: interlock.Guide, rng: random.Random, recipe: Recipe, bold: bool) -> None:
         self.guide = guide
         self.rng = rng
@@ -130,6 +132,7 @@ class _Writer:
         return taken == len(data)
 
     def allowed(self) -> set[int]:
+        """The tokens that may come next."""
         return set(self.guide.allowed_token_ids().tolist())
 
     def whole(self) -> None:
@@ -272,6 +275,7 @@ class _Writer:
             raise GivenUp
 
     def shuffled(self, items: list[Any]) -> list[Any]:
+        """The items in another order."""
         return self.rng.sample(items, len(items))
 
     def suggested(self, shapes: list[Shape]) -> Iterator[str]:
@@ -298,6 +302,7 @@ class _Writer:
         return False
 
     def string(self, shapes: list[Shape]) -> None:
+        """Write a string: of a format, of words, or any that is allowed. ``GivenUp`` where none is found."""
         formats = [shape.schema.get("format") for shape in shapes]
         for name in formats:
             if name in FORMATS and self.scalar(json.dumps(FORMATS[name](self.rng))):
@@ -321,6 +326,7 @@ class _Writer:
             raise GivenUp
 
     def number(self, shapes: list[Shape]) -> None:
+        """Write a number within its bounds. ``GivenUp`` where none is found."""
         low = max([_number(shape.schema.get(k), None) for shape in shapes for k in ("minimum", "exclusiveMinimum")
                    if _number(shape.schema.get(k), None) is not None], default=None)  # fmt: skip
         high = min([_number(shape.schema.get(k), None) for shape in shapes for k in ("maximum", "exclusiveMaximum")
@@ -357,6 +363,7 @@ class _Writer:
         return least
 
     def separator(self) -> bool:
+        """Write a comma; false where none is allowed."""
         return self.put(", ") or self.put(",")
 
     def key(self, name: str, first: bool) -> bool:
@@ -370,9 +377,11 @@ class _Writer:
         return False
 
     def colon(self) -> bool:
+        """Write a colon; false where none is allowed."""
         return self.put(": ") or self.put(":")
 
     def object(self, shapes: list[Shape], depth: int) -> None:
+        """Write an object with some of its members. ``GivenUp`` where it cannot be finished."""
         if not self.put("{"):
             raise GivenUp
         required = set(self.shapes.required(shapes))
@@ -418,6 +427,7 @@ class _Writer:
             raise GivenUp
 
     def array(self, shapes: list[Shape], depth: int) -> None:
+        """Write an array of a few elements. ``GivenUp`` where it cannot be finished."""
         if not self.put("["):
             raise GivenUp
         wanted = self.rng.choice([1, 2, 2, 3] if depth < 3 else [0, 1])

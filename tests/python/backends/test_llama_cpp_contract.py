@@ -364,7 +364,7 @@ class Library(types.ModuleType):
 def test_vocabulary_of_the_loaded_model(monkeypatch):
     library = Library("llama_cpp")
     monkeypatch.setitem(sys.modules, "llama_cpp", library)
-    llama = types.SimpleNamespace(model="model")
+    llama = types.SimpleNamespace(model="model", n_vocab=lambda: 6)
     made = vocabulary_from_llama(llama)
     assert made.size == len(library.tokens)
     assert made.eos_token_ids == [5, 6]

@@ -108,6 +108,7 @@ GUIDES = [
         "logits must be float16, bfloat16 of torch, float32 or float64, not int32",
     ),
     ("apply(np.zeros((1, 500), np.float32))", Argument, "logits have 500 columns .. bits has 10 .. give the width"),
+    ("interlock.apply_bitmask(bits(), np.zeros((1, 300), np.float32))", Argument, "logits come first, then bits"),
     ("apply(np.zeros((2, 300), np.float32))", Argument, "bits has 1 row, logits have 2"),
     ("apply(np.zeros((2, 300), np.float32), rows=[0, 1])", Argument, "rows names 2 rows, but bits has 1: rows[i] is"),
     ("apply(np.zeros((2, 300), np.float32), rows=[2])", Argument, "row 2 is out of range: logits have 2 rows"),

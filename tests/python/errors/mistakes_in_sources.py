@@ -153,10 +153,16 @@ SCHEMAS = [
 ]
 
 GRAMMARS = [
-    ("G('root ::= \"a\"')", Grammar, 'line 1, column 8 .. looks like GBNF or EBNF .. 1 | root .. pass syntax="gbnf"'),
+    (
+        "G('root ::= \"a\"')",
+        Grammar,
+        'column 8 .. GBNF or EBNF, and is read as Lark\'s notation\n1 | root .. syntax="gbnf"',
+    ),
     ("G('# a\\nroot ::= item+\\nitem ::= [a-z]')", Grammar, 'this looks like GBNF or EBNF .. syntax="ebnf"'),
     ("G('start: \"a\"', syntax='gbnf')", Grammar, 'this looks like Lark\'s notation .. pass syntax="lark"'),
     ("G('start: \"a\"', syntax='ebnf')", Grammar, 'this looks like Lark\'s notation .. pass syntax="lark"'),
+    ("G('rules/a.lark')", Grammar, '"rules/a.lark" looks like the name of a file .. read_text()'),
+    ("G('a.gbnf', syntax='gbnf')", Grammar, '"a.gbnf" looks like the name of a file .. read_text()'),
     ("G('<root> ::= \"a\" <b>')", Grammar, "names of rules have no angles here .. root ::="),
     ("G('start: \"a\"', syntax='GBNF')", Argument, 'syntax must be one of "lark", "gbnf", "ebnf", not "GBNF"'),
     ("interlock.Grammar('root ::= \"a\"').accepts('a')", Grammar, 'pass syntax="gbnf"'),

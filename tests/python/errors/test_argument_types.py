@@ -301,6 +301,7 @@ CALLS = [
             "max_depth": 2,
             "statements": ["select"],
             "spelling": "any",
+            "joins": True,
         },
     ),
     (interlock.output_types, "output_type_of", {"output_type": int, "on_unsupported": "error"}),

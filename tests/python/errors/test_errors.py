@@ -25,8 +25,8 @@ def test_tree(name):
     assert kind.__module__ == "interlock" and kind.__doc__
 
 
-WARNINGS = """IncompleteTablesWarning TightBudgetWarning UnboundedNumberWarning UnenforcedBoundWarning
-UnicodeClassWarning UnknownKeywordWarning""".split()
+WARNINGS = """IncompleteTablesWarning TightBudgetWarning TrailingBlankWarning UnboundedNumberWarning
+UnenforcedBoundWarning UnicodeClassWarning UnknownKeywordWarning""".split()
 
 
 @pytest.mark.parametrize("name", [*KINDS, *WARNINGS])

@@ -441,3 +441,23 @@ def test_a_llama_without_weights_is_refused_when_the_generator_is_made(llama):
         interlock.from_llama_cpp(llama)
     llama.model_params.vocab_only = False
     assert interlock.from_llama_cpp(llama)("x", ["a"]) == "a"
+
+
+def test_mistakes_with_llama_cpp(llama):
+    gen = interlock.from_llama_cpp(llama)
+    with pytest.raises(interlock.ArgumentError, match="'do_sample': temperature=0 is greedy search"):
+        gen("x", User, do_sample=False)
+    with pytest.raises(interlock.ArgumentError, match=r"'grammar': .* gen\(prompt, interlock.Grammar\(text\)\)"):
+        gen("x", grammar='root ::= "a"')
+    with pytest.raises(interlock.ArgumentError, match="this is the class Llama"):
+        interlock.from_llama_cpp(Llama)
+    Llama.__module__ = "llama_cpp.llama"
+    try:
+        with pytest.raises(interlock.ArgumentError, match=r"'x' is none. .* generate\(llama, None, prompt"):
+            interlock.generate(llama, "x", User)
+    finally:
+        Llama.__module__ = __name__
+    llama.model = None
+    for call in (lambda: gen("x", User), lambda: gen.stream("x", User), lambda: gen.program("x")):
+        with pytest.raises(interlock.ArgumentError, match="was closed, .*: make another one"):
+            call()

@@ -23,7 +23,8 @@ from test_generator_backends import LLM, END, Llama, MlxTokenizer, llama, mlx, v
 from test_generator_servers import AsyncClient, Client  # noqa: E402
 
 import interlock  # noqa: E402
-from interlock.generators.prompts.prefill import chat_up_to_prefill  # noqa: E402
+from interlock.generators.prompts.prefill import chat_up_to_prefill, prefilled  # noqa: E402
+from interlock.generators.prompts.server_prefill import rest_of  # noqa: E402
 from interlock.integrations._prefilled import PrefilledIndex  # noqa: E402
 
 pytestmark = NO_WARNINGS_OF_ENDS
@@ -43,6 +44,7 @@ def gen():
     return ScriptedGenerator({"Make up a user.": ADA, "Is water wet?": "yes", "Say it.": "Hello, you."})
 
 
+@pytest.mark.filterwarnings("ignore::interlock.TrailingBlankWarning")
 @pytest.mark.parametrize("length", range(len(ADA) + 1))
 def test_the_value_is_that_of_prefill_and_answer_together(gen, length):
     assert gen(chat(ADA[:length]), User, max_tokens=40) == User("Ada", 36)
@@ -263,3 +265,28 @@ def test_vllm_goes_on_prefill_by_prefill(vllm):  # noqa: F811
         interlock.from_vllm(llm)(["a", chat("{")], User)
     with pytest.raises(interlock.ArgumentError, match="install a newer vLLM"):
         interlock.from_vllm(LLM(["es"]))(chat("y"), ["yes"])
+
+
+@pytest.mark.parametrize("said", ["Hello, ", "Hel ", "Hello,  "])
+def test_a_blank_at_the_end_of_a_prefill_warns_where_a_longer_token_could_stand(said):
+    spellings = [bytes([i]) for i in range(256)] + [b" you", b""]
+    words = interlock.Vocabulary(spellings, eos_token_ids=[257])
+    index = interlock.Index.from_regex("[A-Za-z, ]*", words)
+    with pytest.warns(interlock.TrailingBlankWarning, match="leave it out, so that the model .* gen.program"):
+        prefilled(index, said, list(said.encode()), "value of str")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        prefilled(index, said.rstrip(), list(said.rstrip().encode()), "value of str")
+        # No longer token is permitted here, or none is there.
+        prefilled(interlock.Index.from_regex("Hel+o?,? {1,2}[0-9]+", words), said, list(said.encode()), "value")
+        bytes_alone = interlock.Vocabulary([*spellings[:256], b""], eos_token_ids=[256])
+        prefilled(interlock.Index.from_regex("[A-Za-z, ]*", bytes_alone), said, list(said.encode()), "value of str")
+
+
+def test_a_blank_at_the_end_of_a_prefill_for_a_server_warns():
+    yes_no = interlock.output_types.output_type_of(["It is wet", "It is dry"])
+    with pytest.warns(interlock.TrailingBlankWarning, match="'It is '.* leave it out"):
+        assert rest_of(yes_no, "It is ").source == ("wet", "dry")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rest_of(yes_no, "It is").source == (" wet", " dry")

@@ -262,7 +262,7 @@ def test_the_template_in_a_model_file_writes_tools():
     from interlock.generators.llama_cpp import LlamaCppGenerator
 
     gen = object.__new__(LlamaCppGenerator)
-    gen.llama = FileModel()
+    gen._llama = FileModel()
     tool = {"type": "function", "function": {"name": "sides", "parameters": {}}}
     ids = gen._chats().apply_chat_template([{"role": "user", "content": "x"}], tools=[tool])
     assert b'"sides"' in bytes(ids)

@@ -168,6 +168,7 @@ VALUES = {
     ("sql", "comments"): (True, STUDENTS),
     ("sql", "spelling"): ("plain", STUDENTS),
     ("sql", "max_depth"): (1, {}),
+    ("sql", "joins"): (False, STUDENTS),
     ("xml", "elements"): ({"a": ["b"]}, {}),
 }
 

@@ -74,6 +74,7 @@ class Parser(argparse.ArgumentParser):
         return form.format_help()
 
     def error(self, message: str) -> NoReturn:
+        """End the program with what is wrong in the arguments, and what was probably meant."""
         if message.startswith("the following arguments are required") and (unknown := self._unknown()):
             message = f"unrecognized arguments: {unknown}"
         meant = self._meant(message)

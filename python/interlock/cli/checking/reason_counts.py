@@ -25,6 +25,8 @@ _TOOL = re.compile(r"tool \S+: ")
 
 @dataclass
 class _Reason:
+    """A reason for which documents are refused, the first of them, and their number."""
+
     message: str
     pointer: str
     schema: str
@@ -32,6 +34,7 @@ class _Reason:
     documents: int = 0
 
     def machine(self) -> dict[str, Any]:
+        """The reason for machines, as an object of JSON."""
         return {
             "documents": self.documents,
             "message": self.message,

@@ -68,6 +68,8 @@ class Found:
 
 
 class _Search:
+    """Walks texts through both sides, and keeps those that tell the two apart."""
+
     def __init__(self, indexes: tuple[interlock.Index, interlock.Index], included: list[bool]) -> None:
         self.guides = tuple(index.guide() for index in indexes)
         self.found = Found(included=included)
@@ -76,9 +78,11 @@ class _Search:
 
     @property
     def is_over(self) -> bool:
+        """Whether all is found, or the time is up."""
         return self.found.is_complete or time.monotonic() > self.ends
 
     def accepts(self, side: int, data: bytes) -> bool:
+        """Whether one side, 0 or 1, accepts a text."""
         guide = self.guides[side]
         guide.reset()
         try:

@@ -86,6 +86,9 @@ _ELSEWHERE = {
     "limits": "limits belong to an index: pass gen(prompt, Index.from_type(output_type, gen.vocabulary, limits=...))",
     "property_order": "an option of an index: pass Index.from_json_schema(schema, gen.vocabulary, property_order=...)",
     "documents": 'a schema brings its documents along: put each under "$defs" of the schema, with its URI as its "$id"',
+    "sampler": "its parts are options of a call: temperature, top_p, top_k, min_p",
+    "do_sample": "temperature=0 is greedy search, and a temperature above it samples",
+    "grammar": "a grammar is an output type: gen(prompt, interlock.Grammar(text))",
     "trace": "gen.trace(prompt, output_type) returns the value with each token's reasons",
     "system": "what the system says is a message: pass "
     '[{"role": "system", "content": "..."}, {"role": "user", "content": "..."}]',

@@ -31,4 +31,6 @@ def no_model(value: Any, needed: str, load: str, name: str) -> ArgumentError:
     if isinstance(value, str | os.PathLike):
         return ArgumentError(f"{needed} is needed, and {quoted(str(value))} is a name: {load}({quoted(str(value))})")
     what = ", which is a tokenizer" if is_tokenizer(value) else ""
+    if isinstance(value, type):
+        return ArgumentError(f"{needed} is needed, and this is the class {value.__name__}: {load}({name})")
     return ArgumentError(f"{needed} is needed, not {type(value).__name__}{what}: {load}({name})")

@@ -32,6 +32,7 @@ class _Option:
     range: str = ""
 
     def check(self, name: str, value: Any) -> None:
+        """``TypeError`` for a value of another kind, ``ArgumentError`` for one that is out of range."""
         if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
             raise TypeError(f"{name} must be {self.kind_name}, not {type(value).__name__}")
         if not self.is_in_range(value):

@@ -14,6 +14,7 @@ from interlock._core import ArgumentError, Index, InterlockError
 from interlock.explain import explain
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.prompts.chat_content import templated
+from interlock.generators.prompts.trailing_blank import check_trailing_blank
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.util.quoting import quoted, shortened
 
@@ -71,14 +72,17 @@ def prefilled(
     """``index`` behind a prefill, whose tokens the prompt's end with. ``what`` is what the index permits, and
     ``remedy`` how else a text may stand in front of it.
 
-    ``ArgumentError`` for a prefill that begins no output, with the place where it goes wrong.
+    ``ArgumentError`` for a prefill that begins no output, with the place where it goes wrong. One that ends with a
+    blank warns, see ``trailing_blank``.
     """
     if not prefill:
         return index
     try:
-        return PrefilledIndex(index, prefill, prompt_ids)
+        begun = PrefilledIndex(index, prefill, prompt_ids)
     except ArgumentError as error:
         raise _no_beginning(index, prefill, what, remedy) from error
+    check_trailing_blank(begun)
+    return begun
 
 
 def _no_beginning(index: Index, prefill: str, what: str, remedy: str) -> ArgumentError:

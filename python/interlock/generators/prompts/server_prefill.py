@@ -10,6 +10,7 @@ import dataclasses
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.prompts.trailing_blank import warn_trailing_blank
 from interlock.output_types import OutputType
 from interlock.util.quoting import quoted
 
@@ -34,8 +35,10 @@ def going_on(server: str) -> dict[str, Any]:
 
 def rest_of(output: OutputType[Any], prefill: str) -> OutputType[Any]:
     """What is left of ``output`` behind ``prefill``. ``ArgumentError`` for choices of which none begins so, or one is
-    at its end, and for what is neither choices nor free text.
+    at its end, and for what is neither choices nor free text. A prefill that ends with a blank warns.
     """
+    if output.kind in ("text", "choices") and prefill.endswith(" "):
+        warn_trailing_blank(prefill)
     if output.kind == "text":
         return output
     if output.kind != "choices":

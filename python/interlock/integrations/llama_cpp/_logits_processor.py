@@ -12,7 +12,7 @@ asked about place by place.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +22,16 @@ import numpy.typing as npt
 from interlock import ArgumentError, BudgetError, Index, TokenRejected, UnsupportedError
 from interlock._core import apply_bitmask_cpu
 from interlock.integrations._forced import ForcedRuns
-from interlock.integrations._mask import RowMask
+from interlock.integrations._mask import RowMask, expect_padding
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations._sequences import Sequences
 from interlock.integrations._triggers import Triggered
 from interlock.integrations.llama_cpp._drafts import ForcedTokenDrafts
+from interlock.integrations.llama_cpp._model import check_llama
 from interlock.output_types.context_room import context_room
+from interlock.util.argument_types import require
 
 __all__ = ["GuideLogitsProcessor"]
 
@@ -68,8 +70,9 @@ class GuideLogitsProcessor:
     An error within a call ends the generation with a stop token. ``check()`` raises it; it fits as a stopping
     criterion. ``constrained`` does all of this.
 
-    Raises ``ArgumentError`` if the vocabulary does not fit the model, if the model has a draft model other than
-    ``ForcedTokenDrafts``, or one and not ``logits_all``; ``BudgetError`` if ``max_tokens`` is too small.
+    Raises ``ArgumentError`` if ``llama`` is no ``Llama`` or was closed, if the vocabulary does not fit the model,
+    if the model has a draft model other than ``ForcedTokenDrafts``, or one and not ``logits_all``; ``BudgetError``
+    if ``max_tokens`` is too small.
     """
 
     def __init__(
@@ -92,12 +95,15 @@ class GuideLogitsProcessor:
         self._max_tokens = max_tokens
         self._stop = None if stop_token_ids is None else [operator.index(token) for token in stop_token_ids]
         self._raising, self._number_end = raising, number_end
+        check_llama(llama)
+        require(max_tokens=(max_tokens, "count?"))
         width = int(llama.n_vocab())
         if len(made.vocabulary) > width:
             raise ArgumentError(
                 f"the logits have {width} columns, the vocabulary has {len(made.vocabulary)} tokens: "
                 "make it with vocabulary_from_llama"
             )
+        expect_padding(made.vocabulary.size, width, "vocabulary_from_llama(llama)")
         check_stops(made, self._stop or ())
         self._context = int(llama.n_ctx())
         drafts = llama.draft_model
@@ -120,6 +126,12 @@ class GuideLogitsProcessor:
         self._mask = RowMask()
         self.reset()
         warm_up([made])
+
+    def __iter__(self) -> Iterator[GuideLogitsProcessor]:
+        """The processor itself. llama-cpp-python wants a list of processors; of one that stands alone it would print an
+        error, and go on without it.
+        """
+        yield self
 
     def reset(self) -> None:
         """Forget the last generation, and its error."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from interlock import Vocabulary, VocabularyError
+from interlock.integrations.llama_cpp._model import check_llama
 
 __all__ = ["vocabulary_from_llama"]
 
@@ -30,12 +31,14 @@ def vocabulary_from_llama(
     How the tokenizer splits text is not read, so ``Guide.forced_tokens`` is empty. `ForcedTokenDrafts` asks the model's
     tokenizer.
 
-    Raises ``VocabularyError`` if the model has no tokens or no stop token. Takes some tenths of a second for 128,000
+    Raises ``VocabularyError`` if the model has no tokens or no stop token, and ``ArgumentError`` for what is no
+    ``Llama`` and for one that was closed. Takes some tenths of a second for 128,000
     tokens: keep the vocabulary beside the model.
 
     >>> llama = llama_cpp.Llama("model.gguf")  # doctest: +SKIP
     >>> vocabulary = vocabulary_from_llama(llama)  # doctest: +SKIP
     """
+    check_llama(llama)
     import llama_cpp as lib
 
     vocab = lib.llama_model_get_vocab(llama.model)

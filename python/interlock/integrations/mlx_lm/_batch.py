@@ -9,6 +9,7 @@ from typing import Any
 from interlock import ArgumentError
 from interlock.integrations._row import Constraint
 from interlock.integrations.mlx_lm._logits_processor import GuideLogitsProcessor
+from interlock.util.argument_types import require
 
 __all__ = ["BatchReply", "constrained_batch"]
 
@@ -47,9 +48,11 @@ def constrained_batch(
     The text is what the ids spell, byte for byte, where the row has a constraint, and elsewhere what the tokenizer
     makes of them.
 
-    Raises ``ArgumentError`` if the lists have different lengths, and ``BudgetError`` if a budget is too small for its
-    constraint, before anything is generated.
+    Raises ``ArgumentError`` if the lists have different lengths or hold something else, and ``BudgetError`` if a
+    budget is too small for its constraint, before anything is generated.
     """
+    _check_lists(tokenizer, prompts, constraints)
+    require(budget=(budget, "flag"))
     limits = [max_tokens] * len(prompts) if isinstance(max_tokens, int) else list(max_tokens)
     others = [()] * len(prompts) if logits_processors is None else list(logits_processors)
     if not len(prompts) == len(constraints) == len(limits) == len(others):
@@ -93,3 +96,18 @@ def constrained_batch(
             text = constraint.vocabulary.decode(ids[uid]).decode(errors="replace")
         replies.append(BatchReply(text, ids[uid], reasons[uid]))
     return replies
+
+
+def _check_lists(tokenizer: Any, prompts: Any, constraints: Any) -> None:
+    """``ArgumentError`` for what is no tokenizer of mlx-lm, for texts in the place of ids, for a single constraint."""
+    if not hasattr(tokenizer, "eos_token_ids"):
+        raise ArgumentError(
+            f"the tokenizer that mlx_lm.load returned is needed, not {type(tokenizer).__name__}: "
+            "constrained_batch(model, tokenizer, prompts, constraints)"
+        )
+    if isinstance(prompts, str) or any(isinstance(prompt, str) for prompt in prompts):
+        raise ArgumentError(
+            "prompts are lists of token ids, not texts: [tokenizer.encode(prompt) for prompt in prompts]"
+        )
+    if not isinstance(constraints, Sequence):
+        raise ArgumentError("constraints are a list with one for each prompt: [index] * len(prompts)")

@@ -7,7 +7,7 @@ numbers. So the pass is sent off first, and the mask is made while it runs.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from interlock.integrations._mask import RowMask
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations._sequences import Sequences
+from interlock.util.argument_types import require
 
 __all__ = ["GuideLogitsProcessor"]
 
@@ -52,6 +53,7 @@ class GuideLogitsProcessor:
         canonical: bool = False,
         number_end: NumberEnd | None = None,
     ) -> None:
+        require(max_tokens=(max_tokens, "count?"))
         made = given_one(constraint, trigger)
         if made is None:
             raise ArgumentError("a constraint is an Index or a Triggered, not None")
@@ -67,6 +69,10 @@ class GuideLogitsProcessor:
         self._canonical, self._number_end = canonical, number_end
         self._none: dict[Any, Any] = {}
         warm_up([made])
+
+    def __iter__(self) -> Iterator[GuideLogitsProcessor]:
+        """The processor itself: mlx-lm wants a list of processors, and one that stands alone is meant as a list."""
+        yield self
 
     def reset(self) -> None:
         """Forget all sequences."""

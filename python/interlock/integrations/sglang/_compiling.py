@@ -50,6 +50,7 @@ class _Work:
         self.is_late = False
 
     def end_late(self) -> None:
+        """The time is up: cancel the compile, and remember why."""
         self.is_late = True
         self.cancel.cancel()
 

@@ -27,6 +27,7 @@ class GrammarCache(OrderedDict[Key, Any]):
         self._characters = characters
 
     def get(self, key: Key, default: Any = None) -> Any:
+        """The grammar of ``key``, ``default`` where it is not kept."""
         if key not in self:
             return default
         self.move_to_end(key)

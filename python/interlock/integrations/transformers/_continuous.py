@@ -37,6 +37,7 @@ class _Request:
         return self
 
     def row(self) -> Row:
+        """A row for a generation of this request, at its beginning."""
         return Row(self.constraint, self.max_tokens, self.stop, whole=True)
 
 

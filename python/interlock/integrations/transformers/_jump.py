@@ -58,6 +58,7 @@ class _Sequence:
         self.outside = 0
 
     def take(self, token: int, stopping: Any) -> None:
+        """Append a token. ``ArgumentError`` for a forbidden one, which another processor left as the only choice."""
         is_outside = self.outside > 0
         self.outside -= is_outside
         self.row.advance(token)

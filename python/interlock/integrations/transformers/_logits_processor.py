@@ -25,6 +25,7 @@ from transformers import LogitsProcessor
 
 from interlock import ArgumentError, Index, TokenRejected
 from interlock.integrations._batch import Batch
+from interlock.integrations._mask import expect_padding
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
@@ -32,18 +33,6 @@ from interlock.integrations.transformers._masks import Masks
 from interlock.util.argument_types import require
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
-
-
-def _expect_padding(constraints: Iterable[Constraint], width: int) -> None:
-    """``ArgumentError`` where scores have far more columns than a vocabulary has tokens. Models pad a little: by less
-    than 1,024 columns or a quarter."""
-    for constraint in constraints:
-        size = constraint.vocabulary.size if isinstance(constraint, Index | PrefilledIndex) else width
-        if width > size + max(size // 4, 1024):
-            raise ArgumentError(
-                f"the model scores {width} tokens, and the index is for a vocabulary of {size}: compile it for the "
-                "model's, Vocabulary.from_tokenizer(tokenizer, size=model.config.vocab_size)"
-            )
 
 
 def _given(constraints: Constraint | Sequence[Constraint], trigger: str | Sequence[int] | None) -> list[Constraint]:
@@ -167,7 +156,13 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         ids = input_ids.detach()
         try:
             if not self._step(ids) and not self._follow(ids):
-                _expect_padding(self._constraints, scores.shape[-1])
+                for constraint in self._constraints:
+                    if isinstance(constraint, Index | PrefilledIndex):
+                        expect_padding(
+                            constraint.vocabulary.size,
+                            scores.shape[-1],
+                            "Vocabulary.from_tokenizer(tokenizer, size=model.config.vocab_size)",
+                        )
                 self._begin(ids)
             # Whoever called may write into the ids. The copy is made where they are, and waits for nothing.
             self._seen = ids.clone()

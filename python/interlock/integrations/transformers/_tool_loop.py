@@ -85,6 +85,8 @@ def _detected(tokenizer: Any, result: Result) -> ToolFormat:
 
 @dataclass
 class _Progress:
+    """What was generated and called so far."""
+
     events: list[Event] = field(default_factory=list)
     calls: list[tuple[Call, Any]] = field(default_factory=list)
 

@@ -30,12 +30,15 @@ def after_import(name: str, function: Callable[[], None]) -> None:
 
 
 class _Finder(MetaPathFinder):
+    """Finds one module as it would be found, with a loader that calls the function."""
+
     def __init__(self, name: str, function: Callable[[], None]) -> None:
         self._name, self._function = name, function
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """The module's spec with the other loader; ``None`` for any other module."""
         if fullname != self._name:
             return None
         if self in sys.meta_path:
@@ -47,13 +50,17 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
+    """Loads a module by its own loader, and calls the function then."""
+
     def __init__(self, inner: Loader, function: Callable[[], None]) -> None:
         self._inner, self._function = inner, function
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """What the module's own loader makes."""
         return self._inner.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
+        """Run the module, and call the function behind it."""
         # The module sees the loader that it would have had.
         module.__loader__ = self._inner
         if module.__spec__ is not None:

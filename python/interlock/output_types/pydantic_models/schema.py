@@ -104,26 +104,32 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return any(getattr(self._config, name, None) for name in ("validate_by_name", "populate_by_name"))
 
     def str_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """With what pydantic checks and changes of a text, such as blanks that are stripped."""
         made = super().str_schema(schema)
         strips = schema.get("strip_whitespace", self._config.str_strip_whitespace)
         return text_checks(schema, made, bool(strips))
 
     def definitions_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """The definitions are kept, so that others are found by their names."""
         self.definition_schemas = {**self.definition_schemas, **{part["ref"]: part for part in schema["definitions"]}}
         return super().definitions_schema(schema)
 
     def enum_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """An error for members that JSON cannot write."""
         check_values(schema, schema["members"])
         return super().enum_schema(schema)
 
     def literal_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """An error for values that JSON cannot write."""
         check_values(schema, schema["expected"])
         return super().literal_schema(schema)
 
     def model_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Closed: without properties that the class does not take."""
         return _closed(super().model_schema(schema))
 
     def dataclass_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Closed: without properties that the class does not take."""
         return _closed(super().dataclass_schema(schema))
 
     def dataclass_args_schema(self, schema: _CoreSchema) -> _JsonSchema:
@@ -133,6 +139,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return super().dataclass_args_schema(without)
 
     def typed_dict_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Closed: without keys that the class does not take."""
         return _closed(super().typed_dict_schema(schema))
 
     def named_tuple_schema(self, schema: _CoreSchema) -> _JsonSchema:
@@ -153,9 +160,11 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return super().arguments_schema(named)
 
     def dict_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """With the pattern of the keys, where they are no plain texts."""
         return self._with_keys(super().dict_schema(schema), schema)
 
     def counter_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """With the pattern of the keys, where they are no plain texts."""
         return self._with_keys(super().counter_schema(schema), schema)
 
     def _with_keys(self, made: _JsonSchema, schema: _CoreSchema) -> _JsonSchema:
@@ -179,6 +188,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return made
 
     def date_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """The days within its bounds. An error where no day lies within, and for bounds by today's date."""
         first, last = string_formats.days_within(schema)
         if first > last:
             raise PydanticInvalidForJsonSchema("no date lies within its bounds")
@@ -186,21 +196,26 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return string_formats.whole(string_formats.date_range(first, last))
 
     def time_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """The times of day that pydantic reads. An error for bounds, which cannot be enforced."""
         self._no_bounds(schema, "time")
         return self._clock(string_formats.TIME, schema)
 
     def datetime_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """The times that pydantic reads. An error for bounds, which cannot be enforced."""
         self._no_bounds(schema, "datetime")
         return self._clock(string_formats.DATETIME, schema)
 
     def timedelta_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """The durations that pydantic reads. An error for bounds, which cannot be enforced."""
         self._no_bounds(schema, "timedelta")
         return string_formats.whole(string_formats.DURATION)
 
     def set_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """An error for elements that Python cannot hash."""
         return self._hashable(super().set_schema(schema), schema, "set", "list")
 
     def frozenset_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """An error for elements that Python cannot hash."""
         return self._hashable(super().frozenset_schema(schema), schema, "frozenset", "tuple")
 
     def _hashable(self, made: _JsonSchema, schema: _CoreSchema, kind: str, other: str) -> _JsonSchema:
@@ -215,9 +230,11 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return made
 
     def uuid_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """The UUIDs of the version that is asked for, any without one."""
         return string_formats.whole(string_formats.uuid_pattern(schema.get("version")))
 
     def bytes_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """A text of which pydantic makes as many bytes as its length says."""
         # Lengths count bytes, so every character is one.
         is_base64 = self._config.val_json_bytes == "base64"
         made = string_formats.whole(string_formats.BY_FORMAT["base64url"] if is_base64 else string_formats.PRINTABLE)
@@ -251,9 +268,11 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         return made
 
     def json_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Always an error: a text cannot be held to what is inside of it."""
         raise PydanticInvalidForJsonSchema("a string with JSON inside: use the type of its content")
 
     def complex_schema(self, schema: _CoreSchema) -> _JsonSchema:
+        """Always an error: JSON has no complex numbers."""
         raise PydanticInvalidForJsonSchema("JSON has no complex numbers: use a NamedTuple of two floats")
 
     def _clock(self, pattern: str, schema: _CoreSchema) -> _JsonSchema:

@@ -100,19 +100,24 @@ def _blank(text: str, at: int) -> int:
 
 
 class _Reader:
+    """Reads a text of arguments. Methods take a place and return what they read with the place behind it."""
+
     def __init__(self, text: str) -> None:
         self.text = text
 
     def expect(self, literal: str, at: int) -> int:
+        """The place behind ``literal``, which comes next, blanks aside. ``ToolFormatError`` if it does not."""
         at = _blank(self.text, at)
         if not self.text.startswith(literal, at):
             raise ToolFormatError(f"{literal!r} is needed, and there stands {self.text[at : at + 20]!r}")
         return at + len(literal)
 
     def comes(self, literal: str, at: int) -> bool:
+        """Whether ``literal`` comes next, blanks aside."""
         return self.text.startswith(literal, _blank(self.text, at))
 
     def number(self, at: int) -> tuple[Any, int]:
+        """A number of JSON. ``ToolFormatError`` where none stands."""
         match = _NUMBER.match(self.text, at)
         if not match:
             raise ToolFormatError(f"a value is needed, and there stands {self.text[at : at + 20]!r}")
@@ -130,6 +135,7 @@ class _Python(_Reader):
         self.writes_json = writes_json
 
     def keywords(self, at: int) -> tuple[dict[str, Any], int]:
+        """The keyword arguments of a call."""
         values: dict[str, Any] = {}
         while match := _WORD.match(self.text, _blank(self.text, at)):
             at = self.expect("=", match.end())
@@ -140,6 +146,7 @@ class _Python(_Reader):
         return values, at
 
     def value(self, at: int) -> tuple[Any, int]:
+        """A literal. ``ToolFormatError`` for what is none."""
         at = _blank(self.text, at)
         if self.writes_json:
             with contextlib.suppress(ValueError):
@@ -161,6 +168,7 @@ class _Python(_Reader):
         return self.number(at)
 
     def items(self, at: int, closer: str) -> tuple[list[Any], int]:
+        """The elements of a list or a tuple behind its opening mark."""
         items: list[Any] = []
         while not self.comes(closer, at):
             item, at = self.value(at)
@@ -171,6 +179,7 @@ class _Python(_Reader):
         return items, self.expect(closer, at)
 
     def mapping(self, at: int) -> tuple[dict[str, Any], int]:
+        """The members of a dict behind its opening brace."""
         members: dict[str, Any] = {}
         while not self.comes("}", at):
             key, at = self.value(at)
@@ -189,6 +198,7 @@ class _Gemma(_Reader):
         self.quote = quote
 
     def string(self, at: int) -> tuple[str, int]:
+        """The text between two of the style's quotes. ``ToolFormatError`` where it is not closed."""
         start = self.expect(self.quote, at)
         end = self.text.find(self.quote, start)
         if end < 0:
@@ -196,6 +206,7 @@ class _Gemma(_Reader):
         return self.text[start:end], end + len(self.quote)
 
     def value(self, at: int) -> tuple[Any, int]:
+        """A value: a string, an object, an array, a word or a number. ``ToolFormatError`` for anything else."""
         at = _blank(self.text, at)
         if self.comes(self.quote, at):
             return self.string(at)
@@ -208,6 +219,7 @@ class _Gemma(_Reader):
         return self.number(at)
 
     def members(self, at: int) -> tuple[dict[str, Any], int]:
+        """The members of an object behind its opening brace."""
         members: dict[str, Any] = {}
         while not self.comes("}", at):
             at = _blank(self.text, at)
@@ -225,6 +237,7 @@ class _Gemma(_Reader):
         return members, self.expect("}", at)
 
     def items(self, at: int) -> tuple[list[Any], int]:
+        """The elements of an array behind its opening bracket."""
         items: list[Any] = []
         while not self.comes("]", at):
             item, at = self.value(at)
@@ -245,6 +258,7 @@ class _Tagged(_Reader):
         self.item_opener = _pattern_of(arguments.item_begin, arguments.whitespace) if arguments.nested else None
 
     def members(self, at: int, schema: Any) -> tuple[dict[str, Any], int]:
+        """The parameters from ``at`` on, by their names, as long as one follows another."""
         values: dict[str, Any] = {}
         while match := self.opener.match(self.text, _blank(self.text, at)):
             found = match.groupdict()
@@ -259,6 +273,7 @@ class _Tagged(_Reader):
         return self.value(at, closer, type_text, schema)
 
     def value(self, at: int, closer: str, type_text: str | None, schema: Any) -> tuple[Any, int]:
+        """The value of a parameter or an element up to its ``closer``, read by its own type text or by the schema."""
         kinds = self.kinds(type_text, schema)
         if self.arguments.nested and (kinds is None or kinds & {"object", "array"}):
             start = _blank(self.text, at)
@@ -278,6 +293,9 @@ class _Tagged(_Reader):
         return self.scalar(self.text[at:end], kinds), after
 
     def end_of(self, at: int, closer: str) -> int:
+        """Where the value that begins at ``at`` ends: the place of its ``closer``. ``ToolFormatError`` where that does
+        not come.
+        """
         # White space around a delimiter is the writer's habit: the closer is found without its own line ends first.
         end = self.text.find(closer, at)
         if end < 0:
@@ -292,6 +310,7 @@ class _Tagged(_Reader):
         return end
 
     def items(self, at: int, closer: str, schema: Any) -> tuple[list[Any], int]:
+        """The elements of an array in delimiters of their own, up to the ``closer`` of the array."""
         items: list[Any] = []
         inner = schema.get("items", True) if isinstance(schema, Mapping) else True
         while self.item_opener and (match := self.item_opener.match(self.text, _blank(self.text, at))):
@@ -314,6 +333,9 @@ class _Tagged(_Reader):
         return named or None
 
     def scalar(self, text: str, kinds: set[str] | None) -> Any:
+        """The value of a raw text: the text itself where a string may stand, otherwise what JSON reads.
+        ``ToolFormatError`` for no JSON.
+        """
         if kinds == {"string"}:
             return text
         if self.arguments.nested and not text and kinds is not None and kinds <= {"object", "array"}:
@@ -341,6 +363,7 @@ class _WithPlaces(_Tagged):
         self.pointer = ""
 
     def part(self, step: str | int, at: int, closer: str, type_text: str | None, schema: Any) -> tuple[Any, int]:
+        """As that of its base, and ``places`` has the place of the value."""
         outer, self.pointer = self.pointer, f"{self.pointer}/{escaped(str(step))}"
         found, after = self.value(at, closer, type_text, schema)
         ends = (after - len(one) for one in (closer, closer.strip("\n")) if self.text.endswith(one, at, after))
@@ -351,6 +374,7 @@ class _WithPlaces(_Tagged):
         return found, after
 
     def scalar(self, text: str, kinds: set[str] | None) -> Any:
+        """As that of its base, and the text where that is no value of its type."""
         try:
             return super().scalar(text, kinds)
         except ToolFormatError:

@@ -300,9 +300,13 @@ class _Table:
         self.known: list[str] = []
 
     def refuse(self, field: str, reason: str) -> Any:
+        """Raise ``ToolFormatError`` with the file, the field and the reason. The return type lets it stand in an
+        expression.
+        """
         raise ToolFormatError(f"{self.where}: {self.path + '.' if self.path else ''}{field}: {reason}")
 
     def take(self, field: str, default: Any) -> Any:
+        """The value of a field. ``ToolFormatError`` where it is absent and has no default."""
         self.known.append(field)
         value = self.fields.pop(field, default)
         return value if value is not None else self.refuse(field, f"it is missing{self.slip_of(field)}")
@@ -319,15 +323,19 @@ class _Table:
         return value
 
     def text(self, field: str, default: str | None = None) -> str:
+        """The text of a field; ``ToolFormatError`` for another value."""
         return str(self._typed(field, default, str, "a text"))
 
     def truth(self, field: str, default: bool) -> bool:
+        """The truth value of a field; ``ToolFormatError`` for another value."""
         return bool(self._typed(field, default, bool, "true or false"))
 
     def number(self, field: str, default: int) -> int:
+        """The whole number of a field; ``ToolFormatError`` for another value."""
         return int(self._typed(field, default, int, "a whole number"))
 
     def texts(self, field: str) -> tuple[str, ...]:
+        """The texts of a field, none of them empty; ``ToolFormatError`` for another value."""
         found = self._typed(field, [], list | tuple, "a list of texts")  # type: ignore[arg-type]
         for text in found:
             if not isinstance(text, str) or not text:
@@ -335,10 +343,12 @@ class _Table:
         return tuple(found)
 
     def groups(self, field: str) -> tuple[tuple[str, ...], ...]:
+        """The lists of texts of a field; ``ToolFormatError`` for another value."""
         found = self._typed(field, [], list, "a list of lists of texts")
         return tuple(_Table({field: group}, self.where, self.path).texts(field) for group in found)
 
     def template(self, field: str, allowed: tuple[str, ...], default: str | None = None) -> str:
+        """The text of a field with placeholders, all of which are ``allowed``; ``ToolFormatError`` for another one."""
         text = self.text(field, default)
         for word in template.placeholders(text):
             if word not in allowed:
@@ -347,22 +357,26 @@ class _Table:
         return text
 
     def one_of(self, field: str, allowed: tuple[str, ...], default: str | None) -> Any:
+        """The value of a field that is one of ``allowed``; ``ToolFormatError`` for another one."""
         value = self.take(field, default)
         if value not in allowed:
             self.refuse(field, f"{value!r} is not one of {', '.join(allowed)}")
         return value
 
     def table(self, field: str) -> _Table | None:
+        """The table of a field; ``None`` where it is absent."""
         self.known.append(field)
         if field not in self.fields:
             return None
         return _Table(self.fields.pop(field), self.where, f"{self.path}.{field}" if self.path else field)
 
     def tables(self, field: str) -> list[_Table]:
+        """The tables of a field, which is a list; ``ToolFormatError`` for another value."""
         found = self._typed(field, [], list, "a list of tables")
         return [_Table(table, self.where, f"{field}[{index}]") for index, table in enumerate(found)]
 
     def done(self) -> None:
+        """``ToolFormatError`` for a field that nobody took, with the name that was probably meant."""
         if self.fields:
             odd = next(iter(self.fields))
             self.refuse(str(odd), f"this field is not known here{meant(odd, self.known)}")

@@ -174,6 +174,9 @@ class _ObjectOfCall:
 
     @classmethod
     def of(cls, form: ToolFormat, notation: Notation, names: Iterable[str] | None) -> _ObjectOfCall | None:
+        """The object of calls in one notation; ``None`` where a call is no JSON object. ``names`` are those of the
+        tools, if known.
+        """
         place = notation.begin.find('{"')
         if form.arguments.encoding != "json" or form.name_escape != "json" or place < 0:
             return None
@@ -224,11 +227,16 @@ def _of_json(found: tuple[Call, int] | None) -> tuple[Call, int] | None:
 
 
 class _Reader:
+    """Reads a reply that no mask was made for, and takes what is no whole call as text."""
+
     def __init__(self, form: ToolFormat, text: str, schemas: Mapping[str, Any] | None) -> None:
         self.form, self.text, self.schemas = form, text, schemas
         self.notations = [_Notation(form, notation, schemas) for notation in form.notations]
 
     def turn(self, is_open: bool | None) -> Iterator[Text | Reasoning | Call]:
+        """The parts of the whole reply, in their order. ``is_open`` says whether the prompt began the reasoning, if
+        that is known.
+        """
         if self.form.layout.kind == "messages":
             yield from self.messages()
             return
@@ -267,6 +275,7 @@ class _Reader:
         return start, end, at + len(reasoning.after) if self.text.startswith(reasoning.after, at) else at
 
     def messages(self) -> Iterator[Text | Reasoning | Call]:
+        """The parts of a reply that consists of several messages."""
         layout, reasoning, at = self.form.layout, self.form.reasoning, 0
         kinds: list[tuple[str, str, type[Text] | type[Reasoning]]] = [
             (layout.text_begin, layout.text_end, Text),
@@ -301,6 +310,7 @@ class _Reader:
         return self.text[start:end].replace(self.form.layout.separator, "") if self.form.layout.separator else ""
 
     def mixed(self, at: int, stop: int) -> Iterator[Text | Call]:
+        """Texts and calls between ``at`` and ``stop``."""
         for start, calls, end in self.sections(at):
             yield Text(self.text[at:start])
             yield from calls
@@ -331,6 +341,7 @@ class _Reader:
             ]
 
     def is_before(self, blank: str, least: int, start: int) -> bool:
+        """Whether ``blank`` stands in front of ``start``, and not before ``least``."""
         return start - len(blank) >= least and self.text.endswith(blank, 0, start)
 
     def section(self, notation: _Notation, at: int) -> tuple[list[Call], int] | None:
@@ -363,6 +374,7 @@ class _Reader:
             return None
 
     def with_delimiters(self, notation: _Notation, match: re.Match[str]) -> tuple[Call, int] | None:
+        """The call whose beginning ``match`` is, and where it ends; ``None`` where its end does not come."""
         named = match.groupdict()
         name = unescape(named["name"], self.form.name_escape)
         schema = True if self.schemas is None else self.schemas.get(name, True)
@@ -371,6 +383,7 @@ class _Reader:
         return None if end is None else (Call(name, arguments, named.get("id") or ""), end)
 
     def after_blank(self, at: int) -> int:
+        """The first place from ``at`` on that is no white space."""
         while at < len(self.text) and self.text[at].isspace():
             at += 1
         return at

@@ -63,12 +63,14 @@ class Fields:
         self.known: list[str] = []
 
     def at(self, *keys: object) -> str:
+        """The JSON Pointer of what ``keys`` lead to, from this object on."""
         pointer = self.pointer
         for key in keys:
             pointer = f"{pointer}/{key if isinstance(key, int) else escaped(key)}"
         return pointer
 
     def refuse(self, key: str, reason: str) -> NoReturn:
+        """Raise ``StructuralTagError`` with ``reason`` at the field ``key``."""
         raise StructuralTagError(reason, self.at(key))
 
     def lacks(self, key: str) -> StructuralTagError:
@@ -77,6 +79,7 @@ class Fields:
         return StructuralTagError(said, self.pointer, code="missing_field", subject=key)
 
     def has(self, key: str) -> bool:
+        """Whether the field is there and not null. It stays for a later ``take``."""
         self.known.append(key)
         return self.left.get(key) is not None
 
@@ -94,6 +97,9 @@ class Fields:
         return default if value is None else value
 
     def text(self, key: str) -> str:
+        """The value of a field that must be there and be a text. ``StructuralTagError`` otherwise, and for half of a
+        surrogate pair.
+        """
         value = self.take(key)
         if not isinstance(value, str):
             self.refuse(key, f"a string is needed, not {kind_of(value)}")
@@ -102,12 +108,18 @@ class Fields:
         return value
 
     def truth(self, key: str, default: bool = False) -> bool:
+        """The value of a field that is true or false, ``default`` where it is absent or null. ``StructuralTagError``
+        for anything else.
+        """
         value = self.optional(key, default)
         if not isinstance(value, bool):
             self.refuse(key, f"true or false is needed, not {kind_of(value)}")
         return value
 
     def count(self, key: str, default: int | None) -> int | None:
+        """The value of a field that is a whole number from 0 to ``LARGEST``, ``default`` where it is absent or null.
+        ``StructuralTagError`` for anything else.
+        """
         value = self.optional(key, default)
         if value is None:
             return None
@@ -118,6 +130,9 @@ class Fields:
         return value
 
     def items(self, value: Any, key: str, *, empty: bool = True) -> list[Any]:
+        """``value``, which the field ``key`` has, as a list. ``StructuralTagError`` for what is no array, and for an
+        empty one unless ``empty``.
+        """
         if not isinstance(value, _LISTS):
             self.refuse(key, f"an array is needed, not {kind_of(value)}")
         if not value and not empty:
@@ -135,6 +150,9 @@ class Fields:
         return tuple(found)
 
     def token(self, value: Any, *path: object) -> int | str:
+        """``value`` as a token: its id or its text. ``StructuralTagError`` at ``path`` for anything else, an empty text
+        and an id that is out of range.
+        """
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise StructuralTagError(f"a token is an id or a text, not {kind_of(value)}", self.at(*path))
         if isinstance(value, int) and not 0 <= value <= LARGEST:
@@ -144,10 +162,16 @@ class Fields:
         return value
 
     def tokens(self, key: str, *, empty: bool = True, required: bool = False) -> tuple[int | str, ...]:
+        """The value of a field that is an array of tokens, as ``token`` takes each. Absent or null is an empty one
+        unless ``required``.
+        """
         found = self.items(self.take(key) if required else self.optional(key, []), key, empty=empty)
         return tuple(self.token(value, key, index) for index, value in enumerate(found))
 
     def done(self) -> None:
+        """Say that all fields were asked for. ``StructuralTagError`` for one that nobody took, with the name that was
+        probably meant.
+        """
         if self.left:
             odd = next(iter(self.left))
             self.refuse(

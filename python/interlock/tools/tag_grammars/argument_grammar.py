@@ -16,6 +16,9 @@ class ArgumentGrammar(TaggedParameters, BracketedValues):
     """The rules of one ``json_schema`` of a structural tag."""
 
     def root(self) -> str:
+        """The rule of the arguments as a whole, in the encoding of the style. ``UnsupportedError`` for a schema that
+        the encoding cannot write.
+        """
         if self.style.encoding == "json":
             return self.json(self.schema, self.place, self.node.excludes)
         parts = object_parts(self.schema, self.schema, self.place)

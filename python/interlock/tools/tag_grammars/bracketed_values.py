@@ -54,6 +54,9 @@ class BracketedValues(ObjectMembers):
         return self.builder.rule(f'{name} ":" {value}', place)
 
     def key(self, key: str, is_root: bool, place: str) -> str:
+        """What stands in front of a value: its name with the separator behind it. ``UnsupportedError`` for a name that
+        is no keyword argument of Python, where the arguments are those of a call.
+        """
         if self.style.encoding == "python":
             if is_root:
                 if not key.isidentifier():
@@ -97,12 +100,16 @@ class BracketedValues(ObjectMembers):
         return resolved(str(reference), self.schema)
 
     def free_value(self, place: str) -> str:
+        """The rule of any value. It is made once."""
         if self.free is None:
             name = self.free = self.builder.reserve()
             self.builder.define(name, " | ".join(self.values_of({}, place)), place)
         return self.free
 
     def values_of(self, schema: Mapping[str, Any], place: str) -> list[str]:
+        """The ways to write a value of ``schema``, as bodies of rules: its constants, or one for each type that it
+        allows.
+        """
         constants = constants_of(schema)
         if constants is not None:
             return [self.constant(value, place) for value in constants]
@@ -128,6 +135,7 @@ class BracketedValues(ObjectMembers):
         return found
 
     def braces(self, schema: Mapping[str, Any], place: str) -> str:
+        """The body of an object's rule, in braces."""
         if self.style.encoding == "python" and self.style.objects == "json":
             return self.json({"allOf": [schema], "type": "object"}, place, self.node.excludes)
         bodies = [self.object(part, place) for part in object_parts(schema, self.schema, place)]
@@ -135,6 +143,9 @@ class BracketedValues(ObjectMembers):
         return f'"{{" {inner} "}}"'
 
     def string(self, schema: Mapping[str, Any], place: str) -> str:
+        """The body of a string's rule: a literal of Python, or raw text between the style's quotes.
+        ``UnsupportedError`` for ``excludes`` of Python's strings.
+        """
         if self.style.encoding == "python":
             if self.node.excludes:
                 raise refuse("excludes of Python's strings cannot be enforced", f"{self.pointer}/excludes")
@@ -143,6 +154,9 @@ class BracketedValues(ObjectMembers):
         return f"{self.quote()} {self.builder.terminal(raw_string(schema, closers), place)} {self.quote()}"
 
     def constant(self, value: Any, place: str) -> str:
+        """The body of a rule that matches this value alone. ``UnsupportedError`` for one that the notation cannot
+        write.
+        """
         if self.style.encoding == "python":
             if isinstance(value, str):
                 return f"({literal(repr(value))} | {literal(_double(value))})"

@@ -41,9 +41,11 @@ class ObjectMembers:
         self.reports = builder.inside == "arguments" and node.style.encoding == "tagged"
 
     def reported(self, name: str, body: str, place: str) -> str:
+        """``body``, as a rule whose text is reported under ``name`` where arguments are told apart for their reader."""
         return self.builder.event(name, body, place) if self.reports else body
 
     def alternatives(self, bodies: Sequence[str], place: str) -> str:
+        """The rule of one of ``bodies``; one that matches nothing where there are none."""
         if not bodies:
             return self.nothing(place)
         return self.builder.choice(bodies, place)
@@ -119,6 +121,9 @@ class ObjectMembers:
         return first
 
     def unordered(self, members: list[Member], others: str | None, separator: str, place: str) -> str:
+        """Members in any order, each at most once: a rule for each set of members that came. ``UnsupportedError`` for
+        more than ``MOST_UNORDERED``.
+        """
         if len(members) > MOST_UNORDERED:
             raise refuse(
                 f"more than {MOST_UNORDERED} members in any order have too many cases", f"{self.pointer}/any_order"
@@ -144,6 +149,9 @@ class ObjectMembers:
         return behind(frozenset(), False)
 
     def items(self, item: str | None, schema: Mapping[str, Any], separator: str, place: str) -> str:
+        """The body of an array's elements within its bounds, without brackets. ``item`` is ``None`` where no element is
+        possible.
+        """
         least, most = int(schema.get("minItems", 0)), schema.get("maxItems")
         if item is None or most == 0:
             return "" if least == 0 else self.nothing(place)
@@ -153,12 +161,15 @@ class ObjectMembers:
         return body if least else f"({body})?"
 
     def separator(self) -> str:
+        """The terminal between two members or elements."""
         return self.builder.terminal("/, ?/" if self.style.encoding == "python" else '","', self.pointer)
 
     def blank(self) -> str:
+        """The terminal of white space that may stand between parts."""
         return self.builder.terminal(_BLANK, self.pointer)
 
     def quote(self) -> str:
+        """The mark that raw strings of the style stand between."""
         return self.builder.literal(self.style.quote)
 
     def member(self, key: str, schema: Any, place: str, is_root: bool) -> str | None:

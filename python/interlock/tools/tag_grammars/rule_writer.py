@@ -75,6 +75,7 @@ class RuleWriter:
         self.inside: Literal["", "tag", "call", "arguments"] = ""
 
     def rule(self, body: str, pointer: str) -> str:
+        """Write a rule for ``body``; return its name."""
         name = f"r{next(self.count)}"
         self.lines.append((f"{name}: {body}", pointer))
         return name
@@ -100,12 +101,15 @@ class RuleWriter:
             self.inside = before
 
     def reserve(self) -> str:
+        """A name for a rule that ``define`` writes later, such as one that contains itself."""
         return f"r{next(self.count)}"
 
     def define(self, name: str, body: str, pointer: str) -> None:
+        """Write the rule of a name that was reserved."""
         self.lines.append((f"{name}: {body}", pointer))
 
     def terminal(self, body: str, pointer: str) -> str:
+        """The name of the terminal for ``body``, which is written once. It holds only what the vocabulary can spell."""
         if body not in self.terminals:
             self.terminals[body] = f"T{len(self.terminals) + 1}"
             written = f"({body}) & {self.spellable}" if self.spellable else body
@@ -113,6 +117,7 @@ class RuleWriter:
         return self.terminals[body]
 
     def choice(self, parts: Iterable[str], pointer: str) -> str:
+        """The rule of one of ``parts``; the part itself where all are equal."""
         distinct = list(dict.fromkeys(parts))
         return distinct[0] if len(distinct) == 1 else self.rule(" | ".join(distinct), pointer)
 
@@ -152,6 +157,9 @@ class RuleWriter:
         return self.literals[text]
 
     def id_of(self, token: int | str, pointer: str) -> int:
+        """The id of a token that is given by its id or text. ``StructuralTagError`` if the vocabulary does not have it,
+        and for a token that may not be named.
+        """
         if isinstance(token, int):
             if token >= self.size:
                 raise StructuralTagError(f"the vocabulary has no token {token}: it has {self.size}", pointer)
@@ -167,6 +175,7 @@ class RuleWriter:
         return _other([*excluded, *(self.allowed.refused() if self.allowed is not None else ())])
 
     def ids_of(self, tokens: Iterable[int | str], pointer: str) -> list[int]:
+        """The ids of tokens, as ``id_of`` finds each."""
         return [self.id_of(token, f"{pointer}/{index}") for index, token in enumerate(tokens)]
 
     def excluded_ids(self, tokens: Iterable[int | str], pointer: str) -> list[int]:

@@ -96,6 +96,7 @@ class GrammarBuilder(TagSequences):
     """Writes the rules of one structural tag."""
 
     def build(self) -> TagGrammar:
+        """The whole grammar. ``StructuralTagError`` and ``UnsupportedError`` as for ``grammar_of``."""
         # Without any tag the output as a whole is text, which needs no reader.
         whole = not holds_events(self.tag.format)
         start = self.within("tag" if whole else "", self.tag.format, (), "/format")
@@ -113,6 +114,7 @@ class GrammarBuilder(TagSequences):
         return self.known[key]
 
     def sequence(self, node: nodes.Sequence, stops: Stops, pointer: str) -> str:
+        """The rule of formats one after the other. Only the last one meets ``stops``."""
         last = len(node.elements) - 1
         parts = [
             self.format(element, stops if index == last else (), f"{pointer}/elements/{index}")
@@ -121,23 +123,30 @@ class GrammarBuilder(TagSequences):
         return self.rule(" ".join(parts), pointer)
 
     def alternatives(self, node: nodes.Or, stops: Stops, pointer: str) -> str:
+        """The rule of one of several formats."""
         parts = [self.format(one, stops, f"{pointer}/elements/{at}") for at, one in enumerate(node.elements)]
         return self.choice(parts, pointer)
 
     def repeated(self, node: Any, stops: Stops, pointer: str, times: str) -> str:
+        """The rule of a format that comes ``times``, as the notation writes it: ``?``, ``*``, ``{2,3}``."""
         inner = self.format(node.content, stops, f"{pointer}/content")
         return self.rule(f"{inner}{times}", pointer)
 
     def repeat(self, node: nodes.Repeat, stops: Stops, pointer: str) -> str:
+        """The rule of a format that comes between ``min`` and ``max`` times."""
         if node.max == 0:
             return self.rule("", pointer)
         return self.repeated(node, stops, pointer, times(node.min, None if node.max < 0 else node.max))
 
     def any_text(self, node: nodes.AnyText, stops: Stops, pointer: str) -> str:
+        """The rule of free text without the texts that it excludes, within its bounds of characters and tokens."""
         text = self.text((*node.excludes, *stops), pointer, node.max_chars)
         return self.plain(text if node.max_tokens is None else self.bounded(text, node.max_tokens, pointer), pointer)
 
     def any_tokens(self, node: nodes.AnyTokens, stops: Stops, pointer: str) -> str:
+        """The rule of any tokens but the excluded ones. ``UnsupportedError`` where a bound of tokens stands beside
+        texts that may not be spelled.
+        """
         excluded = self.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")
         if node.max_tokens is not None:
             if any(isinstance(stop, str) and stop or isinstance(stop, nodes.Regex) for stop in stops):
@@ -155,9 +164,13 @@ class GrammarBuilder(TagSequences):
         return self.plain(self.between(excluded, stops, pointer, node.excludes), pointer)
 
     def grammar(self, node: nodes.GrammarText, stops: Stops, pointer: str) -> str:
+        """The rule of a grammar inside of the tag, whose text is text of the output."""
         return self.plain(self.grammar_rule(node, pointer), pointer)
 
     def grammar_rule(self, node: nodes.GrammarText, pointer: str) -> str:
+        """The start rule of a grammar inside of the tag. One in Lark's notation is nested, others are rewritten. The
+        errors of the grammar, with its place in the tag.
+        """
         if node.syntax == "lark":
             if self.allowed is not None:
                 self.allowed.check_grammar(node.grammar, "lark", f"{pointer}/grammar")
@@ -168,6 +181,7 @@ class GrammarBuilder(TagSequences):
         return start
 
     def nested(self, body: str, pointer: str) -> str:
+        """A rule of several lines, each of which comes from the same place."""
         name = self.reserve()
         for index, line in enumerate(f"{name}: {body}".split("\n")):
             del index
@@ -175,16 +189,19 @@ class GrammarBuilder(TagSequences):
         return name
 
     def json_schema(self, node: nodes.JsonSchema, stops: Stops, pointer: str) -> str:
+        """The rule of a value of a JSON Schema, in the style of the node."""
         check_keys(node.json_schema, f"{pointer}/json_schema", StructuralTagError)
         return self.plain(ArgumentGrammar(self, node, pointer).root(), pointer)
 
     def constant(self, node: nodes.ConstString, pointer: str) -> str:
+        """The rule of a fixed text. One of blanks or with special tokens is no text for the output's reader."""
         body = self.rule(self.literal(node.value), pointer)
         # Line ends and special tokens between parts are no text.
         is_text = node.value.strip() and not any(token in node.value for token in self.tag.special_tokens)
         return self.plain(body, pointer) if is_text else body
 
     def begin_of(self, tag: nodes.Tag, pointer: str) -> str:
+        """What a tag begins with, as the body of a rule: a text, a token or a format."""
         if isinstance(tag.begin, str):
             return self.literal(tag.begin)
         if isinstance(tag.begin, nodes.Token):
@@ -192,6 +209,7 @@ class GrammarBuilder(TagSequences):
         return self.within("tag", tag.begin, (), f"{pointer}/begin")
 
     def one_tag(self, tag: nodes.Tag, stops: Stops, pointer: str) -> str:
+        """The rule of a tag: what it begins with, its content, and its end, which may not stand inside."""
         begin = self.begin_of(tag, pointer)
         inner: Stops
         if isinstance(tag.end, tuple) and len(tag.end) == 1 and tag.end[0]:
@@ -294,6 +312,9 @@ class AnyVocabularyBuilder(GrammarBuilder):
         self._named: dict[str, int] = {}
 
     def id_of(self, token: int | str, pointer: str) -> int:
+        """The id of a token; a number of its own for one that is named by its text. An error for one that may not be
+        named.
+        """
         number = token if isinstance(token, int) else _FIRST_NAMED + len(self._named)
         if isinstance(token, str):
             number = self._named.setdefault(token, number)

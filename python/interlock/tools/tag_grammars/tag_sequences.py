@@ -19,16 +19,19 @@ class TagSequences(RuleWriter):
     """The rules of formats that hold several tags."""
 
     def separated(self, node: nodes.TagsWithSeparator, stops: Stops, pointer: str) -> str:
+        """The rule of tags with a separator between two of them."""
         separators = (node.separator,) if isinstance(node.separator, str) else node.separator
         written = [self.literal(one) for one in separators]
         between = written[0] if len(written) == 1 else f"({' | '.join(written)})"
         return self.counted(node, stops, pointer, "", between, is_text=False)
 
     def triggered(self, node: nodes.TriggeredTags, stops: Stops, pointer: str) -> str:
+        """The rule of free text with tags in it, each behind one of the texts that trigger it."""
         text = self.plain(self.text((*node.triggers, *node.excludes, *stops), pointer), pointer)
         return self.counted(node, stops, pointer, text, text, is_text=True)
 
     def token_triggered(self, node: nodes.TokenTriggeredTags, stops: Stops, pointer: str) -> str:
+        """The rule of free text with tags in it, each of which begins with one of the tokens that trigger it."""
         excluded = self.ids_of(node.trigger_tokens, f"{pointer}/trigger_tokens")
         excluded += self.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")
         text = self.plain(self.between(excluded, stops, pointer), pointer)
@@ -90,16 +93,19 @@ class TagSequences(RuleWriter):
         return behind(frozenset())
 
     def dispatch(self, node: nodes.Dispatch, stops: Stops, pointer: str) -> str:
+        """The rule of free text, a text that chooses, and the format that belongs to it."""
         text = self.plain(self.text((*(one for one, _ in node.rules), *node.excludes, *stops), pointer), pointer)
         return self.dispatched(node, [self.literal(one) for one, _ in node.rules], text, stops, pointer)
 
     def token_dispatch(self, node: nodes.TokenDispatch, stops: Stops, pointer: str) -> str:
+        """The rule of free text, a token that chooses, and the format that belongs to it."""
         numbers = [self.id_of(token, f"{pointer}/rules/{index}/0") for index, (token, _) in enumerate(node.rules)]
         excluded = numbers + self.excluded_ids(node.exclude_tokens, f"{pointer}/exclude_tokens")
         text = self.plain(self.between(excluded, stops, pointer), pointer)
         return self.dispatched(node, [f"<[{number}]>" for number in numbers], text, stops, pointer)
 
     def dispatched(self, node: Any, begins: list[str], text: str, stops: Stops, pointer: str) -> str:
+        """The rule of ``text`` and what ``begins`` choose behind it, again and again if ``node.loop``."""
         rules = [
             f"{begins[index]} {self.format(content, stops, f'{pointer}/rules/{index}/1')}"
             for index, (_, content) in enumerate(node.rules)

@@ -34,6 +34,9 @@ class TaggedParameters(ObjectMembers):
     """The rules of parameters between delimiters: the encoding ``tagged``."""
 
     def parameter(self, key: str, schema: Any, place: str) -> str | None:
+        """The rule of one declared parameter; ``None`` where it can have no value. ``UnsupportedError`` for a name that
+        holds what ends names in this style.
+        """
         spelled = escape(key, self.style.key_escape)
         for after in template.literal_after(self.style.begin, "key"):
             if after and after in spelled:
@@ -42,6 +45,9 @@ class TaggedParameters(ObjectMembers):
         return self.delimited(self.style.begin, self.style.end, spelled, literal(spelled), schema, place, report)
 
     def other_parameter(self, schema: Any, declared: Sequence[str], place: str) -> str | None:
+        """The rule of a parameter under a name that is not declared; ``None`` where it can have no value.
+        ``UnsupportedError`` for a style that repeats names behind values.
+        """
         if self.closes_by_name():
             raise refuse(
                 "a style that repeats names behind values cannot write names that the schema does not declare",
@@ -177,6 +183,7 @@ class TaggedParameters(ObjectMembers):
         return [" | ".join(found)] if found else []
 
     def nested_objects(self, mapping: Mapping[str, Any], part: Any, place: str) -> list[str]:
+        """The rules of an object inside of a parameter, one for each way in which its members may come."""
         if not says_anything(mapping):
             return [self.free_object(place)]
         found = []
@@ -207,6 +214,7 @@ class TaggedParameters(ObjectMembers):
         return self.free
 
     def nested_array(self, schema: Mapping[str, Any], place: str) -> str:
+        """The rule of an array inside of a parameter, whose elements stand between the style's delimiters."""
         key = f"array {id(schema) if says_anything(schema) else 0}"
         if key not in self.references:
             name = self.references[key] = self.builder.reserve()

@@ -79,12 +79,15 @@ class _Region:
         return [escaped(text) for text in texts]
 
     def refuse(self, key: str, reason: str) -> NoReturn:
+        """Raise ``UnsupportedError`` with ``reason`` at the field ``key`` of the region."""
         raise UnsupportedError(f"at {self.pointer}/{key}: {reason}")
 
     def open(self, captured: Mapping[str, str] | None = None) -> Any:
+        """What opens the region, as a delimiter; ``captured`` has the values of its groups."""
         return _delimiter([self._parts(source, "open", captured) for source in self.opens])
 
     def close(self) -> Any:
+        """What closes the region, as a delimiter."""
         return _delimiter([self._parts(source, "close", None) for source in self.closes])
 
     def _parts(self, source: str, key: str, captured: Mapping[str, str] | None) -> nodes.Format:

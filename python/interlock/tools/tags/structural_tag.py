@@ -178,6 +178,8 @@ def _counts(parallel: bool, least: int, most: int | None, unique: bool) -> dict[
 
 
 class _Builder:
+    """Builds the structural tag of one turn of a model: its reasoning, its text, its calls."""
+
     def __init__(
         self,
         form: ToolFormat,
@@ -198,9 +200,11 @@ class _Builder:
             )
 
     def tags(self, notation: Notation) -> list[nodes.Tag]:
+        """A tag for each tool, in one notation."""
         return [call_tag(self.form, notation, tool, self.strict) for tool in self.tools]
 
     def turn(self, reasoning: str, is_open: bool | None) -> nodes.Format:
+        """The format of the whole turn. ``RequestError`` for reasoning that the format does not have."""
         if self.form.layout.kind == "messages":
             return self.messages(reasoning)
         thought = self.reasoning(reasoning, is_open)
@@ -210,6 +214,9 @@ class _Builder:
         return answer if thought is None else nodes.Sequence((thought, answer))
 
     def reasoning(self, reasoning: str, is_open: bool | None) -> nodes.Format | None:
+        """The format of the reasoning, ``None`` where there is none. ``RequestError`` if it is required and the format
+        has none.
+        """
         if reasoning == "none":
             return None
         found = self.form.reasoning
@@ -278,6 +285,7 @@ class _Builder:
         return found[0] if len(found) == 1 else nodes.Or(tuple(found))
 
     def section_counts(self) -> dict[str, Any]:
+        """How many calls a section has. One that is there has at least one."""
         counts = {**self.counts, "at_least_one": True}
         if counts["max_calls"] == 1:
             return {"at_least_one": True, "stop_after_first": True}
@@ -317,12 +325,14 @@ class _Builder:
         return [notation.section_begin + begin for begin in begins if isinstance(begin, str)]
 
     def embedded_tags(self, notation: Notation) -> list[nodes.Tag]:
+        """The tags of calls between texts: those of the tools, or one for the section around them."""
         if not notation.section_begin:
             return self.tags(notation)
         found = section(notation, self.tags(notation), self.section_counts())
         return [found] if isinstance(found, nodes.Tag) else []
 
     def blocks(self, thought: nodes.Format | None, reasoning: str) -> nodes.Format:
+        """The format of a turn whose text and calls stand in blocks of their own."""
         layout = self.form.layout
         opened = reasoning == "none" and bool(self.form.reasoning and self.form.reasoning.opened_by_prompt)
         excludes = (*self.excludes(), *_openers(self.form))
@@ -342,6 +352,7 @@ class _Builder:
         return nodes.Sequence(tuple(parts))
 
     def messages(self, reasoning: str) -> nodes.Format:
+        """The format of a turn of several messages. ``RequestError`` for reasoning that the format does not have."""
         layout = self.form.layout
         ends = tuple(dict.fromkeys(end for end in (layout.text_end, layout.preamble_end) if end))
         final = nodes.Tag(layout.text_begin, nodes.AnyText(), ends, nodes.Event("text"))
@@ -369,6 +380,7 @@ class _Builder:
         return parts[0] if len(parts) == 1 else nodes.Sequence(tuple(parts))
 
     def last_messages(self, final: nodes.Tag) -> nodes.Format:
+        """What a turn of messages ends with: the calls, the final text, or either."""
         if self.mode == "none":
             return final
         if self.counts["unique"] and len(self.form.notations) > 1:

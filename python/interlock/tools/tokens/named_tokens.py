@@ -136,6 +136,7 @@ class _Arguments:
         self.is_clear = True
 
     def take(self, match: re.Match[str]) -> None:
+        """Take one argument of the macro. ``is_clear`` is false from then on if nothing sure can be said of it."""
         if match["text"] is not None:
             self.is_clear &= "\\" not in match[0]  # An escape may spell anything.
             self.names.append(match[0][1:-1])

@@ -70,12 +70,15 @@ most=1))), Symbol(kind='name', text='B')))
 
 @dataclass
 class _Reader:
+    """Reads the tokens of a rule's body from left to right. ``Unclear`` is raised for what has no form here."""
+
     tokens: list[Token]
     syntax: str
     at: int = 0
     depth: int = 0
 
     def whole(self) -> Expression:
+        """All tokens as one expression. ``Unclear`` names the token that nothing reads."""
         found = self.choice()
         if self.at < len(self.tokens):
             raise Unclear(self.tokens[self.at].text)
@@ -88,12 +91,14 @@ class _Reader:
         return self.tokens[at].text if is_mark else ""
 
     def take(self) -> Token:
+        """The next token, which is read by that. ``Unclear`` at the end."""
         if self.at == len(self.tokens):
             raise Unclear("the end of the rule")
         self.at += 1
         return self.tokens[self.at - 1]
 
     def choice(self) -> Expression:
+        """Alternatives with ``|`` between them. ``Unclear`` for groups that are nested a hundred deep."""
         self.depth += 1
         if self.depth > 100:
             raise Unclear("groups that are nested so deeply")
@@ -105,6 +110,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
     def sequence(self) -> Expression:
+        """The parts of one alternative, up to what ends it."""
         parts: list[Expression] = []
         while self.at < len(self.tokens) and self.peek() not in ("|", ")", "]", "}", ","):
             if self.peek() == "->" and self.syntax == "lark":
@@ -115,6 +121,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
     def atom(self) -> Expression:
+        """One part without what says how often it comes: a text, a name, a group."""
         token = self.take()
         if token.kind == "text":
             if self.peek() == "..":
@@ -136,12 +143,14 @@ class _Reader:
         raise Unclear(token.text)
 
     def closed(self, mark: str) -> Expression:
+        """The expression up to the closing ``mark``, which is read too."""
         found = self.choice()
         if self.take().text != mark:
             raise Unclear(mark)
         return found
 
     def braces(self) -> Iterator[str]:
+        """The texts of all tokens up to the brace that closes the first one."""
         closers: list[str] = []
         while True:
             token = self.take()
@@ -154,6 +163,7 @@ class _Reader:
                 return
 
     def name(self, text: str) -> Symbol:
+        """A name as a symbol. ``Unclear`` for a template, a capture and a macro."""
         if text.startswith("@"):
             return Symbol("part", text)
         if self.syntax == "ebnf" and self.peek() == "(" and text in ("Regex", "Substring"):
@@ -167,9 +177,11 @@ class _Reader:
         return Symbol("name", text)
 
     def is_count(self) -> bool:
+        """Whether the brace that comes next holds how often something comes."""
         return self.peek(1).isdigit() or self.peek(1) == ","
 
     def repeated(self, body: Expression) -> Expression:
+        """``body`` with what stands behind it and says how often it comes: ``?``, ``*``, ``+``, ``{2,3}``."""
         while True:
             mark = self.peek()
             if mark in ("?", "*", "+"):
@@ -187,6 +199,7 @@ class _Reader:
                 return body
 
     def counted(self, body: Expression, to: str) -> Expression:
+        """``body`` with a number, or two with ``to`` between them."""
         least = self.number()
         if self.peek() != to:
             if least is None:
@@ -199,6 +212,7 @@ class _Reader:
         return Repeat(body, least or 0, most)
 
     def number(self) -> int | None:
+        """The number whose digits come next; ``None`` where none comes."""
         digits = ""
         while self.peek().isdigit():
             digits += self.take().text

@@ -57,6 +57,8 @@ def verdict(first: Source, second: Source, vocabulary: interlock.Vocabulary, lex
 
 @dataclass
 class _Proof:
+    """An attempt to show that the rules of ``second`` accept all that those of ``first`` do."""
+
     first: Grammar
     second: Grammar
     lexer: str
@@ -67,6 +69,7 @@ class _Proof:
     terminals: dict[tuple[Symbol, Symbol], bool] = field(default_factory=dict)
 
     def verdict(self) -> Verdict:
+        """Whether it is shown, and what stands in the way if not. ``Unclear`` for what has no form here."""
         if self.lexer == "contextual" and "_INDENT" in self.first.terminals.imported:
             raise Unclear("indentation")
         self.keys = keys(self.first), keys(self.second)
@@ -108,6 +111,7 @@ class _Proof:
                 self.refuted[pair], changed = found, True
 
     def compare(self, one: Automaton, other: Automaton) -> Symbol | bool | None:
+        """``True`` if one automaton is included in the other; otherwise the symbol at which it is not."""
         return is_included(one, other, self.stands_for)
 
     def stands_for(self, old: Symbol, new: Symbol) -> bool:
@@ -121,9 +125,11 @@ class _Proof:
         return False
 
     def holds(self, pair: tuple[str, str]) -> bool:
+        """Whether a pair of rules is looked at, and is not refuted so far."""
         return pair in self.pairs and pair not in self.refuted
 
     def terminal_stands_for(self, old: Symbol, new: Symbol) -> bool:
+        """Whether a terminal of the second has all texts of one of the first. Found once for each pair."""
         if (old, new) not in self.terminals:
             self.terminals[old, new] = self._terminal_stands_for(old, new)
         return self.terminals[old, new]

@@ -45,6 +45,8 @@ class Automaton:
 
 @dataclass
 class _Edges:
+    """The positions at which a part may begin and end, and whether it may be empty."""
+
     first: set[int]
     last: set[int]
     may_be_empty: bool
