@@ -49,15 +49,18 @@ def elements_of(part: dict[str, Any]) -> tuple[list[Any], Any]:
 
 
 def types_of(part: dict[str, Any]) -> set[str]:
+    """The types that a schema names, or all of them where it names none."""
     named = part.get("type", list(TYPES))
     return set(named) if isinstance(named, list) else {named}
 
 
 def constants_of(part: dict[str, Any]) -> list[Any]:
+    """The values that ``enum`` and ``const`` list."""
     return [*part.get("enum", []), *([part["const"]] if "const" in part else [])]
 
 
 def are_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether no value can belong to both schemas, as far as types and constant members tell."""
     ours, theirs = ({"number" if t == "integer" else t for t in types_of(part)} for part in (a, b))
     if "type" in a and "type" in b and not ours & theirs:
         return True
@@ -73,6 +76,7 @@ def are_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def draft_of(root: Any) -> Any:
+    """What ``$schema`` of a document says; ``None`` where it says nothing."""
     return root.get("$schema") if isinstance(root, dict) else None
 
 
@@ -93,6 +97,7 @@ def target_of(root: Any, reference: Any) -> Any:
 
 
 def references_in(value: Any) -> list[str]:
+    """All ``$ref`` inside a schema. ``NotKnown`` where one depends on who refers to it."""
     found = []
     for part in objects_in(value):
         if {"$dynamicRef", "$recursiveRef"} & part.keys():
