@@ -260,6 +260,15 @@ impl Guide {
                 arena.truncate(&mark);
                 accepting
             }
+            (IndexEngine::Grammar(_), Position::Grammar { .. }) => {
+                self.metered(Guide::is_grammar_complete).unwrap_or(false)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_grammar_complete(&mut self) -> bool {
+        match (&self.index.0.engine, &mut self.position) {
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 grammar.program.machine(stack).is_accepting(*at)
             }

@@ -18,7 +18,7 @@ use crate::util::seeded_hash::SeededSet;
 use crate::util::work_meter::{charge, is_over};
 
 /// Nodes of the stack that are looked at for as much work as a step.
-const NODES_PER_STEP: usize = 8;
+const NODES_PER_STEP: usize = 16;
 /// Tops that a symbol may lead on from, for as much.
 const TOPS_PER_STEP: usize = 16;
 
@@ -144,7 +144,7 @@ fn close(
     while at < out.len() && !is_over() {
         let (state, node, is_top) = out[at];
         at += 1;
-        let before = looked.len();
+        let (before, mut led) = (looked.len(), 0);
         for &(rule, parts) in &lr.state(state).reductions {
             // A reached top stands on its base: the first part is popped already.
             bases.clear();
@@ -160,6 +160,8 @@ fn close(
                 below.dedup();
                 bases = below;
             }
+            // From each one a rule leads on.
+            led += bases.len();
             for &base in &bases {
                 looked.push(base);
                 let to = lr.goto(productions, stack.state(base), rule);
@@ -168,7 +170,7 @@ fn close(
                 }
             }
         }
-        charge((looked.len() - before) / NODES_PER_STEP);
+        charge(led + (looked.len() - before) / NODES_PER_STEP);
     }
     (out, looked)
 }

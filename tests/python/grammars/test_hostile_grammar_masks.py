@@ -90,3 +90,51 @@ def test_budgets_of_repeated_repetitions_are_bounded(vocabulary):
             for _ in range(4):
                 guide.fill_bitmask(bits)
                 guide.advance(97)
+
+
+def rules_that_may_be_nothing(count):
+    rules = "".join(f'r{i}: r{i + 1}? r{i + 1}? "x"?\n' for i in range(count))
+    return f'start: r0\n{rules}r{count}: "q"? start?\n'
+
+
+def rules_that_double(count):
+    rules = "".join(f'r{i}: r{i + 1} r{i + 1} | "x"\n' for i in range(count))
+    return f'start: r0\n{rules}r{count}: "y"\n'
+
+
+@pytest.mark.parametrize("max_tokens", [None, 512, 4_095])
+@pytest.mark.parametrize("text", [rules_that_may_be_nothing(300), rules_that_double(400)], ids=["nothing", "double"])
+def test_rules_that_lead_everywhere_are_bounded_at_masks_and_at_tokens(vocabulary, text, max_tokens):
+    index = interlock.Index.from_grammar(text, vocabulary)
+    guide, bits = index.guide(max_tokens=max_tokens), interlock.allocate_bitmask(1, vocabulary)
+    try:
+        for byte in b"yxqyxxyyq" * 4:
+            guide.fill_bitmask(bits)
+            guide.try_advance(byte)
+    except interlock.LimitError as error:
+        assert error.field == "max_mask_steps"
+
+
+def test_a_budget_that_asks_much_leaves_out_tokens_and_comes_to_the_end(vocabulary):
+    """What is left out is never the way to the end: masks stay narrower than they could be, and are never empty."""
+    text = "start: " + " | ".join(f'/[abc]*{"abc"[i % 3]}[abc]{{{i % 5}}}/ "x" s{i}' for i in range(12))
+    text += "".join(f'\ns{i}: "{i}" start?' for i in range(12))
+    roomy = interlock.Index.from_grammar(text, vocabulary)
+    narrow = interlock.Index.from_grammar(text, vocabulary, limits={"max_mask_steps": 100_000})
+    bits = interlock.allocate_bitmask(1, vocabulary)
+    rng = np.random.default_rng(3)
+    ended = 0
+    for _ in range(8):
+        guide, twin = narrow.guide(max_tokens=12), roomy.guide(max_tokens=12)
+        try:
+            while not guide.is_terminated:
+                guide.fill_bitmask(bits)
+                allowed = guide.allowed_token_ids()
+                assert len(allowed) > 0 and set(allowed.tolist()) <= set(twin.allowed_token_ids().tolist())
+                token = int(rng.choice(allowed))
+                guide.advance(token)
+                twin.advance(token)
+            ended += 1
+        except interlock.LimitError:
+            continue
+    assert ended > 0

@@ -27,8 +27,10 @@ fn bases(stack: &ParseStack, base: NodeId, parts: u16) -> SmallVec<[NodeId; 4]> 
     out
 }
 
-/// Places that are looked at in a microsecond.
-const PLACES_PER_STEP: usize = 8;
+/// Items and places that are looked at for as much work as a step.
+const LOOKS_PER_STEP: usize = 16;
+/// Known ones that are passed, for as much.
+const PASSED_PER_STEP: usize = 256;
 
 /// Costs of a stack.
 pub struct StackCosts<'a> {
@@ -40,7 +42,7 @@ pub struct StackCosts<'a> {
     local: Option<PlaceCosts>,
     /// These are the largest costs, not the least.
     largest: bool,
-    /// Places that were looked at.
+    /// Looks that are no whole step yet.
     visits: usize,
 }
 
@@ -181,8 +183,9 @@ impl<'a> StackCosts<'a> {
         let mut steps: Vec<(usize, u32, usize, u64)> = Vec::new();
         let (mut at, asked) = (0, todo.len());
         while at < places.len() {
-            self.visits += 1;
-            charge(usize::from(self.visits.is_multiple_of(PLACES_PER_STEP)));
+            self.visits += 1 + self.program.lr.state(places[at].state).kernel.len();
+            charge(self.visits / LOOKS_PER_STEP);
+            self.visits %= LOOKS_PER_STEP;
             if is_over() {
                 return false;
             }
@@ -206,6 +209,7 @@ impl<'a> StackCosts<'a> {
                 }
             });
             places[at] = here;
+            self.visits += new.len() * places.len() / 64;
             for (item, above, own) in new {
                 let to = places.iter().position(|place| place.state == above).unwrap_or_else(|| {
                     places.push(PlaceCost { state: above, item: 0, cost: NO_COST, most: 0 });
@@ -221,6 +225,7 @@ impl<'a> StackCosts<'a> {
         let mut changed = true;
         while changed {
             changed = false;
+            charge(steps.len() / PASSED_PER_STEP);
             for &(from, item, to, own) in &steps {
                 let cost = own.saturating_add(places[to].cost);
                 if cost < places[from].cost {
@@ -233,6 +238,7 @@ impl<'a> StackCosts<'a> {
         changed = true;
         while changed {
             changed = false;
+            charge(steps.len() / PASSED_PER_STEP);
             for &(from, _, to, _) in &steps {
                 let most = places[to].most;
                 changed |= most > places[from].most;
