@@ -49,7 +49,7 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
 /// Whether a text is the name of a file with a grammar: what defines a rule has a blank behind it, or a text.
 fn is_file_name(text: &str) -> bool {
     let ends = |end: &&str| text.ends_with(*end);
-    text.len() <= 4096 && !text.contains(['\n', '"', ' ']) && [".lark", ".gbnf", ".ebnf"].iter().any(|end| ends(end))
+    text.len() <= 4096 && !text.contains(['\n', '"', ' ']) && [".lark", ".gbnf", ".ebnf"].iter().any(ends)
 }
 
 /// With what a line defines a rule: `::=`, `:`, or `<` for a name between angles; `None` if it defines none.
