@@ -19,6 +19,9 @@ use crate::util::work_meter::{charge, is_over};
 
 /// Nodes of the stack that are looked at for as much work as a step.
 const NODES_PER_STEP: usize = 16;
+/// Nodes that a rule leads on from, for as much, where a closure has few tops.
+const LEADS_PER_STEP: usize = 8;
+const FEW_TOPS: usize = 512;
 /// Tops that a symbol may lead on from, for as much.
 const TOPS_PER_STEP: usize = 16;
 
@@ -170,7 +173,9 @@ fn close(
                 }
             }
         }
-        charge(led + (looked.len() - before) / NODES_PER_STEP);
+        // Large closures leave the processor's caches, and each node that a rule leads on from is a miss.
+        let leads_per_step = if out.len() < FEW_TOPS { LEADS_PER_STEP } else { 1 };
+        charge(led / leads_per_step + (looked.len() - before) / NODES_PER_STEP);
     }
     (out, looked)
 }

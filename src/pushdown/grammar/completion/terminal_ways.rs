@@ -72,6 +72,7 @@ pub struct TerminalWays {
     bytes: Box<[u8]>,
     alone: SeededMap<(u32, StateId, ObligationsId), Arc<Ways>>,
     scans: SeededMap<ScanStateId, Arc<[(u32, Ways)]>>,
+    beside: SeededMap<(u32, ScanStateId), Arc<Ways>>,
     /// For each terminal that was asked for, the state of the scanner beside all that it competes with.
     starts: SeededMap<u32, ScanStateId>,
     /// What searches beside many obligations took, counted as parts of alternatives.
@@ -88,6 +89,7 @@ impl TerminalWays {
             bytes: byte_of_each_class(scanner),
             alone: SeededMap::default(),
             scans: SeededMap::default(),
+            beside: SeededMap::default(),
             starts: SeededMap::default(),
             work: 0,
             was_stopped: false,
@@ -101,7 +103,7 @@ impl TerminalWays {
 
     /// How many searches are remembered.
     pub fn num_searches(&self) -> usize {
-        self.alone.len() + self.scans.len()
+        self.alone.len() + self.scans.len() + self.beside.len()
     }
 
     /// The ways of a terminal that begins under obligations.
@@ -117,16 +119,13 @@ impl TerminalWays {
             return (*self.alone(scanner, terminal, lexeme.start(), obligations)).clone();
         }
         let start = *self.starts.entry(terminal).or_insert_with(|| start_beside_rivals(scanner, follow, terminal));
-        let found = self.beside(scanner, scanner.oblige_start(start, obligations));
-        // One that never wins among all its rivals may win where fewer compete.
-        let none = || Ways { all: Vec::new(), cut: true };
-        found.iter().find(|(of, _)| *of == terminal).map_or_else(none, |(_, ways)| ways.clone())
+        (*self.beside_rivals(scanner, terminal, scanner.oblige_start(start, obligations))).clone()
     }
 
     /// The ways of all terminals that may be read in a state of the scanner.
     pub fn from_scan(&mut self, scanner: &Scanner, scan: ScanStateId) -> Arc<[(u32, Ways)]> {
         if scanner.lexer() == Lexer::Contextual {
-            return self.beside(scanner, scan);
+            return self.of_all(scanner, scan);
         }
         let state = scanner.state(scan);
         let each = state
@@ -171,8 +170,35 @@ impl TerminalWays {
         ways
     }
 
-    /// The ways of terminals that compete.
-    fn beside(&mut self, scanner: &Scanner, scan: ScanStateId) -> Arc<[(u32, Ways)]> {
+    /// The ways of a terminal from a state of the scanner in which others compete with it. Where it is not read any
+    /// longer it does not end, so few states are looked at.
+    fn beside_rivals(&mut self, scanner: &Scanner, terminal: u32, scan: ScanStateId) -> Arc<Ways> {
+        if let Some(known) = self.beside.get(&(terminal, scan)) {
+            return known.clone();
+        }
+        // One that never wins among all its rivals may win where fewer compete.
+        let (mut ways, mut work) = (Ways { all: Vec::new(), cut: true }, 0);
+        let is_read = |&scan: &ScanStateId| scanner.state(scan).live.iter().any(|live| live.0 == terminal);
+        let step =
+            |&scan: &ScanStateId, byte: u8| Some(scanner.next(scan, byte)).filter(|to| *to != REFUSED && is_read(to));
+        let whole = search(&self.bytes, self.reach.states, scan, step, |&scan, text| {
+            let state = scanner.state(scan);
+            work += (state.live.len() + scanner.obligations(state.obligations).len()) / MANY * self.bytes.len();
+            if let Some(&(_, to)) = state.ends.iter().find(|end| end.0 == terminal) {
+                ways.add(scanner, to, self.reach.ways, || text.bytes());
+            }
+            // Nothing is weaker than no obligations.
+            ways.all.len() >= self.reach.ways || ways.all.last().is_some_and(|way| way.to == NO_OBLIGATIONS)
+        });
+        self.work += work;
+        self.was_stopped |= !whole && must_end();
+        let ways = Arc::new(ways);
+        self.beside.insert((terminal, scan), ways.clone());
+        ways
+    }
+
+    /// The ways of all terminals that compete in a state of the scanner.
+    fn of_all(&mut self, scanner: &Scanner, scan: ScanStateId) -> Arc<[(u32, Ways)]> {
         if let Some(known) = self.scans.get(&scan) {
             return known.clone();
         }
