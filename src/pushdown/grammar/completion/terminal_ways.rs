@@ -178,9 +178,12 @@ impl TerminalWays {
         }
         // One that never wins among all its rivals may win where fewer compete.
         let (mut ways, mut work) = (Ways { all: Vec::new(), cut: true }, 0);
-        let is_read = |&scan: &ScanStateId| scanner.state(scan).live.iter().any(|live| live.0 == terminal);
-        let step =
-            |&scan: &ScanStateId, byte: u8| Some(scanner.next(scan, byte)).filter(|to| *to != REFUSED && is_read(to));
+        // Its own automaton tells first, since states of the scanner are made on use.
+        let step = |&scan: &ScanStateId, byte: u8| {
+            let &(_, own) = scanner.state(scan).live.iter().find(|live| live.0 == terminal)?;
+            let to = (scanner.step(terminal, own, byte) > CLOSED).then(|| scanner.next(scan, byte))?;
+            Some(to).filter(|&to| to != REFUSED)
+        };
         let whole = search(&self.bytes, self.reach.states, scan, step, |&scan, text| {
             let state = scanner.state(scan);
             work += (state.live.len() + scanner.obligations(state.obligations).len()) / MANY * self.bytes.len();
