@@ -186,3 +186,20 @@ def test_a_body_makes_the_servers_number_of_reasoning_tokens_smaller(asked, most
 def test_an_automatic_format_needs_a_tokenizer():
     with pytest.raises(interlock.ToolFormatError, match='^format="auto" finds the format of a tokenizer, and none is'):
         RequestCompiler(VOCABULARY, format="auto")
+
+
+@pytest.mark.parametrize(("on_failure", "status"), [("warn", None), ("error", 500)])
+def test_a_damaged_file_of_a_store_is_a_warning_or_an_error(tmp_path, caplog, on_failure, status):
+    store = interlock.Store(tmp_path, on_failure=on_failure)
+    compiler = RequestCompiler(VOCABULARY, store=store)
+    body = {"guided_choice": ["yes", "no"]}
+    written = {"whitespace": "compact", "spelling": "plain", "regex_flags": "a"}
+    store.get_or_compile("response_format", body, VOCABULARY, **written)
+    for file in tmp_path.rglob("??/*.ilk"):
+        file.write_bytes(file.read_bytes()[:-9])
+    if status is None:
+        assert compiler.compile(body).kind == "choice" and "compiled without the store" in caplog.text
+        return
+    with pytest.raises(interlock.ArtifactError) as caught:
+        compiler.compile(body)
+    assert compiler.refusal(caught.value, body).status == status
