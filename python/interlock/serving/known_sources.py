@@ -1,4 +1,4 @@
-"""Which sources were compiled lately: to compile such a source again is a look into a cache, and needs no thread."""
+"""What an event loop may do by itself: look through a small body, and find a source that was compiled lately."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["KnownSources"]
+from interlock.tools.requests.request_body import FIELDS
+
+__all__ = ["KnownSources", "has_few_fields"]
 
 _MOST_SOURCES = 4096
 _MOST_CHARACTERS = 1 << 18
@@ -18,6 +20,28 @@ _FIELDS = (
     *("reasoning", "reasoning_is_open"),
 )
 """What an index is made from beside the format that is asked for."""
+_MOST_FIELDS = 200
+_LONGEST_NAME = 100
+_NOT_COMPARED = frozenset((*FIELDS, "format", "logit_bias"))
+"""Fields whose names inside are compared with nothing."""
+
+
+def has_few_fields(body: Mapping[Any, Any]) -> bool:
+    """Whether a body is looked through for misspelt constraints in some milliseconds. Each of its names takes up to a
+    tenth of one, and so do those of objects inside.
+
+    >>> has_few_fields({"messages": [], "logit_bias": dict.fromkeys(range(999), 1)}), has_few_fields({"a" * 999: 1})
+    (True, False)
+    """
+    todo: list[Mapping[Any, Any]] = [body]
+    number = 0
+    for fields in todo:
+        number += len(fields)
+        if number > _MOST_FIELDS or any(isinstance(name, str) and len(name) > _LONGEST_NAME for name in fields):
+            return False
+        inside = ((name, held) for name, held in fields.items() if isinstance(held, Mapping))
+        todo += [held for name, held in inside if name not in _NOT_COMPARED]
+    return True
 
 
 class KnownSources:

@@ -28,10 +28,11 @@ from interlock._core import (
 from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
-from interlock.serving.known_sources import KnownSources
+from interlock.serving.known_sources import KnownSources, has_few_fields
 from interlock.serving.reply import Reply, check_guide
 from interlock.serving.request_fields import (
     AboveMost,
+    Ending,
     budget_field,
     check_number_of_tools,
     check_parallel_calls,
@@ -163,8 +164,8 @@ class RequestCompiler:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
     ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
-    ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs`` and
-    ``ignore_eos``.
+    ``best_of``, ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs``
+    and ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.
@@ -301,11 +302,7 @@ class RequestCompiler:
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
         require(cancel=(cancel, "cancel?"))
-        asked = format_of_request(body)
-        ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
-        outputs = number_of_outputs(body, self.max_n)
-        check_parallel_calls(body)
-        check_number_of_tools(body, self.max_tools)
+        asked, ending, outputs = self._read(body)
         given, choice = body.get("tools"), body.get("tool_choice")
         place = place_of_format(asked)
         with standing_in_body(place):
@@ -368,7 +365,8 @@ class RequestCompiler:
         At most ``compile_threads`` sources are compiled at once. Others wait, and ``seconds`` begin when their compile
         does: ``asyncio.timeout`` bounds both together. A request for nothing does not wait, nor does a source of up to
         256 Ki characters that was compiled lately: it costs the event loop less than a millisecond, and 20 at most
-        where it has left the cache. One whose ``store`` is behind a URL always waits.
+        where it has left the cache. Bodies of more than 200 fields wait, and so do all where the ``store`` is behind a
+        URL.
 
         >>> import asyncio
         >>> from interlock.explain import byte_vocabulary
@@ -377,14 +375,14 @@ class RequestCompiler:
         """
         if "cancel" in options:
             raise TypeError("compile_async takes no cancel: cancel the task, or use compile in a thread of your own")
-        asked = format_of_request(body)
-        if (
-            asked is None
-            and not body.get("tools")
-            and (options.get("reasoning") or self._reasoning["reasoning"]) == "none"
-        ):
-            return self.compile(body, cancel=None, **options)
-        key = self._known.key_of(body, asked, options) if self.store is None or self.store.url is None else None
+        key = None
+        if not isinstance(body, Mapping) or has_few_fields(body):
+            asked = self._read(body)[0]
+            thinks = (options.get("reasoning") or self._reasoning["reasoning"]) != "none"
+            if asked is None and not body.get("tools") and not thinks:
+                return self.compile(body, cancel=None, **options)
+            if self.store is None or self.store.url is None:
+                key = self._known.key_of(body, asked, options)
         if key is not None and key in self._known:
             seconds = _AT_ONCE_SECONDS if self.seconds is None else min(self.seconds, _AT_ONCE_SECONDS)
             try:
@@ -424,6 +422,15 @@ class RequestCompiler:
                 message=answer.message.replace(said, f"{name} is at most {self.max_tokens} on this server", 1),
             )
         return answer
+
+    def _read(self, body: Any) -> tuple[dict[str, Any] | None, Ending, int]:
+        """The constraint, the end and the number of outputs of a body."""
+        asked = format_of_request(body)
+        ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
+        outputs = number_of_outputs(body, self.max_n)
+        check_parallel_calls(body)
+        check_number_of_tools(body, self.max_tools)
+        return asked, ending, outputs
 
     def _room(self, max_tokens: int) -> int:
         """The tokens that a guide may take of a request's number: those of the stop token are left out."""

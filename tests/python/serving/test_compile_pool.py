@@ -85,9 +85,9 @@ def test_what_needs_no_compile_does_not_wait(monkeypatch):
         again = [compiler.compile_async({**body, "max_tokens": 99, "temperature": 1}) for body in bodies]
         found = await asyncio.wait_for(asyncio.gather(*again, compiler.compile_async({})), WAIT)
         assert [request.index for request in found] == [*[request.index for request in known], None]
-        # A wrong body is known to be wrong.
-        with pytest.raises(interlock.RequestError):
-            await asyncio.wait_for(compiler.compile_async({"guided_jsn": {}}), WAIT)
+        for wrong in ({"guided_jsn": {}}, {**slow(1), "n": 0}, {**slow(1), "best_of": 2}, {"tools": [{}] * 257}, 5):
+            with pytest.raises(interlock.RequestError):
+                await asyncio.wait_for(compiler.compile_async(wrong), WAIT)
         with pytest.raises(interlock.BudgetError):
             await asyncio.wait_for(compiler.compile_async({**HONEST, "max_tokens": 1}), WAIT)
         assert not held.done()
@@ -118,6 +118,28 @@ def test_a_source_that_has_left_the_cache_is_compiled_in_a_thread(monkeypatch):
 
     asyncio.run(main())
     assert seen == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "many", [{f"a{number}": 1 for number in range(201)}, {"a": {"b": {f"{n}": 1 for n in range(201)}}}, {"a" * 101: 1}]
+)
+def test_a_body_of_many_fields_is_read_in_a_thread(monkeypatch, many):
+    compile, seen = RequestCompiler.compile, []
+
+    def where(self, body, *, cancel, **options):
+        seen.append(threading.current_thread() is threading.main_thread())
+        return compile(self, body, cancel=cancel, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", where)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY)
+        for body in (many, {"logit_bias": dict.fromkeys("abc" * 99, 1)}):
+            assert (await compiler.compile_async(body)).kind == "text"
+        compiler.close()
+
+    asyncio.run(main())
+    assert seen == [False, True]
 
 
 def test_a_store_behind_a_url_is_not_asked_by_the_event_loop(monkeypatch, tmp_path):
